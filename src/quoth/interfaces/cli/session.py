@@ -7,11 +7,11 @@ import json
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from functools import wraps
-from inspect import Signature, iscoroutinefunction, signature
+from functools import partial, wraps
+from inspect import Signature, iscoroutine, signature
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -117,16 +117,6 @@ async def stored_documents(session: CliSession) -> list[Document]:
         return await asyncio.to_thread(documents_in, catalogue, session.settings.collection)
 
 
-def run(
-    session: CliSession, work: Callable[[], Coroutine[Any, Any, int]], *, stopped: str = STOPPED
-) -> None:
-    """Run a command's work and end the process with its exit code.
-
-    ``stopped`` is the message after Ctrl-C.
-    """
-    exit_code_of(session, lambda: asyncio.run(work()), stopped=stopped)
-
-
 def command(work: Callable[..., Any]) -> Callable[..., None]:
     """Make a typer command of a function, plain or async, whose first parameter is ``session``.
 
@@ -136,10 +126,7 @@ def command(work: Callable[..., Any]) -> Callable[..., None]:
     @wraps(work)
     def start(**given: Any) -> None:
         session: CliSession = given.pop("session").obj
-        if iscoroutinefunction(work):
-            run(session, lambda: work(session, **given))
-        else:
-            exit_code_of(session, lambda: work(session, **given))
+        run(session, partial(work, session, **given))
 
     # Typer reads the parameters from these, and passes its context where one is annotated so.
     first, *others = signature(work, eval_str=True).parameters.values()
@@ -149,10 +136,14 @@ def command(work: Callable[..., Any]) -> Callable[..., None]:
     return start
 
 
-def exit_code_of(session: CliSession, work: Callable[[], int], *, stopped: str = STOPPED) -> None:
-    """Do a command's work, which gives the exit code, and end the process with it."""
+def run(session: CliSession, work: Callable[[], Any], *, stopped: str = STOPPED) -> None:
+    """Run a command, plain or async, and end the process with the exit code that it returns.
+
+    ``stopped`` is the message after Ctrl-C.
+    """
     try:
-        code = work()
+        outcome = work()
+        code = asyncio.run(outcome) if iscoroutine(outcome) else outcome
     except KeyboardInterrupt:
         session.err.print(f"\n{stopped}")
         code = INTERRUPTED

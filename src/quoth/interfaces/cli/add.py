@@ -110,7 +110,7 @@ async def add_all(
 ) -> list[Document]:
     """Add files, folders and pages, show the progress, and say which files were left out."""
     from quoth.ingest.sources.files import left_out
-    from quoth.interfaces.cli.documents import adding, show_left_out
+    from quoth.interfaces.cli.documents_view import adding, show_left_out
     from quoth.pipeline.add import DocumentMetadata
     from quoth.pipeline.add_urls import fetch_urls, is_address
 

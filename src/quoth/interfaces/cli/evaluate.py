@@ -340,7 +340,7 @@ async def _evaluate(
     """Measure, compare, write and show; what cannot work is refused before anything is measured."""
     from quoth.evaluation.report import require_plots, write_report
     from quoth.evaluation.significance import compare, read_baseline, series_of
-    from quoth.interfaces.cli.documents import reporting
+    from quoth.interfaces.cli.documents_view import reporting
 
     if report is not None:
         require_plots()

@@ -30,7 +30,7 @@ async def tune(
 ) -> int:
     """Learn the weight of both legs and the threshold for answering from the collection itself."""
     from quoth.evaluation.tune import tune as learn
-    from quoth.interfaces.cli.documents import reporting
+    from quoth.interfaces.cli.documents_view import reporting
 
     if reset:
         return await forget(session)

@@ -266,7 +266,7 @@ def models(
     ] = None,
 ) -> None:
     """Show the embedding model, or build it now instead of at the first use."""
-    from quoth.interfaces.cli.options import models_command
+    from quoth.interfaces.cli.models import models_command
 
     session: CliSession = context.obj
     run(session, lambda: models_command(session, action, weights=weights))

@@ -6,14 +6,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from quoth.bootstrap import DEFAULT_EMBEDDER, build_default_model, default_model
 from quoth.core.errors import InputError
-from quoth.interfaces.cli.session import DONE, CliSession
+from quoth.interfaces.cli.session import CliSession
 
 
 class SearchMode(StrEnum):
@@ -84,18 +82,3 @@ def with_model(session: CliSession, llm: str | None) -> CliSession:
     if llm is None:
         return session
     return replace(session, settings=session.settings.model_copy(update={"generator": llm}))
-
-
-async def models_command(session: CliSession, action: str, *, weights: Path | None) -> int:
-    """Show or build the default model; raises InputError and ConfigError."""
-    if action not in ("list", "build"):
-        raise InputError(f"'{action}' is not something to do with models. Use list or build.")
-    if action == "build":
-        build_default_model(session.settings, weights=weights, progress=session.say)
-    folder, built = default_model(session.settings)
-    if session.json:
-        session.put([{"name": DEFAULT_EMBEDDER, "folder": str(folder), "built": built}])
-    else:
-        state = "ready" if built else "not built yet (quoth models build)"
-        session.out.print(f"{DEFAULT_EMBEDDER}: {state}\n  {folder}", highlight=False)
-    return DONE

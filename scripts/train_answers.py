@@ -4,7 +4,7 @@
 
 The first tells which sentences are evidence (`WITH_TOKENS` and `WITHOUT_TOKENS` of
 quoth.answering.extractive.score), the second whether the collection answers at all (`answerable` in
-quoth.retrieval.calibration_default). A SET is a folder in the format of ``quoth eval answers``.
+quoth.retrieval.calibration). A SET is a folder in the format of ``quoth eval answers``.
 Each answerable question counts a second time as unanswerable, with the documents taken away that
 hold its evidence: these are hard cases on the subject, by authors of every set.
 """
@@ -20,18 +20,17 @@ import numpy as np
 from scipy.optimize import minimize
 
 from quoth.answering.answerability import weigh_evidence
+from quoth.answering.extractive.candidates import question_word_offset
 from quoth.answering.extractive.score import (
     WITH_TOKENS,
     WITHOUT_TOKENS,
     feature_rows,
 )
 from quoth.answering.extractive.select import collect_sentences, sentence_spans
-from quoth.answering.extractive.wording import question_word_offset
 from quoth.core.settings import Settings
 from quoth.engine import Engine
 from quoth.evaluation.corpus import open_corpus
-from quoth.evaluation.datasets import load_corpus
-from quoth.evaluation.judged import Judged, load_judged
+from quoth.evaluation.datasets import Judged, load_corpus, load_judged
 from quoth.evaluation.spans import Folded, fold_letters, overlaps
 from quoth.pipeline.retrieve import Request, Retrieved
 from quoth.retrieval.calibration import question_signals, reranker_scores

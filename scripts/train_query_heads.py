@@ -1,4 +1,4 @@
-"""Trains the classifiers of `quoth.query.heads` from the rows in ``eval`` that may be looked at.
+"""Trains the classifiers of `quoth.query.intent` from the rows in ``eval`` that may be looked at.
 
     python scripts/train_query_heads.py            # writes src/quoth/query/data/heads.npz
     python scripts/train_query_heads.py --folds 5  # measures by cross-validation, writes nothing
@@ -27,10 +27,15 @@ from quoth.evaluation.jsonl import read_rows
 from quoth.evaluation.questions import load_understanding
 from quoth.query import understand as reading
 from quoth.query.entity_index import EntityIndex, build_entity_index
-from quoth.query.followup import followup_cues
-from quoth.query.heads import VECTOR_WEIGHT, Array, embed_features
-from quoth.query.intent import KINDS, phrase_cues
-from quoth.query.phrases import normalized_query_words
+from quoth.query.intent import (
+    KINDS,
+    VECTOR_WEIGHT,
+    Array,
+    embed_features,
+    followup_cues,
+    phrase_cues,
+)
+from quoth.query.tokens import normalized_query_words
 
 ROOT = Path(__file__).parent.parent
 EVAL = ROOT / "eval"

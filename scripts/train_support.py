@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from quoth.answering.verification import head
+from quoth.answering.verification import evidence
 from quoth.answering.verification.claim import read_claim
 from quoth.answering.verification.evidence import (
     FAULT_FACTOR,
@@ -34,7 +34,7 @@ from quoth.answering.verification.source_index import read_line
 from quoth.answering.verification.verify import find_quotation
 from quoth.evaluation.claims import claim_sources, load_claims
 
-FOLDER = Path(head.__file__).parent
+FOLDER = Path(evidence.__file__).parent
 SETS = (
     *("squad2", "xquad-en", "fquad", "doc2dial", "hotpotqa-100", "scifact", "qmsum"),
     "debian-faq-fr",
@@ -163,7 +163,7 @@ def write(model: HistGradientBoostingClassifier, names: Sequence[str], *, thresh
         parts["value"] += list(np.where(leaf, nodes["value"], 0.0))
         depth = max(depth, int(nodes["depth"].max()))
     np.savez_compressed(
-        FOLDER / head.FILE,
+        FOLDER / evidence.FILE,
         names=np.array(names),
         roots=np.array(roots, np.int32),
         feature=np.array(parts["feature"], np.int32),
@@ -175,8 +175,8 @@ def write(model: HistGradientBoostingClassifier, names: Sequence[str], *, thresh
         depth=depth,
         threshold=threshold,
     )
-    checksum = hashlib.sha256((FOLDER / head.FILE).read_bytes()).hexdigest()
-    code = Path(head.__file__)
+    checksum = hashlib.sha256((FOLDER / evidence.FILE).read_bytes()).hexdigest()
+    code = Path(evidence.__file__)
     text = re.sub(r'CHECKSUM = "\w*"', f'CHECKSUM = "{checksum}"', code.read_text("utf-8"))
     code.write_text(text, "utf-8")
     print(f"threshold {threshold:.3f}, {len(roots)} trees, {checksum[:12]}")

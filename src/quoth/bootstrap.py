@@ -35,16 +35,14 @@ from quoth.core.protocols import (
 from quoth.core.remote_parts import RemotePart
 from quoth.core.settings import Settings
 from quoth.engine import Engine
-from quoth.ingest.sandbox.pages import PdfPages
-from quoth.ingest.sandbox.parent import ParserPool
+from quoth.ingest.sandbox.parent import ParserPool, PdfPages
 from quoth.ingest.sandbox.speech import SpeechReader, SpeechSettings
 from quoth.pipeline.answer_cache import AnswerCache
-from quoth.pipeline.components import Components, Observe, no_op
-from quoth.pipeline.entity_index import OutlineCache
+from quoth.pipeline.components import Components, Observe, OutlineCache, no_op
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import Database, connect, open_database
-from quoth.store.folders import index_folder, tokens_folder
 from quoth.store.ingest_jobs import Jobs
+from quoth.store.rows import index_folder, tokens_folder
 from quoth.tenants import Tenants
 
 if TYPE_CHECKING:
@@ -79,13 +77,12 @@ async def open_tenants(
     MissingExtra and StorageFull.
     """
     from quoth.backends.embedders.cached import CachedEmbedder
-    from quoth.backends.embedders.circuit_broken import GuardedEmbedder
 
     remote = check_settings(settings)
     async with AsyncExitStack() as closing:
         embedder = open_embedder(settings, progress=progress)
         closing.push_async_callback(close_embedder, embedder)
-        asked = GuardedEmbedder(embedder)
+        asked = CachedEmbedder(embedder)
         breakers = [asked.breaker]
         generator = open_model(settings, breakers=breakers)
         if generator is not None:
@@ -107,7 +104,7 @@ async def open_tenants(
         shared = ProcessResources(
             embedder=embedder,
             remote=remote,
-            asked=CachedEmbedder(asked),
+            asked=asked,
             readers=readers,
             pages=pages,
             generator=generator,
@@ -160,9 +157,8 @@ class ProcessResources:
 
 def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Database) -> Engine:
     """Open a tenant's engine and close its resources with it."""
-    from quoth.backends.late_interaction.span_scorer import LateSpans
     from quoth.backends.late_interaction.token_vectors import open_vectors
-    from quoth.backends.rerankers.guarded import GuardedReranker
+    from quoth.backends.rerankers.late_interaction import LateSpans
 
     store = tokens_folder(settings)
     vectors = kept = None
@@ -171,8 +167,8 @@ def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Dat
         kept = vectors if settings.token_vectors else None
     guarded = None
     if shared.rerankers is not None:
-        reranker = shared.rerankers.over(vectors, store=store)
-        guarded = GuardedReranker(reranker, limit_s=settings.rerank_seconds)
+        limit_s = settings.rerank_seconds
+        guarded = shared.rerankers.over(vectors, store=store, limit_s=limit_s)
     catalogue = Catalogue(database, tenant=settings.tenant)
     indexes = IndexPool(
         settings, dimension=shared.embedder.dimension, on_operation=database.on_operation

@@ -20,21 +20,10 @@ from pathlib import Path
 
 from quoth.answering.prompts import choose_prompt
 from quoth.core.errors import BackendError, StoreDown
-from quoth.core.events import (
-    AnswerCompleted,
-    Event,
-    HitsFound,
-    StageStarted,
-    UsageReported,
-)
+from quoth.core.events import AnswerCompleted, Event, HitsFound, StageStarted, UsageReported
 from quoth.core.plan import Plan, make_plan
 from quoth.core.trace import Trace
-from quoth.core.types import (
-    Answer,
-    Document,
-    Hit,
-    Usage,
-)
+from quoth.core.types import Answer, Document, Hit, Usage
 from quoth.pipeline import maintain as upkeep
 from quoth.pipeline import suggest
 from quoth.pipeline.add import DocumentMetadata, add_documents
@@ -49,10 +38,9 @@ from quoth.pipeline.components import (
 )
 from quoth.pipeline.egress import count_tokens, require_egress
 from quoth.pipeline.extract import extractive_answer
-from quoth.pipeline.generate import generate_answer, whole_answer_events
+from quoth.pipeline.generate import generate_answer, small_talk_reply, whole_answer_events
 from quoth.pipeline.record import Record, build_record
 from quoth.pipeline.record_codec import save_record
-from quoth.pipeline.references import documents_in
 from quoth.pipeline.remote import forget_mirrored, mirror_folder
 from quoth.pipeline.retrieve import (
     Request,
@@ -62,8 +50,7 @@ from quoth.pipeline.retrieve import (
     open_request,
     retrieve,
 )
-from quoth.pipeline.small_talk import small_talk_reply
-from quoth.pipeline.uploads import forget_documents
+from quoth.pipeline.uploads import documents_in, forget_documents
 from quoth.store.rows import Collection
 
 log = logging.getLogger("quoth.engine")

@@ -19,28 +19,18 @@ import numpy as np
 
 from quoth.backends.indexes.filter_columns import day_number, label_key, title_key
 from quoth.backends.indexes.near_terms import weigh_terms
-from quoth.core.errors import (
-    BackendError,
-    EmbeddingError,
-    RerankError,
-    RetrievalError,
-)
-from quoth.core.messages import (
+from quoth.core.errors import BackendError, EmbeddingError, RerankError, RetrievalError
+from quoth.core.protocols import (
+    EncodedQuery,
     Finish,
     FinishReason,
     GenerationParams,
+    Matrix,
     Message,
+    Role,
     Written,
 )
-from quoth.core.protocols import EncodedQuery, Matrix, Role
-from quoth.core.types import (
-    Chunk,
-    Filter,
-    Pages,
-    Scored,
-    Seconds,
-    Usage,
-)
+from quoth.core.types import Chunk, Filter, Pages, Scored, Seconds, Usage
 
 WORDS = re.compile(r"\w+")
 K1 = 1.2

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.answering.contradictions.detect import ComparedSentence, contradictions
+from quoth.answering.contradictions import ComparedSentence, contradictions
 from tests.support.tables import rows
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quoth.answering.extractive.candidates import MAX_SENTENCE, quotable_sentences
+from quoth.answering.extractive.candidates import (
+    MAX_SENTENCE,
+    question_word_offset,
+    quotable_sentences,
+)
 from quoth.answering.extractive.score import sentence_scores
 from quoth.answering.extractive.select import collect_sentences, sentence_spans
-from quoth.answering.extractive.wording import question_word_offset
 from quoth.core.protocols import SpanScores
 from quoth.core.types import Passage, Query
 from tests.support.passages import passage

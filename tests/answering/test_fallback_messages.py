@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from quoth.answering.fallback_messages import describe_degradation
+from quoth.answering.answerability import describe_degradation
 from quoth.core.errors import GenerationCode
 
 CODES = get_args(GenerationCode)

@@ -6,8 +6,7 @@ import unicodedata
 
 import pytest
 
-from quoth.answering.verification.tokens import concatenate, plain_number, tokens
-from quoth.answering.verification.values import read_values
+from quoth.answering.verification.tokens import concatenate, plain_number, read_values, tokens
 
 
 def words(text: str, language: str = "en") -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from quoth.backends.entailment.llm import GeneratorJudge
 from quoth.backends.entailment.onnx import OnnxEntailment
 from quoth.core.errors import ConfigError, GenerationError, JudgeError
-from quoth.core.messages import GenerationParams, Message, Written
+from quoth.core.protocols import GenerationParams, Message, Written
 from tests.support.toy_judges import (
     CLAIM,
     EVIDENCE,

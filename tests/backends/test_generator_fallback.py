@@ -8,7 +8,7 @@ import pytest
 
 from quoth.backends.generators.fallback import FallbackGenerator
 from quoth.core.errors import GenerationCode, GenerationError
-from quoth.core.messages import (
+from quoth.core.protocols import (
     Finish,
     GenerationParams,
     Message,

@@ -17,8 +17,7 @@ from quoth.backends.generators.google import open_gemini
 from quoth.backends.generators.guarded import GuardedGenerator, Limits, model_breaker
 from quoth.backends.generators.openai import open_compatible
 from quoth.core.errors import GenerationError
-from quoth.core.messages import Finish, GenerationParams, Message
-from quoth.core.protocols import Generator
+from quoth.core.protocols import Finish, GenerationParams, Generator, Message
 from tests.support.fault_server import (
     ANSWER,
     FAULTS,

@@ -11,7 +11,7 @@ from itertools import repeat
 
 import pytest
 
-from quoth.backends.embedders.circuit_broken import GuardedEmbedder
+from quoth.backends.embedders.cached import CachedEmbedder
 from quoth.backends.generators.fallback import FallbackGenerator
 from quoth.backends.generators.guarded import (
     GuardedGenerator,
@@ -28,7 +28,7 @@ from quoth.core.errors import (
     GenerationError,
     RerankError,
 )
-from quoth.core.messages import (
+from quoth.core.protocols import (
     Finish,
     GenerationParams,
     Message,
@@ -367,7 +367,7 @@ def test_a_guarded_reranker_is_asked_in_blocks_if_it_was(block: int | None) -> N
 
 
 async def test_an_embedder_that_keeps_failing_is_left_alone() -> None:
-    embedder = GuardedEmbedder(FailingEmbedder())
+    embedder = CachedEmbedder(FailingEmbedder())
     for _ in range(6):
         with pytest.raises(EmbeddingError):
             await embedder.embed(["water"], role="query")
@@ -375,7 +375,7 @@ async def test_an_embedder_that_keeps_failing_is_left_alone() -> None:
 
 
 async def test_documents_neither_open_the_breaker_nor_are_turned_away() -> None:
-    embedder = GuardedEmbedder(FailingEmbedder())
+    embedder = CachedEmbedder(FailingEmbedder())
     for _ in range(9):
         with pytest.raises(EmbeddingError, match="made to fail"):
             await embedder.embed(["water"], role="document")

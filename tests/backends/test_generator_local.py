@@ -12,13 +12,13 @@ import pytest
 
 from quoth.backends.generators.registry import open_generator
 from quoth.core.errors import GenerationError
-from quoth.core.messages import (
+from quoth.core.protocols import (
     Finish,
     GenerationParams,
+    Generator,
     Message,
     Written,
 )
-from quoth.core.protocols import Generator
 from quoth.core.settings import Settings
 from tests.support.fetch_models import model_file
 

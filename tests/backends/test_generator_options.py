@@ -12,7 +12,7 @@ from quoth.backends.generators.access import Access
 from quoth.backends.generators.pydantic_ai import ModelGenerator
 from quoth.backends.registry import backend
 from quoth.core.errors import GenerationError
-from quoth.core.messages import GenerationParams, Message
+from quoth.core.protocols import GenerationParams, Message
 from tests.support.llm_servers import DIALECTS, OPENAI, Reply, Server
 
 TALK = [Message("user", "What is a gradient?")]

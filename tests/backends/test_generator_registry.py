@@ -21,11 +21,10 @@ from quoth.backends.generators.access import (
 from quoth.backends.generators.fallback import FallbackGenerator
 from quoth.backends.generators.registry import open_generator
 from quoth.core.errors import ConfigError, MissingExtra
-from quoth.core.messages import Finish, GenerationParams, Message
 from quoth.core.plan import PROFILES
-from quoth.core.protocols import Generator
+from quoth.core.protocols import Finish, GenerationParams, Generator, Message
 from quoth.core.settings import Settings
-from quoth.text.token_count import estimate_tokens
+from quoth.text.analyzer import estimate_tokens
 from tests.support.llm_servers import ANTHROPIC, OPENAI, Server
 from tests.support.tiny_e5 import build_tiny
 

@@ -13,10 +13,10 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from quoth.backends.onnx.safetensors import read_tensor
+from quoth.backends.onnx.model_folder import read_tensor
 from quoth.backends.rerankers.colbert import ColbertReranker
 from quoth.backends.rerankers.cross_encoder import OnnxReranker
-from quoth.backends.rerankers.fallback import FallbackReranker
+from quoth.backends.rerankers.guarded import GuardedReranker
 from quoth.backends.rerankers.model_folder import (
     NAMES,
     find_folder,
@@ -72,7 +72,7 @@ def colbert(folder: Path) -> ColbertReranker:
 
 
 def open_named(names: str, *, models: Path) -> Reranker:
-    return Rerankers(names, Settings(models=models, threads=1)).over(None)
+    return Rerankers(names, Settings(models=models, threads=1)).over(None).rerankers[0]
 
 
 Maker = tuple[Callable[[Path], Path], Callable[[Path], Reranker]]
@@ -288,14 +288,14 @@ def test_a_folder_opens_what_it_holds(tmp_path: Path) -> None:
 def test_tenants_share_a_cross_encoder(tmp_path: Path) -> None:
     folder = write_cross_encoder(tmp_path / "model")
     rerankers = Rerankers(str(folder), Settings(models=tmp_path, threads=1))
-    assert rerankers.over(None) is rerankers.over(None)
+    assert rerankers.over(None).rerankers == rerankers.over(None).rerankers
     rerankers.close()
 
 
 def test_tenants_share_a_colbert_and_keep_their_token_vectors_apart(tmp_path: Path) -> None:
     folder = write_colbert(tmp_path / "model")
     rerankers = Rerankers(str(folder), Settings(models=tmp_path, threads=1))
-    one, other = (rerankers.over(None, store=tmp_path / each) for each in "ab")
+    one, other = (rerankers.over(None, store=tmp_path / each).rerankers[0] for each in "ab")
     assert isinstance(one, ColbertReranker)
     store_tokens(one)
     shutil.rmtree(folder)  # it is open, and not opened again
@@ -309,21 +309,14 @@ def test_tenants_share_a_colbert_and_keep_their_token_vectors_apart(tmp_path: Pa
 
 
 async def test_the_next_reranker_takes_over() -> None:
-    heard: list[tuple[str, RerankError]] = []
-    chain = FallbackReranker(
-        FailingReranker(),
-        WordReranker(),
-        on_failure=lambda name, error: heard.append((name, error)),
-    )
-    name, scores = await chain.score_by("boat wave", chunks())
-    assert name == "words"
+    chain = GuardedReranker(FailingReranker(), WordReranker())
+    scores = await chain.score("boat wave", chunks())
     assert scores == await WordReranker().score("boat wave", chunks())
-    assert [name for name, _ in heard] == ["failing"]
 
 
 async def test_when_all_fail_the_chain_fails() -> None:
     with pytest.raises(RerankError, match="made to fail"):
-        await FallbackReranker(FailingReranker(), FailingReranker()).score(QUESTION, chunks())
+        await GuardedReranker(FailingReranker(), FailingReranker()).score(QUESTION, chunks())
 
 
 # --- weights ----------------------------------------------------------------------------------

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from quoth.backends.late_interaction.binary_quantization import quantize_nbits
-from quoth.backends.late_interaction.span_scorer import LateSpans
-from quoth.backends.late_interaction.token_space import TokenSpace
+from quoth.backends.late_interaction.token_space import TokenSpace, quantize_nbits
 from quoth.backends.late_interaction.token_vectors import open_vectors
+from quoth.backends.rerankers.late_interaction import LateSpans
 from quoth.core.protocols import Matrix, Role
 from quoth.core.types import Chars, Chunk
 

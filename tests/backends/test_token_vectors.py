@@ -14,11 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.backends.embedders.onnx import OnnxEmbedder
-from quoth.backends.late_interaction.binary_quantization import binarize, quantize_nbits
-from quoth.backends.late_interaction.maxsim import best_matches, normalize_rows, weighted_maxsim
-from quoth.backends.late_interaction.token_space import TokenSpace
-from quoth.backends.late_interaction.token_store import TokenStore
-from quoth.backends.late_interaction.token_vectors import TokenVectors, open_vectors
+from quoth.backends.late_interaction.token_space import (
+    TokenSpace,
+    best_matches,
+    binarize,
+    normalize_rows,
+    quantize_nbits,
+    weighted_maxsim,
+)
+from quoth.backends.late_interaction.token_vectors import TokenStore, TokenVectors, open_vectors
 from quoth.backends.rerankers.late_interaction import LateReranker
 from quoth.core.errors import ConfigError, RerankError
 from quoth.core.protocols import Role

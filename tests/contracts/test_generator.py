@@ -17,13 +17,13 @@ import pytest
 from quoth.backends.generators.access import Access
 from quoth.backends.registry import backend
 from quoth.core.errors import GenerationError
-from quoth.core.messages import (
+from quoth.core.protocols import (
     Finish,
     GenerationParams,
+    Generator,
     Message,
     Written,
 )
-from quoth.core.protocols import Generator
 from quoth.core.types import Usage
 from tests.support.llm_servers import DIALECTS, MODELS, Asked, Dialect, Fault, Reply, Server
 

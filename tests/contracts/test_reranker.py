@@ -14,7 +14,7 @@ from quoth.backends.late_interaction.token_space import TokenSpace
 from quoth.backends.late_interaction.token_vectors import open_vectors
 from quoth.backends.rerankers.colbert import ColbertReranker
 from quoth.backends.rerankers.cross_encoder import OnnxReranker
-from quoth.backends.rerankers.fallback import FallbackReranker
+from quoth.backends.rerankers.guarded import GuardedReranker
 from quoth.backends.rerankers.late_interaction import LateReranker
 from quoth.core.protocols import Reranker
 from quoth.testing import FailingReranker, WordReranker
@@ -50,7 +50,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Callable[[], R
 
     return {
         "words": WordReranker,
-        "chain": lambda: FallbackReranker(FailingReranker(), WordReranker()),
+        "chain": lambda: GuardedReranker(FailingReranker(), WordReranker()),
         "late": late,
         "one logit": pairs(write_cross_encoder(root / "one")),
         "two logits": pairs(write_cross_encoder(root / "two", logits=2, place="onnx/model.onnx")),

@@ -26,8 +26,7 @@ from quoth.evaluation.tune import (
     learn_chance,
     tune,
 )
-from quoth.retrieval.calibration import answer_probability
-from quoth.retrieval.calibration_default import DEFAULT_CALIBRATION, E5
+from quoth.retrieval.calibration import DEFAULT_CALIBRATION, E5, answer_probability
 from quoth.testing import HashEmbedder, MemoryIndex
 from tests.support.small_library import add, open_tour
 

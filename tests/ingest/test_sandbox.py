@@ -29,8 +29,7 @@ from quoth.core.types import (
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.sandbox.child import respond
 from quoth.ingest.sandbox.parent import ParserPool
-from quoth.text.json_codec import to_json
-from quoth.text.json_decode import decode_json
+from quoth.text.json_codec import decode_json, to_json
 
 PDFS = Path(__file__).parents[1] / "fixtures" / "pdf"
 

@@ -172,7 +172,7 @@ def test_a_start_that_failed_is_told_by_type_and_place(lines: tuple[io.StringIO,
 def test_the_command_line_sets_it_up_at_the_first_line() -> None:
     code = f"""
 import logging, sys
-from quoth.interfaces.cli.logs import tell_late
+from quoth.interfaces.cli.session import tell_late
 tell_late()
 assert "structlog" not in sys.modules
 logging.getLogger("strange").warning("it said {SECRETS["openai"]}")

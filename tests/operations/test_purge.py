@@ -15,14 +15,14 @@ from quoth.core.settings import Settings
 from quoth.core.types import Answer, Document, Turn
 from quoth.engine import Engine
 from quoth.operations.purge import purge
-from quoth.pipeline.entity_index import OutlineCache
+from quoth.pipeline.components import OutlineCache
 from quoth.pipeline.retrieve import Request
 from quoth.store.blobs import Blobs
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import Database, open_database
 from quoth.store.erase import StoredQuestions
-from quoth.store.folders import index_folder
 from quoth.store.ingest_jobs import Jobs
+from quoth.store.rows import index_folder
 from quoth.store.schema import metadata
 from tests.support.databases import Server
 

@@ -10,12 +10,12 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from quoth.core.errors import InputError
-from quoth.operations.retention import DAY_S, run_retention_daily
+from quoth.operations.purge import DAY_S, run_retention_daily
 from quoth.store.audit import Audit, AuditEntry
 from quoth.store.database import Database, open_database
-from quoth.store.history import QueryHistory
+from quoth.store.erase import RetentionReport, forget_all
+from quoth.store.history import QueryHistory, StoredRecord
 from quoth.store.privacy_settings import HistoryLevel, PrivacySettings, PrivacyStore
-from quoth.store.retention import RetentionReport, forget_all
 from quoth.store.schema import (
     answers,
     audit,
@@ -35,13 +35,15 @@ def _ago(**time: float) -> str:
 
 def _ask(database: Database, *, tenant: str, query_id: str, at: str) -> None:
     QueryHistory(database, tenant=tenant).record(
-        query_id=query_id,
-        collection="default",
-        text="Why?",
-        plan="{}",
-        answer="{}",
-        version="1",
-        record="{}",
+        StoredRecord(
+            query_id=query_id,
+            collection="default",
+            text="Why?",
+            plan="{}",
+            answer="{}",
+            version="1",
+            record="{}",
+        )
     )
     with database.engine.begin() as connection:
         connection.execute(update(queries).where(queries.c.id == query_id).values(created_at=at))

@@ -10,7 +10,7 @@ import pytest
 
 from quoth.core.errors import InputError, NotFound
 from quoth.pipeline.excerpt import Excerpt, find_excerpt
-from quoth.pipeline.references import documents_in, find_document
+from quoth.pipeline.uploads import documents_in, find_document
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from tests.support.cli import quoth

@@ -21,7 +21,7 @@ from quoth.core.events import (
     SentenceVerified,
     TextAdded,
 )
-from quoth.core.messages import (
+from quoth.core.protocols import (
     Finish,
     GenerationParams,
     Message,

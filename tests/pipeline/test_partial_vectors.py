@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quoth.core.protocols import Matrix, Role
 from quoth.pipeline.commit import EMBED_CHUNKS
-from quoth.store.folders import tokens_folder
+from quoth.store.rows import tokens_folder
 from quoth.testing import HashEmbedder
 from tests.support.upload_service import drained, open_quickly, send, working
 

@@ -18,7 +18,7 @@ from quoth.engine import Engine
 from quoth.pipeline.answer_cache import AnswerCache
 from quoth.pipeline.retrieve import Request
 from quoth.store.database import open_database
-from quoth.store.usage import TokenQuota
+from quoth.store.privacy_settings import TokenQuota
 from quoth.testing import ScriptedGenerator
 from tests.support.service_client import House, listening, served
 from tests.support.small_library import write_sources

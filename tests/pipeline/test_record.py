@@ -155,13 +155,15 @@ def test_no_filter_is_kept_with_a_hash() -> None:
 
 def keep(catalogue: Catalogue, query_id: str) -> None:
     catalogue.record(
-        query_id=query_id,
-        collection="default",
-        text="Why?",
-        plan=dump(to_json(Plan())),
-        answer=dump(to_json(answer())),
-        version="t:1",
-        status="answered",
+        StoredRecord(
+            query_id=query_id,
+            collection="default",
+            text="Why?",
+            plan=dump(to_json(Plan())),
+            answer=dump(to_json(answer())),
+            version="t:1",
+            status="answered",
+        )
     )
 
 

@@ -22,8 +22,7 @@ from quoth.core.types import (
     Turn,
 )
 from quoth.engine import Engine
-from quoth.pipeline.components import embedding_fingerprint
-from quoth.pipeline.entity_index import OutlineCache
+from quoth.pipeline.components import OutlineCache, embedding_fingerprint
 from quoth.pipeline.retrieve import Request, Retrieved
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 
-from quoth.core.messages import (
+from quoth.core.protocols import (
     Finish,
     GenerationParams,
     Message,
     Written,
 )
 from quoth.core.types import Usage
-from quoth.pipeline.usage import MeteredGenerator, UsageMeter
+from quoth.pipeline.budget import MeteredGenerator, UsageMeter
 
 
 class Parrot:

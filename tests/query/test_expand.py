@@ -17,8 +17,7 @@ from quoth.core.types import (
     QueryKind,
     Variant,
 )
-from quoth.query.expand import generated_variants, with_weights
-from quoth.query.expand_llm import QueryVariants, read_wordings
+from quoth.query.expand import QueryVariants, generated_variants, read_wordings, with_weights
 
 QUESTION = "How does a heat pump keep a house warm at 5 degrees?"
 

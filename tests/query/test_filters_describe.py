@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quoth.core.types import Document, Filter
-from quoth.query.filters.describe import describe_filters
-from quoth.query.filters.parse import dropped_fields, parse_filters
+from quoth.query.filters.parse import describe_filters, dropped_fields, parse_filters
 
 BOOKS = {
     "d1": Document("d1", "Inside the hive", "transcript", "ready"),

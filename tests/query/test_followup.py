@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from quoth.core.types import Turn
-from quoth.query.followup import MAX_ANSWER, is_followup
-from quoth.query.heads import CHECKSUM, DIMENSION
+from quoth.query.intent import CHECKSUM, DIMENSION, MAX_ANSWER, is_followup
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
 

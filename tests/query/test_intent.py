@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from quoth.query.comparison_aspects import extract_aspects
-from quoth.query.phrases import PhraseMatcher
-from quoth.query.tokens import tokenize_query
+from quoth.query.tokens import PhraseMatcher, tokenize_query
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
 

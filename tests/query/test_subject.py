@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quoth.core.types import Filter, Query
-from quoth.query.subject import (
+from quoth.query.keywords import (
     only_asks_for_a_place,
     strip_locator_words,
     summary_subject,

@@ -18,6 +18,8 @@ from quoth.core.types import (
     Scored,
 )
 from quoth.retrieval.calibration import (
+    DEFAULT_CALIBRATION,
+    E5,
     FIRST_READ,
     GROUPS,
     QUESTION_SIGNALS,
@@ -29,7 +31,6 @@ from quoth.retrieval.calibration import (
     question_signals,
     reranker_scores,
 )
-from quoth.retrieval.calibration_default import DEFAULT_CALIBRATION, E5
 from quoth.retrieval.rerank import RERANK
 
 SHIPPED_E5 = DEFAULT_CALIBRATION[E5]

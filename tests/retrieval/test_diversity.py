@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from quoth.core.protocols import Matrix
 from quoth.core.types import Candidate
-from quoth.retrieval.diversity import (
+from quoth.retrieval.passages import (
     collapse_duplicates,
     maximal_marginal_relevance,
 )

@@ -22,9 +22,10 @@ from quoth.store.audit import (
     ChainTip,
     chain_row,
     hash_of,
+    load_head,
+    store_head,
     verify_chain,
 )
-from quoth.store.audit_head import load_head, store_head
 from quoth.store.database import Database, open_database
 from tests.support.cli import quoth
 

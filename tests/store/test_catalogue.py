@@ -16,6 +16,7 @@ from quoth.core.errors import ConfigError, NotFound
 from quoth.core.types import Document
 from quoth.store.catalogue import BATCH, Catalogue
 from quoth.store.database import open_database
+from quoth.store.history import StoredRecord
 from quoth.store.rows import ChunkContext, Collection, digest
 from quoth.store.schema import metadata
 from tests.support.made_documents import IDENTITY, entry, open_catalogue
@@ -215,7 +216,14 @@ def test_text_comes_back_as_it_was(shelf: Shelf, text: str) -> None:
 
 def record(catalogue: Catalogue, query_id: str, answer: str = "{}") -> None:
     catalogue.record(
-        query_id=query_id, collection="default", text="Why?", plan="{}", answer=answer, version="v"
+        StoredRecord(
+            query_id=query_id,
+            collection="default",
+            text="Why?",
+            plan="{}",
+            answer=answer,
+            version="v",
+        )
     )
 
 

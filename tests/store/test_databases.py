@@ -30,6 +30,7 @@ from quoth.store.database import (
     open_database,
     translated_errors,
 )
+from quoth.store.history import StoredRecord
 from quoth.store.ingest_jobs import Jobs
 from tests.support.databases import Server
 from tests.support.made_documents import IDENTITY, entry, open_catalogue
@@ -182,7 +183,9 @@ def test_sixty_four_readers_at_once_all_get_their_answer(address: Path | str) ->
 def test_signs_of_patterns_stand_for_themselves(address: Path | str, pattern: str) -> None:
     catalogue, _collection = open_catalogue(address)
     catalogue.record(
-        query_id="q_ab1", collection="d", text="?", plan="{}", answer="{}", version="v"
+        StoredRecord(
+            query_id="q_ab1", collection="d", text="?", plan="{}", answer="{}", version="v"
+        )
     )
     if pattern == "Q_AB":
         assert catalogue.recorded(pattern).query_id == "q_ab1"

@@ -19,8 +19,7 @@ from quoth.store.ingest_jobs import (
     Claim,
     Jobs,
 )
-from quoth.store.leases import is_dead, machine
-from quoth.store.rows import Collection
+from quoth.store.rows import Collection, is_dead, machine
 from tests.support.made_documents import SOURCE, entry, open_catalogue
 
 DEAD_WORKER = """

@@ -12,8 +12,8 @@ from quoth.core.lecture import LiveCitation, TranscriptSegment, WindowRecord
 from quoth.core.types import Pages
 from quoth.operations.tenant_data import TenantData, digest_of
 from quoth.store.database import open_database
+from quoth.store.erase import RetentionReport, forget_all
 from quoth.store.lectures import Lectures
-from quoth.store.retention import RetentionReport, forget_all
 
 
 def card(session_id: str, *, window: int, rank: int = 1, page: int = 12) -> LiveCitation:

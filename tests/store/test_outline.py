@@ -26,7 +26,7 @@ from quoth.core.types import (
     Seconds,
     SpanLocator,
 )
-from quoth.store import outline_queries as map_queries
+from quoth.store import outline
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.store.rows import Collection, Entry
@@ -152,7 +152,7 @@ def test_a_shelf_is_of_one_collection_and_one_tenant(address: Path | str, librar
 def test_a_large_library_keeps_the_headings_that_lead(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(map_queries, "MAX_HEADINGS", 5)
+    monkeypatch.setattr(outline, "MAX_HEADINGS", 5)
     collection = commit(library, mapped("d1"), mapped("d2"))
     shelf = library[0].collection_outline(collection)
     assert [(each.path, each.segment) for each in shelf.headings] == [

@@ -21,8 +21,8 @@ from quoth.core.events import (
     SentenceVerified,
     TextAdded,
 )
-from quoth.core.messages import Message
 from quoth.core.plan import Policy
+from quoth.core.protocols import Message
 from quoth.core.types import Answer, Citation
 from tests.support.citation_checks import check_spans
 from tests.support.obedient_model import read_told

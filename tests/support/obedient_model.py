@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from quoth.core.messages import GenerationParams, Message, Written
+from quoth.core.protocols import GenerationParams, Message, Written
 from quoth.testing import ScriptedGenerator
 
 MOST = 24

@@ -22,9 +22,8 @@ from quoth.ingest.readers.links import page_links
 from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.ingest.readers.page_links import PageLinks
 from quoth.ingest.readers.registry import read
-from quoth.ingest.sandbox.pages import PdfPages
-from quoth.pipeline.components import Components
-from quoth.pipeline.entity_index import OutlineCache
+from quoth.ingest.sandbox.parent import PdfPages
+from quoth.pipeline.components import Components, OutlineCache
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.store.ingest_jobs import Jobs

@@ -13,13 +13,12 @@ from quoth.bootstrap import IndexPool
 from quoth.core.protocols import Embedder
 from quoth.core.settings import Settings
 from quoth.engine import Engine
-from quoth.ingest.sandbox.pages import PdfPages
+from quoth.ingest.sandbox.parent import PdfPages
 from quoth.interfaces.http.middleware.stack import access_control
 from quoth.interfaces.http.uploads.receive import receive_whole
 from quoth.operations.worker import Isolate, WorkerTimings, run_workers
-from quoth.pipeline.components import Components
+from quoth.pipeline.components import Components, OutlineCache
 from quoth.pipeline.components import FileParser as ReadsFiles
-from quoth.pipeline.entity_index import OutlineCache
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.store.ingest_jobs import Jobs

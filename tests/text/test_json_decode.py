@@ -24,8 +24,7 @@ from quoth.core.types import (
     Seconds,
     Sentence,
 )
-from quoth.text.json_codec import dump, to_json
-from quoth.text.json_decode import decode_json
+from quoth.text.json_codec import decode_json, dump, to_json
 
 PAGES = Pages(3, 4, "i", "ii", "Hives ▸ Wood", (Box(3, 1.0, 2.0, 3.5, 4.0),))
 PLACES: tuple[Locator, ...] = (PAGES, Seconds(1.5, 2.0, speaker="Ada"), Chars(1, 9, anchor="a"))

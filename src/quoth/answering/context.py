@@ -8,9 +8,9 @@ from typing import Literal
 
 from quoth.answering.prompts import defuse
 from quoth.core.types import Passage, Seconds
+from quoth.text.analyzer import estimate_tokens as estimate_tokens
 from quoth.text.locators import label, locate
 from quoth.text.sentences import Span, sentences
-from quoth.text.token_count import estimate_tokens as estimate_tokens
 
 CountTokens = Callable[[Sequence[str]], Sequence[int]]
 """Counts the tokens of each text with the answering model's tokenizer, or over-estimates them."""

@@ -16,7 +16,7 @@ from string import Formatter
 from types import MappingProxyType
 
 from quoth.core.errors import ConfigError, InputError
-from quoth.core.messages import Message
+from quoth.core.protocols import Message
 from quoth.core.types import Query, Turn
 
 HISTORY_ANSWER = 200

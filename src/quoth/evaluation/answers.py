@@ -16,15 +16,9 @@ from quoth.core.settings import Settings
 from quoth.core.types import Answer, Chars, Citation
 from quoth.engine import Engine
 from quoth.evaluation.corpus import Progress, open_corpus
-from quoth.evaluation.datasets import CorpusRow, load_corpus
-from quoth.evaluation.judged import Judged, Reference, load_judged
+from quoth.evaluation.datasets import CorpusRow, Judged, Reference, load_corpus, load_judged
 from quoth.evaluation.significance import latency_ms, mean_of
-from quoth.evaluation.spans import (
-    Folded,
-    fold_letters,
-    overlaps,
-    word_line,
-)
+from quoth.evaluation.spans import Folded, fold_letters, overlaps, word_line
 from quoth.pipeline.retrieve import Request
 from quoth.text.analyzer import analyze
 from quoth.text.sentences import sentences

@@ -17,21 +17,10 @@ from pathlib import Path
 from typing import Literal
 
 from quoth.answering.context import ContextBlock
-from quoth.answering.verification.tokens import tokens
-from quoth.answering.verification.values import Value, read_values
+from quoth.answering.verification.tokens import Value, read_values, tokens
 from quoth.core.errors import InputError
-from quoth.core.types import (
-    Chars,
-    Chunk,
-    Document,
-    Passage,
-)
-from quoth.evaluation.jsonl import (
-    Row,
-    locate_file,
-    read_rows,
-    text,
-)
+from quoth.core.types import Chars, Chunk, Document, Passage
+from quoth.evaluation.jsonl import Row, locate_file, read_rows, text
 
 EVIDENCE, CORPUS = "evidence.jsonl", "corpus.jsonl"
 Label = Literal["support", "contradict", "neither"]

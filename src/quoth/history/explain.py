@@ -6,24 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from quoth.answering.fallback_messages import describe_degradation
+from quoth.answering.answerability import describe_degradation
 from quoth.core.plan import Plan
-from quoth.core.types import (
-    Answer,
-    Chunk,
-    Document,
-    Filter,
-    LegScore,
-    Query,
-    ScoreKind,
-)
+from quoth.core.types import Answer, Chunk, Document, Filter, LegScore, Query, ScoreKind
 from quoth.history.candidate_outcome import Fate, outcome_of
-from quoth.pipeline.record import (
-    CandidateTrace,
-    CollectionTrace,
-    Record,
-    Span,
-)
+from quoth.pipeline.record import CandidateTrace, CollectionTrace, Record, Span
 from quoth.store.catalogue import Catalogue
 from quoth.text.locators import label, link
 

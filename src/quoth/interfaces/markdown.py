@@ -11,16 +11,10 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing
 from urllib.parse import quote, urlsplit
 
-from quoth.answering.fallback_messages import notes
+from quoth.answering.answerability import notes
 from quoth.answering.generative.assemble import format_markers
 from quoth.answering.generative.sanitize import plain_quotation
-from quoth.core.events import (
-    AnswerCompleted,
-    CitationAdded,
-    Event,
-    SentenceVerified,
-    TextAdded,
-)
+from quoth.core.events import AnswerCompleted, CitationAdded, Event, SentenceVerified, TextAdded
 from quoth.core.types import Answer, Hit
 from quoth.history.export import DOUBTS as EXPORTED
 from quoth.history.export import pieces

@@ -8,28 +8,134 @@ that is removed here, while searches continue.
 from __future__ import annotations
 
 import asyncio
+import logging
 import shutil
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
 
-from quoth.core.errors import IndexMismatch
+from quoth.core.errors import BackendError, IndexMismatch
 from quoth.core.types import Chunk
-from quoth.operations.forget_citations import forget_cards, forget_quotes
 from quoth.operations.tenant_data import DeletionReceipt, TenantData
 from quoth.pipeline.commit import chunk_vectors
 from quoth.pipeline.components import Components, require_same_identity
 from quoth.pipeline.maintain import DROP_AFTER_S
+from quoth.pipeline.record import Record
+from quoth.pipeline.record_codec import decode_record, pack
 from quoth.pipeline.remote import clear_mirrors
 from quoth.pipeline.uploads import delete_stale_parts, tenant_blobs, upload_store
-from quoth.store.erase import compact
-from quoth.store.folders import index_folder
-from quoth.store.rows import Collection
+from quoth.store.catalogue import Catalogue
+from quoth.store.database import Database
+from quoth.store.erase import StoredQuestions, compact, forget_all
+from quoth.store.lectures import Lectures
+from quoth.store.rows import Collection, index_folder
 from quoth.store.uploads import Requirements
+from quoth.text.analyzer import normalize_name
+
+DAY_S = 24 * 3600.0
+AGAIN_S = 600.0
+"""Time until the next try where the database was busy."""
+
+log = logging.getLogger("quoth.retention")
+
+
+async def run_retention_daily(
+    database: Database,
+    *,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> None:
+    """Enforce retention now and every day, until cancelled."""
+    while True:
+        await sleep(DAY_S if await enforce_retention(database, now=clock()) else AGAIN_S)
+
+
+async def enforce_retention(database: Database, *, now: datetime) -> bool:
+    """Delete rows expired at that time; return False where the database failed."""
+    try:
+        found = await asyncio.to_thread(forget_all, database, now=now)
+    except BackendError as error:
+        log.warning("retention_failed", extra={"code": error.code})
+        return False
+    for gone in found.values():
+        log.info(
+            "retention",
+            extra={
+                "questions": gone.questions,
+                "shares": gone.shares,
+                "tasks": gone.tasks,
+                "audit": gone.audit,
+            },
+        )
+    return True
+
+
+TOLD_CHARACTERS = 100
+"""Characters of an earlier answer that identify a stored conversation."""
+
+
+def forget_cards(catalogue: Catalogue) -> int:
+    """Delete the citations of lectures whose document is gone; return their number."""
+    collections = catalogue.collections()
+    living = {key for collection in collections for key in catalogue.ready_ids(collection)}
+    return Lectures.of(catalogue).forget_documents(sorted(living))
+
+
+def forget_quotes(catalogue: Catalogue) -> int:
+    """Redact every stored query that may contain words of a deleted document.
+
+    Return their number. A query is affected where a citation, a passage or one of the closest hits
+    comes from such a document, where the query named one, and where a conversation contained an
+    answer that is no longer stored. Its ids, times and scores stay, as with history ``hash``.
+    """
+    traces = StoredQuestions.of(catalogue)
+    living = {
+        key for collection in catalogue.collections() for key in catalogue.ready_ids(collection)
+    }
+    told: dict[str, set[str]] = {}
+    blanked = 0
+    unreadable = []
+    for each in traces.all():
+        try:
+            record = decode_record(each)
+        except (ValueError, KeyError, TypeError):
+            unreadable.append(each.query_id)
+            continue
+        if record.keeping == "hash":
+            continue
+        if _clean(record, living=living, told=told, catalogue=catalogue):
+            said = normalize_name(record.answer.text)[:TOLD_CHARACTERS]
+            told.setdefault(normalize_name(record.request.question), set()).add(said)
+            continue
+        traces.blank(pack(replace(record, keeping="hash")))
+        blanked += 1
+    traces.delete(unreadable)
+    return blanked + len(unreadable)
+
+
+def _clean(
+    record: Record, *, living: set[str], told: Mapping[str, set[str]], catalogue: Catalogue
+) -> bool:
+    answer, query = record.answer, record.answer.query
+    shown = {citation.document_id for citation in answer.citations}
+    shown |= {each.document_id for each in answer.closest}
+    if not shown <= living:
+        return False
+    for turn in record.request.history:
+        known = told.get(normalize_name(turn.question), set())
+        begins = normalize_name(turn.answer)[:TOLD_CHARACTERS]
+        if turn.answer and not any(each.startswith(begins) for each in known):
+            return False
+    chunks = {*answer.used_chunks, *(key for passage in record.passages for key in passage)}
+    if query.entities or query.filters or query.boosts or query.notes:
+        chunks |= {candidate.chunk_id for each in record.searched for candidate in each.candidates}
+    return set(catalogue.owners(sorted(chunks))) == chunks
+
 
 MAX_CHUNKS = 2000
 """Chunks that are carried over to a new index at once."""

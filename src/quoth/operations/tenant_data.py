@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, delete, select
 
 from quoth.store.blobs import source_name
+from quoth.store.database import TenantConnection
 from quoth.store.rows import now
 from quoth.store.schema import (
     answers,
@@ -38,7 +39,6 @@ from quoth.store.schema import (
     summaries,
     tasks,
 )
-from quoth.store.tenant_connection import TenantConnection
 from quoth.text.json_codec import dump
 
 HANDED_OUT: tuple[Table, ...] = (

@@ -34,7 +34,7 @@ from quoth.pipeline.partial_vectors import delete_stale_vectors
 from quoth.pipeline.uploads import delete_stale_parts, metadata_of, tenant_blobs
 from quoth.store.blobs import stored_name
 from quoth.store.ingest_jobs import MAX_ATTEMPTS, POISON
-from quoth.store.leases import new_owner
+from quoth.store.rows import new_owner
 from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.store.upload_tasks import State, Task
 from quoth.tenants import Tenants

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Protocol
+
+from cachetools import LRUCache
 
 from quoth.answering.prompts import PROMPTS, Prompt
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import IndexMismatch
+from quoth.core.outline import CollectionOutline
 from quoth.core.prices import LatencyEstimator
 from quoth.core.protocols import (
     Embedder,
@@ -26,13 +30,64 @@ from quoth.core.trace import Trace
 from quoth.core.types import Answer, IndexIdentity, ParsedDocument
 from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.ingest.readers.page_links import PageLinks
-from quoth.ingest.sandbox.pages import PdfPages
+from quoth.ingest.sandbox.parent import PdfPages
 from quoth.pipeline.answer_cache import AnswerCache
-from quoth.pipeline.entity_index import OutlineCache
+from quoth.query.entity_index import EntityIndex, build_entity_index
 from quoth.store.catalogue import Catalogue
 from quoth.store.ingest_jobs import Jobs
 from quoth.store.rows import Collection
 from quoth.text.analyzer import ANALYSER
+
+MAX_ENTRIES = 8
+"""Maximum number of cached look-ups, one per set of collections and version."""
+
+
+class OutlineCache:
+    """Outlines of one catalogue's collections, with their look-up tables."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._names: LRUCache[tuple[str, ...], EntityIndex] = LRUCache(MAX_ENTRIES)
+        self._alone = Lock()  # queries are analysed in threads
+
+    def read(
+        self, names: Sequence[str]
+    ) -> tuple[list[tuple[Collection, CollectionOutline]], EntityIndex]:
+        """Return the named collections with their outlines; raises NotFound."""
+        found = []
+        for name in names:
+            collection, _languages = self._catalogue.collection_and_languages(name)
+            found.append((collection, self._catalogue.collection_outline(collection)))
+        return found, self._look_up(found)
+
+    def _look_up(self, found: Sequence[tuple[Collection, CollectionOutline]]) -> EntityIndex:
+        versions = tuple(f"{each.id} {outline.version}" for each, outline in found)
+        with self._alone:
+            names = self._names.get(versions)
+            if names is None:
+                labels = {}
+                for collection, _shelf in found:
+                    labels.update(self._catalogue.labels(collection))
+                names = build_entity_index(
+                    _merge_outlines([outline for _, outline in found]), labels=labels
+                )
+                self._names[versions] = names
+        return names
+
+
+def _merge_outlines(outlines: Sequence[CollectionOutline]) -> CollectionOutline:
+    """Merge outlines into one, for queries over several collections."""
+    if len(outlines) == 1:
+        return outlines[0]
+    return CollectionOutline(
+        version=" ".join(outline.version for outline in outlines),
+        languages=tuple(
+            dict.fromkeys(language for outline in outlines for language in outline.languages)
+        ),
+        documents=tuple(document for outline in outlines for document in outline.documents),
+        headings=tuple(heading for outline in outlines for heading in outline.headings),
+    )
+
 
 Observe = Callable[[Trace, Answer | None], None]
 """Called after every answered query, and after every search, which has no answer."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from quoth.core.errors import Denied, EmbeddingError
 from quoth.core.protocols import AsksModel, Embedder, EncodedQuery, Generator, Matrix, Role
 from quoth.pipeline.components import Components
-from quoth.store.privacy_settings import PrivacySettings, PrivacyStore
-from quoth.store.usage import TokenQuota
+from quoth.store.privacy_settings import PrivacySettings, PrivacyStore, TokenQuota
 
 
 @dataclass(frozen=True, slots=True)

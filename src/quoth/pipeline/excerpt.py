@@ -10,8 +10,9 @@ from typing import Any
 
 from quoth.core.errors import InputError, NotFound
 from quoth.core.outline import Heading
-from quoth.core.types import Chunk, Document, Locator, Pages, Seconds, SpanLocator
-from quoth.pipeline.references import find_document
+from quoth.core.types import Box, Chunk, Document, Locator, Pages, Seconds, SpanLocator
+from quoth.ingest.readers.pdf.page_marks import MarkedLine
+from quoth.pipeline.uploads import find_document
 from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
 from quoth.text.analyzer import normalize_name
@@ -233,3 +234,70 @@ def _pieces(chunks: Sequence[Chunk], start: int, end: int) -> Iterator[str]:
     for each in chunks:
         if each.start < end and each.end > start:
             yield each.text[max(0, start - each.start) : end - each.start]
+
+
+@dataclass(frozen=True, slots=True)
+class _LinePlace:
+    """A printed line: its characters of the stored text, and its box."""
+
+    start: int
+    end: int
+    box: Box
+
+
+def marked_lines(chunks: Sequence[Chunk], *, start: int, end: int) -> list[MarkedLine]:
+    """Return the lines of the characters from `start` to `end` of a PDF's stored text.
+
+    ``chunks`` are consecutive, with those before and after the span: a line that a chunk cuts is
+    put together again.
+    """
+    if not chunks:
+        return []
+    offset = chunks[0].start
+    text = "".join(chunk.text for chunk in chunks)
+    return [
+        MarkedLine(
+            text[line.start - offset : line.end - offset],
+            max(line.start, start) - line.start,
+            min(line.end, end) - line.start,
+            line.box,
+        )
+        for line in _lines(chunks, text=text, offset=offset)
+        if max(line.start, start) < min(line.end, end)
+    ]
+
+
+def _lines(chunks: Sequence[Chunk], *, text: str, offset: int) -> Iterator[_LinePlace]:
+    """Return the whole lines of the chunks in order."""
+    open_line: _LinePlace | None = None
+    for chunk in chunks:
+        for place in chunk.places:
+            if not isinstance(place.locator, Pages) or not place.locator.boxes:
+                continue
+            line = _LinePlace(place.start, place.end, _box_around(place.locator.boxes))
+            if open_line is not None:
+                gap = text[open_line.end - offset : line.start - offset]
+                if place is chunk.places[0] and "\n" not in gap and _same(open_line.box, line.box):
+                    line = _LinePlace(
+                        open_line.start, line.end, _box_around((open_line.box, line.box))
+                    )
+                else:
+                    yield open_line
+            open_line = line
+    if open_line is not None:
+        yield open_line
+
+
+def _same(one: Box, other: Box) -> bool:
+    """Return whether two boxes are parts of one line's: only the width of a line is cut."""
+    return (one.page, one.y0, one.y1) == (other.page, other.y0, other.y1)
+
+
+def _box_around(boxes: Sequence[Box]) -> Box:
+    return Box(
+        boxes[0].page,
+        min(box.x0 for box in boxes),
+        min(box.y0 for box in boxes),
+        max(box.x1 for box in boxes),
+        max(box.y1 for box in boxes),
+    )

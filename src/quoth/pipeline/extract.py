@@ -21,18 +21,10 @@ from quoth.answering.answerability import (
 )
 from quoth.answering.citations import cite_statements
 from quoth.answering.context import build_context
-from quoth.answering.contradictions.citations import (
-    conflict_notice,
-    disagreements,
-    with_other_sides,
-)
+from quoth.answering.contradictions import conflict_notice, disagreements, with_other_sides
+from quoth.answering.extractive.candidates import question_word_offset
 from quoth.answering.extractive.lookup import place_statements, summary_statements
-from quoth.answering.extractive.score import (
-    QueryContext,
-    Scores,
-    cosines_to,
-    sentence_scores,
-)
+from quoth.answering.extractive.score import QueryContext, Scores, cosines_to, sentence_scores
 from quoth.answering.extractive.select import (
     Statement,
     aspects_without,
@@ -40,32 +32,20 @@ from quoth.answering.extractive.select import (
     collect_sentences,
     sentence_spans,
 )
-from quoth.answering.extractive.wording import question_word_offset
 from quoth.answering.extractive.write import write_answer
 from quoth.core.protocols import Reranker, SpanScorer, SpanScores
 from quoth.core.trace import Trace
-from quoth.core.types import (
-    Answer,
-    AnswerStatus,
-    Counts,
-    Hit,
-    Passage,
-    Turn,
-)
+from quoth.core.types import Answer, AnswerStatus, Counts, Hit, Passage, Turn
 from quoth.pipeline.components import Components
 from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.query.dialogue_act import continuations
-from quoth.query.subject import LOCATOR_FIELDS, only_asks_for_a_place, strip_locator_words
+from quoth.query.keywords import LOCATOR_FIELDS, only_asks_for_a_place, strip_locator_words
 from quoth.query.tokens import folded_words
-from quoth.retrieval.calibration import (
-    answer_probability,
-    question_signals,
-    reranker_scores,
-)
+from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
 from quoth.retrieval.prune import prune
 from quoth.retrieval.rerank import RERANK
 from quoth.store.rows import now
-from quoth.text.token_count import estimate_tokens
+from quoth.text.analyzer import estimate_tokens
 
 MAX_CLOSEST = 3
 """Passages shown, uncited, when the collection has no answer."""

@@ -11,9 +11,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from secrets import token_hex
 
+from quoth.answering.answerability import finalize_answer
 from quoth.answering.citations import make_citation
 from quoth.answering.context import Context, build_context
-from quoth.answering.finalize import finalize_answer
 from quoth.answering.generative.assemble import Composed, compose
 from quoth.answering.generative.stream_reader import AnswerReader
 from quoth.answering.prompts import answer_messages, choose_prompt, prompt_hash
@@ -27,27 +27,25 @@ from quoth.answering.verification import (
     read_sources,
     verify,
 )
-from quoth.core.events import (
-    CitationAdded,
-    Event,
-    EvidenceFound,
-    StageStarted,
-    TextAdded,
-)
-from quoth.core.messages import GenerationParams, Message
+from quoth.core.events import CitationAdded, Event, EvidenceFound, StageStarted, TextAdded
 from quoth.core.plan import Plan
 from quoth.core.protocols import (
     AsksModel,
     EntailmentModel,
+    GenerationParams,
     Generator,
     Matrix,
+    Message,
 )
 from quoth.core.trace import Trace
-from quoth.core.types import Answer, Citation, Passage
+from quoth.core.translations import translate
+from quoth.core.types import Answer, Citation, Counts, Passage, Query
 from quoth.pipeline.components import Components
 from quoth.pipeline.retrieve import RequestContext, Retrieved
+from quoth.query.dialogue_act import SMALL_TALK, read_act
 from quoth.retrieval.prune import prune
 from quoth.store.rows import now
+from quoth.text.analyzer import detect_language
 
 LOCAL_CONTEXT_TOKENS = 1500
 """Tokens of passages that a local model reads unless the request says otherwise."""
@@ -239,3 +237,29 @@ async def _verify_statements(
     checked = verify(sentence, sources, cited=cited, language=language, embed=embed, judge=judge)
     verdict = await trace.attempt("verify", checked, otherwise=None, fallback="words alone")
     return verdict or await verify(sentence, sources, cited=cited, language=language)
+
+
+def small_talk_reply(context: RequestContext) -> Answer | None:
+    """Return the reply to a turn that asks for nothing, None for any other."""
+    request, act = context.request, read_act(context.request.question)
+    if act is None or act.kind not in SMALL_TALK:
+        return None
+    before = request.history[-1].question if request.history else request.question
+    language = detect_language(before, among=act.languages, fallback=act.languages[0])
+    return Answer(
+        query_id=context.query_id,
+        query=Query(request.question, request.question, language),
+        text=translate(f"pipeline.{act.kind}", language),
+        sentences=(),
+        citations=(),
+        closest=(),
+        status="small_talk",
+        grounded=False,
+        degraded=(),
+        warnings=(),
+        counts=Counts(),
+        used_chunks=(),
+        timings_ms=context.trace.timings_ms(),
+        profile=context.plan.profile,
+        index_version="",
+    )

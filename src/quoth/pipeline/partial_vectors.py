@@ -18,8 +18,7 @@ import numpy as np
 from quoth.core.protocols import Matrix, TokenRows
 from quoth.core.settings import Settings
 from quoth.core.types import Chunk
-from quoth.store.folders import tokens_folder
-from quoth.store.rows import digest
+from quoth.store.rows import digest, tokens_folder
 
 STALE_DAYS = 7.0
 """Days after which the parts of a document that was never completed are deleted."""

@@ -4,45 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
 from quoth.core.errors import NotFound
 from quoth.core.plan import Plan
-from quoth.core.types import (
-    Answer,
-    Filter,
-    LegScore,
-    Query,
-)
-from quoth.pipeline.record import (
-    CandidateTrace,
-    CollectionTrace,
-    ModelVersions,
-    Record,
-)
+from quoth.core.types import Answer, Filter, LegScore, Query
+from quoth.pipeline.record import CandidateTrace, CollectionTrace, ModelVersions, Record
 from quoth.pipeline.retrieve import Request
 from quoth.store.catalogue import Catalogue
-from quoth.store.history import QueryCost, QueryRow
+from quoth.store.history import QueryCost, QueryRow, StoredRecord
 from quoth.text.analyzer import normalize_name
-from quoth.text.json_codec import dump, to_json
-from quoth.text.json_decode import decode_json
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRecord:
-    """A record as stored in the catalogue: texts, some of them JSON."""
-
-    query_id: str
-    collection: str
-    text: str
-    plan: str
-    answer: str
-    version: str
-    status: str
-    record: str
-    spent: QueryCost
+from quoth.text.json_codec import decode_json, dump, to_json
 
 
 def save_record(
@@ -54,9 +28,9 @@ def save_record(
 ) -> None:
     """Store a record in the history, as far as its ``keeping`` allows."""
     if record.keeping != "off":
-        kept = pack(record)
-        kept = replace(kept, spent=replace(kept.spent, key_id=key_id, upload_id=upload_id))
-        catalogue.record(**{field.name: getattr(kept, field.name) for field in fields(kept)})
+        row = pack(record)
+        spent = replace(row.spent, key_id=key_id, upload_id=upload_id)
+        catalogue.record(replace(row, spent=spent))
 
 
 def pack(record: Record) -> StoredRecord:

@@ -17,8 +17,7 @@ from quoth.ingest.sources.site import CrawlLimits, crawl
 from quoth.ingest.sources.url_safety import target
 from quoth.ingest.sources.youtube.videos import VideoOptions, fetch_videos, is_youtube
 from quoth.pipeline.components import Components
-from quoth.store.folders import mirrors_folder
-from quoth.store.rows import digest
+from quoth.store.rows import digest, mirrors_folder
 
 Warn = Callable[[str], None]
 

@@ -18,7 +18,7 @@ from quoth.core.protocols import AsksModel, EncodedQuery, Matrix
 from quoth.core.trace import Trace
 from quoth.core.translations import translate
 from quoth.core.types import Candidate, Filter, Hit, Passage, Query, Turn
-from quoth.pipeline.budget import note_withheld, within_budget
+from quoth.pipeline.budget import MeteredGenerator, UsageMeter, note_withheld, within_budget
 from quoth.pipeline.components import Components, require_same_identity
 from quoth.pipeline.egress import apply_privacy_settings
 from quoth.pipeline.strategies import (
@@ -31,18 +31,20 @@ from quoth.pipeline.strategies import (
     merge_pools,
     retrieve_parts,
 )
-from quoth.pipeline.usage import MeteredGenerator, UsageMeter
-from quoth.query import heads
 from quoth.query.dialogue_act import is_small_talk
 from quoth.query.entity_index import EntityIndex
-from quoth.query.filters.describe import describe_filters
-from quoth.query.filters.parse import dropped_fields, parse_filters
+from quoth.query.filters.parse import describe_filters, dropped_fields, parse_filters
+from quoth.query.intent import MODEL
 from quoth.query.intent_llm import classify
-from quoth.query.subject import LOCATOR_FIELDS
+from quoth.query.keywords import LOCATOR_FIELDS
 from quoth.query.understand import understand, validate
 from quoth.retrieval.calibration import find_tuning
-from quoth.retrieval.diversity import cap_per_document, collapse_duplicates
-from quoth.retrieval.passages import build_hit, build_passages
+from quoth.retrieval.passages import (
+    build_hit,
+    build_passages,
+    cap_per_document,
+    collapse_duplicates,
+)
 from quoth.retrieval.search import encode_query
 from quoth.store.catalogue import Catalogue
 from quoth.store.rows import ChunkContext, Collection
@@ -189,7 +191,7 @@ def _read_tenant(
 def _vector_for_heads(context: RequestContext) -> Matrix | None:
     """Return the query's vector if the classifiers were trained with the same model."""
     encoded, name = context.encoded, context.parts.embedder.name
-    return None if encoded is None or not name.startswith(heads.MODEL) else encoded.vector
+    return None if encoded is None or not name.startswith(MODEL) else encoded.vector
 
 
 async def analyse(context: RequestContext) -> AnalysedQuery:

@@ -21,15 +21,15 @@ from quoth.core.trace import Trace
 from quoth.core.types import Candidate, Chunk, Query, Variant
 from quoth.pipeline.components import Components
 from quoth.query.expand import generated_variants
-from quoth.query.subject import (
+from quoth.query.keywords import (
     LOCATOR_FIELDS,
     kind_of_source,
     only_asks_for_a_place,
     summary_subject,
     summary_titles,
 )
-from quoth.retrieval.diversity import maximal_marginal_relevance
 from quoth.retrieval.fusion import lift
+from quoth.retrieval.passages import maximal_marginal_relevance
 from quoth.retrieval.rerank import RERANK, mix, rerank, spread
 from quoth.retrieval.search import RetrieverResults, embed_variants, fuse, merge, search
 from quoth.retrieval.summary_lookup import coverage_sample, named_parts

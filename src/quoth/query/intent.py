@@ -1,13 +1,76 @@
-"""Intent classification: phrase tables by language, weighted by a small classifier."""
+"""Intent and follow-up detection: phrase tables by language, weighted by a small trained head."""
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Sequence
 from functools import cache
+from importlib.resources import files
+
+import numpy as np
+import numpy.typing as npt
 
 from quoth.core.protocols import Matrix
-from quoth.core.types import QueryKind
-from quoth.query.heads import scores
-from quoth.query.phrases import PhraseMatcher, normalized_query_words, read_table, table_languages
+from quoth.core.types import QueryKind, Turn
+from quoth.query.tokens import (
+    FUNCTION_WORDS,
+    PhraseMatcher,
+    TokenizedQuery,
+    normalized_query_words,
+    read_table,
+    table_languages,
+)
+
+BUCKETS = 4096
+DIMENSION = 384
+"""Dimension of the default embedder's vectors; vectors of other lengths are not used."""
+VECTOR_WEIGHT, CUE_WEIGHT = 6.0, 1.5
+MODEL = "multilingual-e5-small"
+CHECKSUM = "e07abff0b32e7a696944a4a0189fbf7b0c1cffaaa6d43aa61abc160dccc2ea20"
+"""SHA-256 of ``data/heads.npz``, which ``python scripts/train_query_heads.py`` makes."""
+
+Array = npt.NDArray[np.float32]
+
+
+def scores(
+    head: str, words: Sequence[str], *, cues: Sequence[bool], vector: Matrix | None = None
+) -> Array:
+    """Return a score for each class; without a vector the n-gram variant is used."""
+    weights = _weights()
+    if vector is None or vector.shape != (DIMENSION,):
+        return embed_features(words, cues) @ weights[f"{head}_words"]
+    features = np.concatenate((scale_vector(vector), embed_features(words, cues)))
+    return features @ weights[head]
+
+
+def embed_features(words: Sequence[str], cues: Sequence[bool]) -> Array:
+    """Return the hashed n-grams (unit length), the cues and a constant."""
+    found = np.zeros(BUCKETS, np.float32)
+    numbers = ["0" if word.isdecimal() else word for word in words]
+    # Content words become one placeholder, so that only the form of a query counts.
+    form = [word if word in FUNCTION_WORDS else "_" for word in numbers]
+    for prefix, sequence in (("", numbers), ("~", form)):
+        padded = ["^", *sequence, "$"]
+        for size in (1, 2, 3):
+            for at in range(len(padded) - size + 1):
+                code = zlib.crc32((prefix + " ".join(padded[at : at + size])).encode())
+                found[code % BUCKETS] += 1.0 if code & 0x10000 else -1.0
+    length = float(np.linalg.norm(found))
+    rest = np.array([*(CUE_WEIGHT * cue for cue in cues), 1.0], np.float32)
+    return np.concatenate((found / length if length else found, rest))
+
+
+def scale_vector(vector: Matrix) -> Array:
+    """Return the embedding relative to the mean of the training queries."""
+    return ((vector - _weights()["mean"]) * VECTOR_WEIGHT).astype(np.float32)
+
+
+@cache
+def _weights() -> dict[str, Array]:
+    with (files("quoth.query") / "data" / "heads.npz").open("rb") as file:
+        stored = np.load(file, allow_pickle=False)
+        return {name: stored[name].astype(np.float32) for name in stored.files}
+
 
 KINDS: tuple[QueryKind, ...] = (
     "factual", "conceptual", "comparison", "summary", "exploratory"
@@ -42,3 +105,74 @@ def _matchers(language: str) -> tuple[PhraseMatcher, ...]:
         PhraseMatcher([phrase for table in tables for phrase in table.get(kind, ())])
         for kind in KINDS
     )
+
+
+MAX_TURNS = 3
+MAX_ANSWER = 200
+"""Characters of an earlier answer that are read."""
+MAX_ELLIPTICAL = 8
+"""Maximum words of a query whose opening alone can make it a follow-up."""
+
+
+def recent_turns(history: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Return the last turns, with answers truncated."""
+    return tuple([Turn(turn.question, turn.answer[:MAX_ANSWER]) for turn in history[-MAX_TURNS:]])
+
+
+def is_followup(text: str, *, vector: Matrix | None = None, history: Sequence[Turn] = ()) -> bool:
+    """Return whether a question cannot be understood without the conversation.
+
+    ``vector`` is its embedding by the default embedder, where there is one.
+    """
+    words = normalized_query_words(text)
+    if not history or not words:
+        return False
+    return bool(scores("followup", words, cues=followup_cues(words), vector=vector)[0] > 0)
+
+
+def followup_cues(words: Sequence[str]) -> list[bool]:
+    """Return form features of a query, in any language with word lists."""
+    content = [word for word in words if is_content_bearing(word) and not word.isdecimal()]
+    short = len(words) <= MAX_ELLIPTICAL
+    return [
+        not content,
+        len(content) == 1,
+        _only_asks(words),
+        short and _openings().matches(words),
+        len(words) <= MAX_ELLIPTICAL // 2,
+        short,
+    ]
+
+
+def is_elliptical(query: TokenizedQuery) -> bool:
+    """Return whether a follow-up has no subject of its own: "and on page 12?", "why?"."""
+    words = normalized_query_words(query.clean)
+    if len(words) > MAX_ELLIPTICAL:
+        return False
+    return _openings().matches(words) or not any(map(is_content_bearing, words))
+
+
+def has_only_question_words(query: TokenizedQuery) -> bool:
+    """Return whether there are only question words: "why?", "et quand ?"."""
+    return _only_asks(normalized_query_words(query.clean))
+
+
+def is_content_bearing(word: str) -> bool:
+    """Return whether a normalized word of a query is a content word."""
+    return len(word) > 1 and word not in FUNCTION_WORDS and word not in _words("empty")
+
+
+def _only_asks(words: Sequence[str]) -> bool:
+    return 0 < len(words) <= MAX_ELLIPTICAL and _words("bare").issuperset(words)
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    tables = [read_table("followup", language) for language in table_languages("followup")]
+    return frozenset(word for table in tables for word in table[name].split())
+
+
+@cache
+def _openings() -> PhraseMatcher:
+    tables = [read_table("followup", language) for language in table_languages("followup")]
+    return PhraseMatcher([phrase for table in tables for phrase in table["openings"]])

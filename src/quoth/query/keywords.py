@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice, pairwise
 
-from quoth.core.types import Query
+from quoth.core.types import DocumentKind, FilterField, Query
+from quoth.query.filters.patterns import word_set
 from quoth.query.tokens import FUNCTION_WORDS, folded_words
-from quoth.text.analyzer import analyze
+from quoth.text.analyzer import analyze, normalize_name
+from quoth.text.numbers import WORDS
 
 NAME_WORDS = (2, 1, 3, 4)
 """Lengths in words of candidate names, most likely first."""
@@ -69,3 +73,94 @@ def capitalised_terms(query: Query) -> tuple[str, ...]:
         if not {run[0], run[-1]} & FUNCTION_WORDS and len("".join(run)) > 1
     )
     return tuple(islice(dict.fromkeys([*filter(None, entities), *names]), MAX_NAMES))
+
+
+LOCATOR_FIELDS: tuple[FilterField, ...] = (
+    "label",
+    "page",
+    "seconds",
+    "chapter",
+    "section",
+    "segment",
+)
+"""Fields whose filters name a locator within a document."""
+_NOUNS: Mapping[DocumentKind, frozenset[str]] = {
+    "pdf": frozenset(("book", "pdf", "paper", "thesis", "livre", "article", "these")),
+    "transcript": frozenset(("talk", "video", "lecture", "podcast", "expose", "conference")),
+}
+_SIGNS = " .,;:!?\"'()[]«»“”…"
+_PLACE_NUMBER = re.compile(
+    r"\d[\d.:h]*|(?=[ivxlc]{2})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})|[ivx]|[a-z]\d+"
+)
+
+
+def strip_locator_words(query: Query) -> Query:
+    """Return a query without the words that name a place.
+
+    "What does page 12 say about bees?" is about bees: no passage need contain "page" and "12".
+    """
+    if query.kind != "page_specific" and not any(
+        filter_.field in LOCATOR_FIELDS for filter_ in query.filters
+    ):
+        return query
+    words = [
+        word
+        for word in query.standalone.split()
+        if not (bare := normalize_name(word).strip(_SIGNS)) or not _names_a_place(bare)
+    ]
+    return replace(query, standalone=" ".join(words)) if words else query
+
+
+def only_asks_for_a_place(query: Query) -> bool:
+    """Return whether a query names only a place: "What is on page 12 of the guide?"."""
+    titles = {word for entity in query.entities for word in _words(entity)}
+    return not any(
+        analyze(word, language=query.language)
+        for word in _subject_words(query.standalone)
+        if word not in titles
+    )
+
+
+def summary_subject(query: Query) -> frozenset[str]:
+    """Return the terms of what a query asks to summarize; empty for all that there is."""
+    return frozenset(
+        term
+        for word in _subject_words(query.standalone)
+        if word not in word_set("summary_words")
+        for term in analyze(word, language=query.language)
+    )
+
+
+def summary_titles(query: Query) -> tuple[str, ...]:
+    """Return the titles in a query, without those such as "Summary" that only say what to do."""
+    return tuple(each for each in query.entities if _subject_words(each))
+
+
+def _subject_words(text: str) -> list[str]:
+    """Return the words of a query without those of asking and those that name a place."""
+    return [
+        word
+        for before, word in pairwise(["", *_words(text)])
+        if word not in word_set("asking_words")
+        and not _names_a_place(word)
+        and not (len(word) == 1 and before in word_set("lettered"))  # "appendix B"
+    ]
+
+
+def kind_of_source(query: Query) -> DocumentKind | None:
+    """Return the kind of document that a query asks to summarize: "the book" is a PDF."""
+    words = set(_words(query.standalone))
+    found: list[DocumentKind] = [kind for kind, nouns in _NOUNS.items() if words & nouns]
+    return found[0] if len(found) == 1 else None
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+(?:[.:]\d+)*", normalize_name(text))
+
+
+def _names_a_place(word: str) -> bool:
+    return (
+        word in word_set("place_words")
+        or word in WORDS
+        or _PLACE_NUMBER.fullmatch(word) is not None
+    )

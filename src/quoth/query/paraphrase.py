@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
-from quoth.query.phrases import compile_phrases, read_table, table_languages
+from quoth.query.tokens import compile_phrases, read_table, table_languages
 from quoth.text.analyzer import analyze, detect_language, normalize_name
 
 MIN_COSINE = 0.98

@@ -12,13 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from quoth.core.translations import translate
 from quoth.core.types import Turn
-from quoth.query.followup import has_only_question_words, is_content_bearing, is_followup
-from quoth.query.tokens import (
-    FUNCTION_WORDS,
-    TokenizedQuery,
-    stem,
-    tokenize_query,
-)
+from quoth.query.intent import has_only_question_words, is_content_bearing, is_followup
+from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery, stem, tokenize_query
 
 MAX_TERMS = 8
 """Maximum terms from earlier queries."""

@@ -15,24 +15,24 @@ from quoth.core.errors import InputError
 from quoth.core.protocols import Matrix
 from quoth.core.translations import translate
 from quoth.core.types import Filter, FilterField, Query, QueryKind, Turn
-from quoth.query.asking import direct_question
 from quoth.query.comparison_aspects import MAX_ASPECTS, extract_aspects
 from quoth.query.dialogue_act import (
     DialogueAct,
+    direct_question,
     names_a_language,
     read_act,
     topical_turns,
     without_small_talk,
 )
 from quoth.query.entity_index import Entity, EntityIndex
-from quoth.query.entity_linking import Mention, mentions
-from quoth.query.filters.date_language import (
+from quoth.query.entity_linking import Mention, correct_spelling, mentions
+from quoth.query.filters.attributes import (
     extract_dates,
     extract_languages,
+    extract_speakers,
     follow_up_dates,
     follow_up_languages,
 )
-from quoth.query.filters.describe import join_names
 from quoth.query.filters.extracted import (
     NOTHING,
     ExtractedFilters,
@@ -42,20 +42,25 @@ from quoth.query.filters.extracted import (
     merge_filters,
     restrict_to,
 )
-from quoth.query.filters.page import (
+from quoth.query.filters.parse import join_names
+from quoth.query.filters.patterns import pattern_tables
+from quoth.query.filters.places import (
     extract_chapters,
     extract_pages,
     extract_sections,
+    extract_segments,
+    extract_times,
     names_a_page,
 )
-from quoth.query.filters.patterns import pattern_tables
-from quoth.query.filters.speaker import extract_speakers
-from quoth.query.filters.time import extract_segments, extract_times
 from quoth.query.filters.title import extract_titles
-from quoth.query.followup import has_only_question_words, is_elliptical, is_followup, recent_turns
-from quoth.query.intent import classify_intent
+from quoth.query.intent import (
+    classify_intent,
+    has_only_question_words,
+    is_elliptical,
+    is_followup,
+    recent_turns,
+)
 from quoth.query.rewrite import rewrite_standalone
-from quoth.query.spelling import correct_spelling
 from quoth.query.tokens import TokenizedQuery, folded_words, mask_spans, tokenize_query
 from quoth.text.analyzer import detect_language
 

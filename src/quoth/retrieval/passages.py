@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 
+import numpy as np
+import numpy.typing as npt
+
+from quoth.core.protocols import Matrix
 from quoth.core.types import Candidate, Hit, Passage
 from quoth.store.rows import ChunkContext
 from quoth.text.locators import link
@@ -105,3 +113,162 @@ def _joins(left: Span, right: Span, sections: Mapping[ChunkPosition, tuple[str, 
     if left[0] != right[0] or right[1] > left[2] + 1:
         return False
     return sections.get((left[0], left[2])) == sections.get((right[0], right[1]))
+
+
+Numbers = npt.NDArray[np.float64]
+
+SHINGLE_WORDS = 4
+"""Words per shingle."""
+COPY = 0.8
+"""Share of a text's shingles contained in another one that makes it a duplicate."""
+REWORKED = 0.5
+"""The same with similar vectors: a duplicate with another beginning or end."""
+ALONE = 0.98
+"""Cosine of a duplicate where a text is missing; neighbours of one text reach .97."""
+
+_WORD = re.compile(r"\w+")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Deduplicated:
+    """A ranking without near-duplicates; ``copies`` lists those of each kept chunk, best first."""
+
+    kept: tuple[Candidate, ...]
+    copies: Mapping[str, tuple[str, ...]]
+
+
+def collapse_duplicates(
+    candidates: Sequence[Candidate],
+    *,
+    cosine: float,
+    vectors: Mapping[str, Matrix],
+    texts: Mapping[str, str],
+    limit: int | None = None,
+) -> Deduplicated:
+    """Keep the best of every group of near-duplicates, in order, up to ``limit``.
+
+    A candidate duplicates a better one where `COPY` of its word shingles are in the other
+    (containment, Broder 1997), or `REWORKED` of them and the cosine of their vectors is at least
+    ``cosine``; one with a number that the other lacks differs in content and is no duplicate.
+    Without a text, a cosine of `ALONE` decides; without both, nothing is a duplicate. 1 disables
+    it. Candidates after the last kept one are not compared.
+    """
+    if cosine >= 1:
+        return Deduplicated(tuple(candidates[:limit]), {})
+    kept: list[Candidate] = []
+    copies: dict[str, list[str]] = {}
+    places: list[int] = []
+
+    @cache
+    def likeness() -> Numbers:
+        return _cosines(candidates, vectors)
+
+    @cache
+    def bag(chunk_id: str) -> frozenset[str]:
+        return frozenset(texts[chunk_id].casefold().split())
+
+    @cache
+    def shape(chunk_id: str) -> tuple[frozenset[int], frozenset[str]]:
+        text = texts[chunk_id].casefold()
+        return _shingles(text), frozenset(_NUMBER.findall(text))
+
+    def same(place: int, other: int) -> bool:
+        one, two = candidates[place].chunk_id, candidates[other].chunk_id
+        if one not in texts or two not in texts:
+            return bool(likeness()[place, other] >= max(cosine, ALONE))
+        mine = bag(one)
+        if len(mine & bag(two)) < REWORKED * len(mine):
+            return False  # shared shingles are possible only where the words are shared
+        (words, numbers), (others, other_numbers) = shape(one), shape(two)
+        if not words or not numbers <= other_numbers:
+            return False
+        alike = likeness()[place, other] >= cosine
+        return len(words & others) >= (REWORKED if alike else COPY) * len(words)
+
+    for place, each in enumerate(candidates):
+        if len(kept) == limit:
+            break
+        twin = next((other for other in places if same(place, other)), None)
+        if twin is None:
+            kept.append(each)
+            places.append(place)
+        else:
+            copies.setdefault(candidates[twin].chunk_id, []).append(each.chunk_id)
+    return Deduplicated(tuple(kept), {key: tuple(ids) for key, ids in copies.items()})
+
+
+def maximal_marginal_relevance(
+    candidates: Sequence[Candidate],
+    *,
+    vectors: Mapping[str, Matrix],
+    mmr_lambda: float,
+    limit: int,
+) -> list[Candidate]:
+    """Select by ``λ · relevance − (1 − λ) · similarity to selected`` (Carbonell, SIGIR 1998).
+
+    λ is the weight of relevance: 1 keeps the order. Relevance is the candidates' score, normalized
+    to 0 to 1; similarity is the greatest cosine to a selected one, normalized to 0 to 1 as well,
+    since a model's cosines may fill only a narrow band. ``vectors`` are unit rows by chunk id; a
+    candidate without one is similar to nothing. Scores stay unchanged.
+    """
+    if mmr_lambda >= 1 or len(candidates) < 2:
+        return list(candidates[:limit])
+    relevance = _spread(np.array([candidate.score for candidate in candidates], dtype=np.float64))
+    likeness = _similarity(candidates, vectors)
+    nearest = np.zeros(len(candidates))
+    open_ = np.ones(len(candidates), dtype=bool)
+    picked: list[Candidate] = []
+    while len(picked) < min(limit, len(candidates)):
+        gains = mmr_lambda * relevance - (1 - mmr_lambda) * nearest
+        place = int(np.argmax(np.where(open_, gains, -np.inf)))
+        open_[place] = False
+        picked.append(candidates[place])
+        nearest = np.maximum(nearest, likeness[place])
+    return picked
+
+
+def cap_per_document(
+    candidates: Sequence[Candidate], *, document_of: Callable[[str], str], limit: int
+) -> list[Candidate]:
+    """Keep the first ``limit`` candidates of every document, in order."""
+    seen: Counter[str] = Counter()
+    kept = []
+    for candidate in candidates:
+        document = document_of(candidate.chunk_id)
+        seen[document] += 1
+        if seen[document] <= limit:
+            kept.append(candidate)
+    return kept
+
+
+def _cosines(candidates: Sequence[Candidate], vectors: Mapping[str, Matrix]) -> Numbers:
+    width = next((row.shape[-1] for row in vectors.values()), 1)
+    blank = np.zeros(width, dtype=np.float32)
+    rows = [vectors.get(candidate.chunk_id, blank) for candidate in candidates]
+    stacked = np.stack(rows) if rows else np.zeros((0, width), dtype=np.float32)
+    return (stacked @ stacked.T).astype(np.float64)
+
+
+def _shingles(text: str) -> frozenset[int]:
+    """Return the hashes of the four-word shingles; a shorter text is one shingle."""
+    words = _WORD.findall(text)
+    if len(words) < SHINGLE_WORDS:
+        return frozenset([hash(tuple(words))] if words else [])
+    runs = zip(*(words[start:] for start in range(SHINGLE_WORDS)), strict=False)
+    return frozenset(hash(run) for run in runs)
+
+
+def _similarity(candidates: Sequence[Candidate], vectors: Mapping[str, Matrix]) -> Numbers:
+    known = np.array([candidate.chunk_id in vectors for candidate in candidates])
+    pairs = np.outer(known, known) & ~np.eye(len(candidates), dtype=bool)
+    cosines = _cosines(candidates, vectors)
+    spread = np.zeros_like(cosines)
+    if pairs.any():
+        spread[pairs] = _spread(cosines[pairs])
+    return spread
+
+
+def _spread(values: Numbers) -> Numbers:
+    low, high = values.min(), values.max()
+    return np.ones_like(values) if high <= low else (values - low) / (high - low)

@@ -10,9 +10,9 @@ from typing import Any
 from sqlalchemy import and_, delete, func, insert, select
 
 from quoth.core.errors import NotFound
+from quoth.store.database import TenantConnection
 from quoth.store.rows import now
 from quoth.store.schema import feedback, queries
-from quoth.store.tenant_connection import TenantConnection
 
 MAX_LATENCIES = 10_000
 """Number of the newest queries whose latencies count for the quantiles."""

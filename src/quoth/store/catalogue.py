@@ -15,8 +15,7 @@ from quoth.core.errors import NotFound
 from quoth.core.types import Chunk, Document, IndexIdentity
 from quoth.store.database import Database
 from quoth.store.history import QueryHistory
-from quoth.store.outline import OutlineReader
-from quoth.store.outline_queries import write_map
+from quoth.store.outline import OutlineReader, write_map
 from quoth.store.prepared import COLLECTION, NEAR, OF_CHUNKS, OF_DOCUMENTS
 from quoth.store.rows import (
     ChunkContext,

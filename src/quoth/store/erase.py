@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete, select, union, update
 
-from quoth.store.database import Database, translated_errors
-from quoth.store.history import ALL_COLUMNS, QueryRow
+from quoth.store.audit import Audit
+from quoth.store.database import Database, TenantConnection, translated_errors
+from quoth.store.history import ALL_COLUMNS, QueryRow, StoredRecord
+from quoth.store.privacy_settings import AUDIT_DAYS, PrivacyStore
 from quoth.store.schema import (
     answers,
+    audit,
     feedback,
+    lectures,
     queries,
     records,
+    shares,
+    spending,
+    tasks,
 )
-from quoth.store.tenant_connection import TenantConnection
+from quoth.store.upload_tasks import ENDED
 
 PAGE = 200
 WAITS_S = 10.0
@@ -44,16 +53,16 @@ class StoredQuestions(TenantConnection):
         with self.reading() as connection:
             return [QueryRow(*row) for row in connection.execute(statement)]
 
-    def blank(self, query_id: str, *, text: str, plan: str, answer: str, record: str) -> None:
+    def blank(self, row: StoredRecord) -> None:
         """Replace a query, its answer and feedback by versions without texts."""
         with self.writing("blank question") as connection:
             for table, name, values in (
-                (queries, "id", {"text": text, "plan": plan}),
-                (answers, "query_id", {"answer": answer}),
-                (records, "query_id", {"record": record}),
+                (queries, "id", {"text": row.text, "plan": row.plan}),
+                (answers, "query_id", {"answer": row.answer}),
+                (records, "query_id", {"record": row.record}),
                 (feedback, "query_id", {"comment": ""}),
             ):
-                its = (table.c.tenant == self.tenant) & (table.c[name] == query_id)
+                its = (table.c.tenant == self.tenant) & (table.c[name] == row.query_id)
                 connection.execute(update(table).where(its).values(values))
 
     def delete(self, query_ids: Sequence[str]) -> None:
@@ -99,3 +108,76 @@ def _compacted(connection: sqlite3.Connection | None) -> bool:
             return False
         raise
     return not busy
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionReport:
+    """Numbers of deleted rows; ``questions`` with their answers, records and feedback, ``lectures``
+    with their transcripts and citations.
+    """
+
+    questions: int = 0
+    shares: int = 0
+    tasks: int = 0
+    audit: int = 0
+    lectures: int = 0
+
+
+class Retention(TenantConnection):
+    """Retention of one tenant's data."""
+
+    def forget(self, *, now: datetime, days: int, audit_days: int = AUDIT_DAYS) -> RetentionReport:
+        """Remove what is older than ``days`` at that time, and shares that have expired."""
+        end = _stamp(now - timedelta(days=days))
+        with self.writing("forget what is old") as connection:
+            asked = connection.execute(
+                delete(queries).where(queries.c.tenant == self.tenant, queries.c.created_at < end)
+            ).rowcount
+            expired = connection.execute(
+                delete(shares).where(
+                    shares.c.tenant == self.tenant, shares.c.expires_at <= _stamp(now)
+                )
+            ).rowcount
+            connection.execute(
+                delete(spending).where(
+                    spending.c.tenant == self.tenant, spending.c.day < end[: len("2000-01-01")]
+                )
+            )
+            ended = connection.execute(
+                delete(tasks).where(
+                    tasks.c.tenant == self.tenant,
+                    tasks.c.state.in_(ENDED),
+                    tasks.c.updated_at < end,
+                )
+            ).rowcount
+            said = connection.execute(
+                delete(lectures).where(
+                    lectures.c.tenant == self.tenant, lectures.c.created_at < end
+                )
+            ).rowcount
+        pruned = Audit.of(self).prune(before=_stamp(now - timedelta(days=audit_days)))
+        return RetentionReport(asked, expired, ended, pruned, said)
+
+
+def forget_all(database: Database, *, now: datetime) -> dict[str, RetentionReport]:
+    """Enforce retention for every tenant by its settings; return those that lost rows."""
+    found = {}
+    for tenant in tenants_of(database):
+        days = PrivacyStore(database, tenant=tenant).current(most="full").retention_days
+        gone = Retention(database, tenant=tenant).forget(now=now, days=days)
+        if gone != RetentionReport():
+            found[tenant] = gone
+    return found
+
+
+def tenants_of(database: Database) -> Iterable[str]:
+    """Name the tenants of whom there is anything that grows old."""
+    growing = (queries, shares, spending, tasks, audit, lectures)
+    every = union(*(select(table.c.tenant) for table in growing))
+    with database.reading() as connection:
+        return sorted(connection.execute(every).scalars())
+
+
+def _stamp(when: datetime) -> str:
+    """Write a time as the catalogue does, so that the texts sort as the times."""
+    return when.astimezone(UTC).isoformat(timespec="milliseconds")

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from sqlalchemy import delete, insert, select
 
 from quoth.core.errors import InputError, NotFound
+from quoth.store.database import TenantConnection
 from quoth.store.rows import now
 from quoth.store.schema import answers, queries, records
-from quoth.store.tenant_connection import TenantConnection
 
 LISTED = 5
 """Ids that are named where a beginning fits several."""
@@ -30,6 +30,21 @@ class QueryCost:
     usd: float = 0.0
     degraded: bool = False
     cached: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """A query as it is written to the catalogue: texts, some of them JSON."""
+
+    query_id: str
+    collection: str
+    text: str
+    plan: str
+    answer: str
+    version: str
+    status: str = ""
+    record: str | None = None
+    spent: QueryCost = QueryCost()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,38 +92,26 @@ ALL_COLUMNS = (
 class QueryHistory(TenantConnection):
     """Stored queries of one tenant, with plan, answer and record."""
 
-    def record(
-        self,
-        *,
-        query_id: str,
-        collection: str,
-        text: str,
-        plan: str,
-        answer: str,
-        version: str,
-        status: str = "",
-        record: str | None = None,
-        spent: QueryCost | None = None,
-    ) -> None:
+    def record(self, row: StoredRecord) -> None:
         """Store a query with its plan, answer and record."""
-        owner = {"query_id": query_id, "tenant": self.tenant}
+        owner = {"query_id": row.query_id, "tenant": self.tenant}
         with self.writing("record answer", alone=False) as connection:
             connection.execute(
                 insert(queries).values(
-                    id=query_id,
+                    id=row.query_id,
                     tenant=self.tenant,
-                    collection=collection,
-                    text=text,
-                    plan=plan,
-                    index_version=version,
+                    collection=row.collection,
+                    text=row.text,
+                    plan=row.plan,
+                    index_version=row.version,
                     created_at=now(),
-                    status=status,
-                    **({} if spent is None else asdict(spent)),
+                    status=row.status,
+                    **asdict(row.spent),
                 )
             )
-            connection.execute(insert(answers).values(**owner, answer=answer))
-            if record is not None:
-                connection.execute(insert(records).values(**owner, record=record))
+            connection.execute(insert(answers).values(**owner, answer=row.answer))
+            if row.record is not None:
+                connection.execute(insert(records).values(**owner, record=row.record))
 
     def answer(self, query_id: str) -> str:
         """Return the stored answer as JSON; raises NotFound."""

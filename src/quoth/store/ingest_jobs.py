@@ -11,8 +11,7 @@ from sqlalchemy import insert, select, update
 from quoth.core.errors import QuothError
 from quoth.store.blobs import stored_name
 from quoth.store.catalogue import Catalogue
-from quoth.store.leases import is_over, new_owner
-from quoth.store.rows import Collection
+from quoth.store.rows import Collection, is_over, new_owner
 from quoth.store.schema import documents, jobs
 
 LEASE_SECONDS = 120.0

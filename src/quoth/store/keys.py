@@ -15,10 +15,9 @@ from typing import Any, Literal, get_args
 from sqlalchemy import and_, insert, or_, select, update
 
 from quoth.core.errors import InputError, NotFound
-from quoth.store.database import Database
+from quoth.store.database import Database, TenantConnection
 from quoth.store.rows import now
 from quoth.store.schema import keys
-from quoth.store.tenant_connection import TenantConnection
 
 Scope = Literal["read", "ingest", "live", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)

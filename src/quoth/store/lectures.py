@@ -12,16 +12,10 @@ from pydantic import TypeAdapter
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from quoth.core.errors import NotFound
-from quoth.core.lecture import (
-    Lecture,
-    LiveCitation,
-    Numbering,
-    TranscriptSegment,
-    WindowRecord,
-)
+from quoth.core.lecture import Lecture, LiveCitation, Numbering, TranscriptSegment, WindowRecord
+from quoth.store.database import TenantConnection
 from quoth.store.rows import now
 from quoth.store.schema import lecture_citations, lecture_segments, lecture_windows, lectures
-from quoth.store.tenant_connection import TenantConnection
 from quoth.text.json_codec import dump
 
 _CITATION: TypeAdapter[LiveCitation] = TypeAdapter(LiveCitation)

@@ -2,21 +2,234 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Float, and_, false, func, insert, literal, or_, select
 
 from quoth.core.outline import CollectionOutline, Heading, Summary
 from quoth.core.types import Chunk, Document, Filter
-from quoth.store import outline_queries as map_queries
-from quoth.store.database import Database
-from quoth.store.rows import Collection
-from quoth.store.schema import (
-    documents,
-    headings,
-    links,
-    summaries,
+from quoth.store.database import Database, TenantConnection
+from quoth.store.outline_rows import (
+    heading_rows,
+    join_labels,
+    link_rows,
+    path_of,
+    spot_row,
+    summary_from_row,
+    summary_rows,
 )
-from quoth.store.tenant_connection import TenantConnection
+from quoth.store.prepared import DOCUMENT
+from quoth.store.rows import Collection, Entry, chunk_from_row, intact
+from quoth.store.schema import chunks, documents, headings, links, spots, summaries
+from quoth.text.analyzer import normalize_name
+
+MAX_HEADINGS = 20_000
+"""Headings of a library beyond which only those are kept in memory that lead: tops, chapters and
+segments; and of these no more than this."""
+BATCH = 400
+
+_HEADING = (
+    headings.c.document_id,
+    headings.c.path,
+    headings.c.first,
+    headings.c.last,
+    headings.c.chapter,
+    headings.c.segment,
+)
+_IN: Mapping[str, Any] = {
+    "document": documents.c.id,
+    "kind": documents.c.kind,
+    "language": documents.c.language,
+    "speaker": spots.c.speaker,
+    "chapter": spots.c.chapter,
+    "segment": spots.c.segment,
+}
+_OVERLAPS: Mapping[str, tuple[Any, Any]] = {
+    "page": (spots.c.page_first, spots.c.page_last),
+    "seconds": (spots.c.second_start, spots.c.second_end),
+}
+
+
+def write_map(
+    connection: Connection, entries: Sequence[Entry], *, tenant: str, collection: Collection
+) -> None:
+    """Insert the outline rows of the entries; their documents and chunks must exist."""
+    for table, rows in (
+        (spots, [spot_row(chunk, tenant=tenant) for entry in entries for chunk in entry.chunks]),
+        (headings, _rows(heading_rows, entries, tenant=tenant, collection=collection)),
+        (summaries, _rows(summary_rows, entries, tenant=tenant, collection=collection)),
+        (links, _rows(link_rows, entries, tenant=tenant, collection=collection)),
+    ):
+        if rows:
+            connection.execute(insert(table), rows)
+
+
+def _rows(
+    make: Any, entries: Sequence[Entry], *, tenant: str, collection: Collection
+) -> list[dict[str, Any]]:
+    return [
+        row for entry in entries for row in make(entry, tenant=tenant, collection=collection.id)
+    ]
+
+
+def all_documents(connection: Connection, *, owned: Any, name: str) -> list[Document]:
+    """Return the ready documents, by title; ``name`` is the collection's."""
+    # Only the columns in use: the page labels are the widest column by far.
+    statement = select(*DOCUMENT).where(owned).order_by(documents.c.title, documents.c.id)
+    found = []
+    for row in intact(connection.execute(statement)):
+        key, title, kind, count, pages, seconds, language, source, url, speaker, date, *more = row
+        said, _checksum = more
+        warnings = () if said == "[]" else tuple(json.loads(said))
+        found.append(
+            Document(
+                document_id=key,
+                title=title,
+                kind=kind,
+                status="ready",
+                chunks=count,
+                pages=pages,
+                seconds=seconds,
+                language=language,
+                collection=name,
+                source=source,
+                url=url,
+                speaker=speaker,
+                date=date,
+                warnings=warnings,
+            )
+        )
+    return found
+
+
+def all_headings(connection: Connection, *, mine: Any) -> tuple[Heading, ...]:
+    """Return the headings of a collection (``mine``), in the order of documents and text.
+
+    Those of a library with more than MAX_HEADINGS are read for single documents (`headings_of`)
+    where more than the leading ones are wanted.
+    """
+    some = select(headings.c.number).where(mine).limit(MAX_HEADINGS + 1).subquery()
+    many = connection.execute(select(func.count()).select_from(some)).scalar_one() > MAX_HEADINGS
+    statement = select(*_HEADING).where(mine, *([headings.c.leads] if many else []))
+    statement = statement.order_by(headings.c.document_id, headings.c.number)
+    return tuple(_headings(connection.execute(statement.limit(MAX_HEADINGS))))
+
+
+def headings_of(connection: Connection, ids: Sequence[str], *, mine: Any) -> list[Heading]:
+    """Return all headings of these documents, in the order of documents and text."""
+    found: list[Heading] = []
+    for at in range(0, len(ids), BATCH):
+        statement = select(*_HEADING).where(mine, headings.c.document_id.in_(ids[at : at + BATCH]))
+        statement = statement.order_by(headings.c.document_id, headings.c.number)
+        found += _headings(connection.execute(statement))
+    return found
+
+
+def _headings(rows: Iterable[Any]) -> Iterator[Heading]:
+    paths: dict[str, tuple[str, ...]] = {}
+    for document_id, packed, first, last, chapter, segment in rows:
+        path = paths.get(packed)
+        if path is None:
+            path = paths[packed] = path_of(packed)
+        yield Heading(document_id, path, first, last, chapter, segment)
+
+
+def find_summaries(
+    connection: Connection,
+    ids: Sequence[str],
+    *,
+    mine: Any,
+    level: int | None,
+    path: Sequence[str] | None,
+) -> list[Summary]:
+    """Return the summaries of these documents, the document before its parts, in text order."""
+    wanted = [mine] if level is None else [mine, summaries.c.level == level]
+    found: list[Summary] = []
+    for at in range(0, len(ids), BATCH):
+        statement = select(summaries).where(
+            *wanted, summaries.c.document_id.in_(ids[at : at + BATCH])
+        )
+        found += [summary_from_row(row) for row in connection.execute(statement)]
+    order = {key: number for number, key in enumerate(ids)}
+    found.sort(key=lambda each: (order[each.document_id], each.level, each.first))
+    return [each for each in found if path is None or each.path == tuple(path)]
+
+
+def find_places(
+    connection: Connection, filters: Sequence[Filter], *, owned: Any, limit: int
+) -> list[Chunk]:
+    """Return the chunks that pass every filter, by title of their document and order in it."""
+    wanted = [_condition(filter_) for filter_ in filters]
+    statement = (
+        select(spots.c.document_id, spots.c.ordinal)
+        .join_from(documents, spots, spots.c.document_id == documents.c.id)
+        .where(owned, *wanted)
+        .order_by(documents.c.title, documents.c.id, spots.c.ordinal)
+        .limit(limit)
+    )
+    keys = [(row.document_id, row.ordinal) for row in connection.execute(statement)]
+    found: dict[tuple[str, int], Chunk] = {}
+    for at in range(0, len(keys), BATCH):
+        pairs = (
+            and_(chunks.c.document_id == key, chunks.c.ordinal == ordinal)
+            for key, ordinal in keys[at : at + BATCH]
+        )
+        for row in intact(connection.execute(select(chunks).where(or_(*pairs)))):
+            found[row.document_id, row.ordinal] = chunk_from_row(row)
+    return [found[key] for key in keys if key in found]
+
+
+def _condition(each: Filter) -> Any:
+    values = each.values
+    if each.field == "label":
+        return _holds(spots.c.labels, [str(value).casefold() for value in values])
+    if each.field == "section":
+        return _holds(spots.c.sections, [normalize_name(str(value)) for value in values])
+    if each.field == "date":
+        low, high = (_day(int(value)) for value in values)
+        # "2024" and "2024-03" include every day in them: a prefix sorts before its extensions, and
+        # after them with a character appended that sorts after hyphens and digits.
+        return and_(documents.c.date <= high, documents.c.date + "~" >= low)
+    if each.operator == "in":
+        return _IN[each.field].in_([str(value) for value in values])
+    first, last = _OVERLAPS[each.field]
+    # As numbers of any size: a server refuses a page that is too great for the column.
+    least, most = (literal(float(value), Float) for value in values)
+    return and_(first <= most, last >= least)
+
+
+def _holds(column: Any, values: Sequence[str]) -> Any:
+    # An empty value would be found in every row.
+    found = [
+        column.contains(join_labels(value), autoescape=True) for value in values if value.strip()
+    ]
+    return or_(false(), *found)
+
+
+def _day(number: int) -> str:
+    digits = f"{number:08d}"
+    return f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}"
+
+
+def find_related(
+    connection: Connection, names: Sequence[str], *, mine: Any, limit: int
+) -> list[tuple[str, int]]:
+    """Return the names that co-occur with any of these, with the number of shared chunks.
+
+    ``names`` are normalized; none of them is returned.
+    """
+    given = list(dict.fromkeys(names))[:BATCH]
+    counts: Counter[str] = Counter()
+    for near, far in ((links.c.name, links.c.other), (links.c.other, links.c.name)):
+        statement = select(far, func.sum(links.c.count)).where(mine, near.in_(given)).group_by(far)
+        for name, count in connection.execute(statement):
+            counts[name] += count
+    for name in given:
+        del counts[name]
+    return sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:limit]
 
 
 class OutlineReader(TenantConnection):
@@ -45,8 +258,8 @@ class OutlineReader(TenantConnection):
     def _read_shelf(self, collection: Collection) -> CollectionOutline:
         owned, mine = (self.for_tenant(table, collection) for table in (documents, headings))
         with self.reading() as connection:
-            there = map_queries.all_documents(connection, owned=owned, name=collection.name)
-            known = map_queries.all_headings(connection, mine=mine)
+            there = all_documents(connection, owned=owned, name=collection.name)
+            known = all_headings(connection, mine=mine)
         counts = Counter(each.language or "" for each in there)
         languages = tuple(sorted(counts, key=lambda language: (-counts[language], language)))
         return CollectionOutline(collection.index_version, languages, tuple(there), known)
@@ -55,7 +268,7 @@ class OutlineReader(TenantConnection):
         """Return all headings of these documents; an outline may hold only the leading ones."""
         mine = self.for_tenant(headings, collection)
         with self.reading() as connection:
-            return map_queries.headings_of(connection, document_ids, mine=mine)
+            return headings_of(connection, document_ids, mine=mine)
 
     def summaries(
         self,
@@ -68,9 +281,7 @@ class OutlineReader(TenantConnection):
         """Return summaries in the order of the ids, each document's before those of its parts."""
         mine = self.for_tenant(summaries, collection)
         with self.reading() as connection:
-            return map_queries.find_summaries(
-                connection, document_ids, mine=mine, level=level, path=path
-            )
+            return find_summaries(connection, document_ids, mine=mine, level=level, path=path)
 
     def look_up(
         self, collection: Collection, *, filters: Sequence[Filter], limit: int
@@ -78,7 +289,7 @@ class OutlineReader(TenantConnection):
         """Return up to `limit` chunks that pass every filter, in the order of title and text."""
         owned = self.for_tenant(documents, collection)
         with self.reading() as connection:
-            return map_queries.find_places(connection, filters, owned=owned, limit=limit)
+            return find_places(connection, filters, owned=owned, limit=limit)
 
     def related(
         self, collection: Collection, names: Sequence[str], *, limit: int
@@ -86,4 +297,4 @@ class OutlineReader(TenantConnection):
         """Return the names that occur with these (normalized), the most frequent first."""
         mine = self.for_tenant(links, collection)
         with self.reading() as connection:
-            return map_queries.find_related(connection, names, mine=mine, limit=limit)
+            return find_related(connection, names, mine=mine, limit=limit)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal
 
-from sqlalchemy import insert, update
+from sqlalchemy import and_, insert, select, update
 
 from quoth.core.errors import InputError
+from quoth.store.database import Database, TenantConnection
 from quoth.store.prepared import PRIVACY
 from quoth.store.rows import now
-from quoth.store.schema import privacy
-from quoth.store.tenant_connection import TenantConnection
+from quoth.store.schema import privacy, spending
 
 HistoryLevel = Literal["off", "hash", "full"]
 """What is stored of a query: nothing, no texts, everything."""
@@ -65,3 +67,37 @@ class PrivacyStore(TenantConnection):
         with self.writing("set privacy") as connection:
             if not connection.execute(update(privacy).where(own).values(values)).rowcount:
                 connection.execute(insert(privacy).values(tenant=self.tenant, **values))
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class TokenQuota(TenantConnection):
+    """Token usage of one tenant; a day begins at midnight UTC, by ``clock``."""
+
+    def __init__(
+        self, database: Database, *, tenant: str, clock: Callable[[], datetime] = _now
+    ) -> None:
+        super().__init__(database, tenant=tenant)
+        self._clock = clock
+
+    def today(self) -> int:
+        """Return the input and output tokens of today."""
+        today = and_(spending.c.tenant == self.tenant, spending.c.day == self._day())
+        with self.reading() as connection:
+            found = connection.execute(select(spending.c.tokens).where(today)).scalar()
+        return int(found or 0)
+
+    def add(self, tokens: int) -> None:
+        """Count tokens as used today, whichever process used them."""
+        day = self._day()
+        today = and_(spending.c.tenant == self.tenant, spending.c.day == day)
+        with self.writing("count tokens") as connection:
+            more = update(spending).where(today).values(tokens=spending.c.tokens + tokens)
+            if not connection.execute(more).rowcount:
+                row = {"tenant": self.tenant, "day": day, "tokens": tokens}
+                connection.execute(insert(spending).values(row))
+
+    def _day(self) -> str:
+        return self._clock().astimezone(UTC).date().isoformat()

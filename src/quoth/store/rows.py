@@ -4,27 +4,52 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import platform
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import String, Text
+from sqlalchemy.types import TypeEngine
 
 from quoth.core.calibration import Calibration, Tuning
 from quoth.core.outline import EntityCooccurrence, Heading, Summary
-from quoth.core.types import (
-    Chunk,
-    Document,
-    IndexIdentity,
-    Problem,
-)
-from quoth.text.json_codec import (
-    dump,
-    pack_locator,
-    pack_places,
-    unpack_spot,
-)
+from quoth.core.settings import Settings
+from quoth.core.types import Chunk, Document, IndexIdentity, Problem
+from quoth.text.json_codec import dump, pack_locator, pack_places, unpack_spot
+
+
+def index_folder(settings: Settings) -> Path:
+    """Return the folder of the tenant's indexes; file names begin with their table's name."""
+    return settings.home / "index" / folder_name(settings.tenant)
+
+
+def tokens_folder(settings: Settings) -> Path:
+    """Return the folder of the tenant's token vectors."""
+    return settings.home / "tokens" / folder_name(settings.tenant)
+
+
+def mirrors_folder(settings: Settings) -> Path:
+    """Return the folder of what was fetched for the tenant, a folder for each collection."""
+    return settings.home / "mirrors" / folder_name(settings.tenant)
+
+
+def words(most: int | None = None) -> TypeEngine[Any]:
+    """Text that is compared and ordered by code points, whatever the server's language is.
+
+    ``most`` is the length that writers respect; no database truncates or rejects longer values.
+    """
+    kind = Text() if most is None else String(most)
+    return kind.with_variant(Text(collation="C"), "postgresql")
+
 
 log = logging.getLogger("quoth.store")
 
@@ -244,3 +269,47 @@ def document_from_job(row: Any, *, collection: str) -> Document:
         collection=collection,
         source=row.source,
     )
+
+
+def new_owner() -> str:
+    """Return a new owner name, from which this machine can tell whether its process is dead."""
+    return f"{os.getpid()}.{machine()}.{uuid4().hex[:12]}"
+
+
+def is_over(owner: str | None, until: float | None, *, now: float, seconds: float) -> bool:
+    """Return whether a lease is free: it has expired, or its owner's process has ended.
+
+    ``seconds`` is the maximum duration. A lease that extends further was written before the clock
+    was set back; a live owner soon renews it by the current clock.
+    """
+    ends = until or 0.0
+    return ends < now or ends > now + 2 * seconds or is_dead(owner or "")
+
+
+@cache
+def machine() -> str:
+    """Name this machine, since when it runs and where processes are counted, in few characters."""
+    found = [platform.node()]
+    with suppress(OSError):
+        found.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
+        found.append(str(Path("/proc/self/ns/pid").readlink()))
+    return digest(*found)[:8]
+
+
+def is_dead(owner: str) -> bool:
+    """Return whether the process of an owner (PID.MACHINE.RANDOM) is known to have ended.
+
+    Owners on other machines, which share a server's catalogue, are known by their leases only.
+    """
+    pid, _, rest = owner.partition(".")
+    return rest.startswith(f"{machine()}.") and not _alive(int(pid))
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from quoth.store.column_types import words
+from quoth.store.rows import words
 
 HEAD = "0007"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""

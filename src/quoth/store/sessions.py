@@ -9,12 +9,11 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import and_, delete, insert, select
 
-from quoth.store.database import Database
+from quoth.store.database import Database, TenantConnection
 from quoth.store.keys import SECRET_BYTES, WRITTEN, ApiKey, hash_secret, live_key
 from quoth.store.rows import now
 from quoth.store.schema import sessions
 from quoth.store.shares import ID_LABEL, Share, live_share
-from quoth.store.tenant_connection import TenantConnection
 
 LABEL = "qss_"
 """What every token of a session begins with."""

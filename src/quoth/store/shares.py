@@ -15,18 +15,10 @@ from typing import Any
 from sqlalchemy import and_, insert, select, update
 
 from quoth.core.errors import InputError, NotFound
-from quoth.store.database import Database
-from quoth.store.keys import (
-    NO_HASH,
-    SECRET_BYTES,
-    WRITTEN,
-    hash_secret,
-    in_days,
-    new_id,
-)
+from quoth.store.database import Database, TenantConnection
+from quoth.store.keys import NO_HASH, SECRET_BYTES, WRITTEN, hash_secret, in_days, new_id
 from quoth.store.rows import now
 from quoth.store.schema import collections, shares
-from quoth.store.tenant_connection import TenantConnection
 
 LABEL = "qsh_"
 """What every token of a share begins with."""

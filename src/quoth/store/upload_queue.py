@@ -9,17 +9,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, update
 
 from quoth.store.database import Database
-from quoth.store.leases import is_over
-from quoth.store.rows import now
+from quoth.store.rows import is_over, now
 from quoth.store.schema import collections, tasks
-from quoth.store.upload_tasks import (
-    LEASE_SECONDS,
-    State,
-    Task,
-    Tasks,
-    is_final_state,
-    queued,
-)
+from quoth.store.upload_tasks import LEASE_SECONDS, State, Task, Tasks, is_final_state, queued
 
 
 class Queue(Tasks):

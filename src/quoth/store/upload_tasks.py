@@ -15,11 +15,9 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, and_, func, select
 
 from quoth.core.errors import NotFound
-from quoth.store.database import Database
-from quoth.store.leases import is_over, new_owner
-from quoth.store.rows import now
+from quoth.store.database import Database, TenantConnection
+from quoth.store.rows import is_over, new_owner, now
 from quoth.store.schema import tasks
-from quoth.store.tenant_connection import TenantConnection
 
 LEASE_SECONDS = 60.0
 

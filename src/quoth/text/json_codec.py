@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable
 from dataclasses import asdict, is_dataclass
-from typing import Any, assert_never
+from functools import cache
+from typing import Any, TypeVar, assert_never, cast
 
-from quoth.core.types import (
-    Box,
-    Chars,
-    Locator,
-    Pages,
-    Seconds,
-    SpanLocator,
-)
+from pydantic import TypeAdapter, ValidationError
+
+from quoth.core.types import Box, Chars, Locator, Pages, Seconds, SpanLocator
 
 
 def to_json(value: Any) -> Any:
@@ -90,3 +87,26 @@ def _unpack(packed: list[Any]) -> Locator:
             return Chars(start, end, section, anchor, "chars", *counted)
         case _:
             raise ValueError(f"not a packed locator: {packed!r}")
+
+
+T = TypeVar("T")
+
+
+def decode_json(kind: type[T], data: Any) -> T:
+    """Return a dataclass value from the output of `to_json`.
+
+    Missing fields get their defaults and unknown ones are ignored, so that records of older and
+    newer versions can be read. Raises ValueError for invalid data.
+    """
+    try:
+        value: T = _adapter(cast(Hashable, kind)).validate_python(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ValueError(f"This is no {kind.__name__}: {where}: {first['msg']}.") from None
+    return value
+
+
+@cache
+def _adapter(kind: Hashable) -> TypeAdapter[Any]:
+    return TypeAdapter(cast(Any, kind))

@@ -15,8 +15,7 @@ from fastapi.routing import iter_route_contexts
 
 from quoth.interfaces.http.middleware.audit import ACTIONS, ANONYMOUS_PER_MINUTE
 from quoth.interfaces.http.request_state import READING_METHODS
-from quoth.store.audit import Audit
-from quoth.store.audit_head import load_head
+from quoth.store.audit import Audit, load_head
 from tests.support.service_client import House, audit_rows, served
 from tests.support.small_library import write_sources
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from quoth.answering.extractive.candidates import Quotable
-from quoth.answering.extractive.wording import (
+from quoth.answering.extractive.candidates import (
     ASKING_WEIGHT,
     INVERTED,
+    Quotable,
     normalize,
     question_word_offset,
 )

@@ -10,16 +10,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from quoth.answering.extractive.candidates import Quotable, quotable_sentences, sentence_locator
-from quoth.answering.extractive.overlap import are_linked, is_duplicate, speaks_of
-from quoth.answering.extractive.runs import SentenceRun, grow
+from quoth.answering.extractive.runs import SentenceRun, are_linked, grow, is_duplicate, speaks_of
 from quoth.answering.extractive.score import QueryContext, Scores, collect_features
-from quoth.core.types import (
-    Chunk,
-    Filter,
-    Passage,
-    Query,
-    QueryKind,
-)
+from quoth.core.types import Chunk, Filter, Passage, Query, QueryKind
 from quoth.text.locators import is_within_filters
 
 MARGIN = 1.0

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from quoth.answering.generative.stream_reader import AnswerReader, ParsedSentence
 from quoth.answering.verification import EvidenceSpan, StatementCheck
 from quoth.core.events import CitationAdded, SentenceVerified, TextAdded
-from quoth.core.messages import Finish, Written
 from quoth.core.plan import Policy
+from quoth.core.protocols import Finish, Written
 from quoth.core.types import Citation, RejectedSentence, Sentence
 
 TORN = StatementCheck("unverified", 0.0, ())

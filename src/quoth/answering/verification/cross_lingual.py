@@ -14,15 +14,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quoth.answering.verification.source_index import (
-    ReadLine,
-    Sources,
-    SourceSentence,
-    read_line,
+from quoth.answering.verification.claim import LANGUAGES
+from quoth.answering.verification.source_index import ReadLine, Sources, SourceSentence, read_line
+from quoth.answering.verification.tokens import (
+    TextToken,
+    Value,
+    is_number,
+    negations,
+    read_values,
+    tokens,
 )
-from quoth.answering.verification.tokens import TextToken, negations, tokens
-from quoth.answering.verification.values import Value, is_number, read_values
-from quoth.answering.verification.word_classes import LANGUAGES
 from quoth.core.protocols import Matrix
 from quoth.core.types import Support
 

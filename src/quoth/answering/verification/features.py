@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise, takewhile
 
-from quoth.answering.verification.claim import Claim
+from quoth.answering.verification.claim import Claim, WordClasses, word_classes
 from quoth.answering.verification.located_claim import (
     CLAUSE,
     ELSEWHERE,
@@ -23,7 +23,6 @@ from quoth.answering.verification.located_claim import (
 )
 from quoth.answering.verification.source_index import ReadLine, Sources
 from quoth.answering.verification.tokens import TextToken
-from quoth.answering.verification.word_classes import WordClasses, word_classes
 
 ROOT = 5
 """Common prefix in letters of related words."""

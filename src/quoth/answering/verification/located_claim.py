@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from quoth.answering.verification.claim import Claim
+from quoth.answering.verification.claim import Claim, WordClasses
 from quoth.answering.verification.source_index import ReadLine, Sources
-from quoth.answering.verification.tokens import TextToken
-from quoth.answering.verification.values import Value
-from quoth.answering.verification.word_classes import WordClasses
+from quoth.answering.verification.tokens import TextToken, Value
 
 CONTEXT_WORDS = 5
 """Context words on either side of a value."""

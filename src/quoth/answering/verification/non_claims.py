@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from quoth.answering.verification.claim import word_classes
 from quoth.answering.verification.tokens import negations, tokens
-from quoth.answering.verification.word_classes import word_classes
 from quoth.text.analyzer import normalize_name
 
 _KINDS = (

@@ -14,10 +14,11 @@ from quoth.answering.extractive.candidates import quotable_sentences
 from quoth.answering.verification.tokens import (
     BETWEEN,
     TextToken,
+    Value,
     concatenate,
+    read_values,
     tokens,
 )
-from quoth.answering.verification.values import Value, read_values
 from quoth.core.types import Seconds
 from quoth.text.analyzer import normalize_name
 from quoth.text.sentences import Span

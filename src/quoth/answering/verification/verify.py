@@ -12,13 +12,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from quoth.answering.verification.claim import word_classes
 from quoth.answering.verification.cross_lingual import Embed, align_cross_lingual
-from quoth.answering.verification.evidence import FAULT_FACTOR, ScoredClaim, score_claim
-from quoth.answering.verification.head import support_head
+from quoth.answering.verification.evidence import (
+    FAULT_FACTOR,
+    ScoredClaim,
+    score_claim,
+    support_head,
+)
 from quoth.answering.verification.quotations import invented_quotation
 from quoth.answering.verification.source_index import IndexedSource, Sources, SourceSentence
 from quoth.answering.verification.tokens import TextToken, tokens
-from quoth.answering.verification.word_classes import word_classes
 from quoth.core.protocols import EntailmentModel
 from quoth.core.types import Support
 from quoth.text.analyzer import detect_language

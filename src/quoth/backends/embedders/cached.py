@@ -1,4 +1,4 @@
-"""Cache of query embeddings."""
+"""Cache of query embeddings, with a circuit breaker around the embedder."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from threading import Lock
 import numpy as np
 from cachetools import LRUCache
 
+from quoth.core.circuit_breaker import CircuitBreaker
+from quoth.core.errors import EmbeddingError
 from quoth.core.protocols import Embedder, EncodedQuery, Matrix, Role
 
 MAX_BYTES = 8_000_000
@@ -15,9 +17,10 @@ MAX_BYTES = 8_000_000
 
 
 class CachedEmbedder:
-    """An `Embedder` wrapper that caches the encodings of recent queries.
+    """An `Embedder` wrapper that caches the encodings of recent queries, with a circuit breaker.
 
-    Documents pass through. The cached arrays are read-only.
+    Documents pass through: one that cannot be embedded must not disable vector search, and an open
+    circuit must not reject one. The cached arrays are read-only.
     """
 
     def __init__(self, embedder: Embedder, *, max_bytes: int = MAX_BYTES) -> None:
@@ -32,6 +35,7 @@ class CachedEmbedder:
         self.max_tokens = embedder.max_tokens
         self.query_prefix = embedder.query_prefix
         self.document_prefix = embedder.document_prefix
+        self.breaker = CircuitBreaker(f"The embedder {embedder.name}", error=EmbeddingError)
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
         """Return one unit row per text, shape (texts, dimension); raises EmbeddingError."""
@@ -39,19 +43,22 @@ class CachedEmbedder:
             return await self.inner.embed(texts, role=role)
         if len(texts) == 1:
             return (await self.encode(texts[0])).vector[None].copy()
-        known = {text: each.vector for text in texts if (each := self._cached(text))}
+        known = {text: row.vector for text in texts if (row := self._cached(text))}
         absent = list(dict.fromkeys(text for text in texts if text not in known))
         if absent:
-            known.update(zip(absent, await self.inner.embed(absent, role=role), strict=True))
+            with self.breaker.call():
+                known.update(zip(absent, await self.inner.embed(absent, role=role), strict=True))
         return np.array([known[text] for text in texts], np.float32).reshape(-1, self.dimension)
 
     async def encode(self, query: str) -> EncodedQuery:
         """Return a query's vector and token vectors from one pass; raises EmbeddingError."""
-        if (found := self._cached(query)) is not None:
+        if (encoded := self._cached(query)) is not None:
             self.hits += 1
-            return found
+            return encoded
         self.misses += 1
-        return self._keep(query, await self.inner.encode(query))
+        with self.breaker.call():
+            encoded = await self.inner.encode(query)
+        return self._keep(query, encoded)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, without the role's prefix and special tokens."""
@@ -74,11 +81,11 @@ class CachedEmbedder:
         for array in (vector, tokens):
             if array is not None:
                 array.setflags(write=False)
-        kept = EncodedQuery(vector, tokens)
+        copied = EncodedQuery(vector, tokens)
         with self._lock:
-            if _bytes(kept) <= self._encoded.maxsize:
-                self._encoded[query] = kept
-        return kept
+            if _bytes(copied) <= self._encoded.maxsize:
+                self._encoded[query] = copied
+        return copied
 
 
 def _bytes(encoded: EncodedQuery) -> int:

@@ -21,8 +21,16 @@ import onnxruntime
 from tokenizers import Encoding
 
 from quoth.backends.onnx.model_folder import Pooling, describe
-from quoth.backends.onnx.session import INPUTS, TokenRow, compute, open_runtime, unknown_input
-from quoth.backends.onnx.tokenizer import encode_texts, open_tokenizer, replace_surrogates
+from quoth.backends.onnx.session import (
+    INPUTS,
+    TokenRow,
+    compute,
+    encode_texts,
+    open_runtime,
+    open_tokenizer,
+    replace_surrogates,
+    unknown_input,
+)
 from quoth.core.errors import ConfigError, EmbeddingError
 from quoth.core.protocols import EncodedQuery, Matrix, Role
 from quoth_e5.tokenizer import TABLE, LeanTokenizer

@@ -16,7 +16,7 @@ from quoth.backends.http_access import HttpAccess
 from quoth.backends.http_json import JsonClient
 from quoth.core.errors import EmbeddingError
 from quoth.core.protocols import EncodedQuery, Matrix, Role
-from quoth.text.token_count import estimate_tokens
+from quoth.text.analyzer import estimate_tokens
 
 BATCH_TEXTS = 32
 """Texts of one request; their vectors stay far below the limit of a reply."""

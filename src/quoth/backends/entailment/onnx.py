@@ -24,10 +24,11 @@ from quoth.backends.onnx.session import (
     Numbers,
     TokenRow,
     compute,
+    encode_texts,
     open_runtime,
+    open_tokenizer,
     unknown_input,
 )
-from quoth.backends.onnx.tokenizer import encode_texts, open_tokenizer
 from quoth.core.errors import ConfigError, JudgeError
 
 AT_ONCE = 4

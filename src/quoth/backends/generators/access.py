@@ -9,7 +9,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from quoth.core.errors import ConfigError
-from quoth.text.token_count import estimate_tokens
+from quoth.text.analyzer import estimate_tokens
 
 KeyNeed = Literal["needed", "optional"]
 CountTokens = Callable[[Sequence[str]], list[int]]

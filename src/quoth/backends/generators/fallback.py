@@ -6,13 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 
 from quoth.core.errors import GenerationError
-from quoth.core.messages import (
-    Finish,
-    GenerationParams,
-    Message,
-    Written,
-)
-from quoth.core.protocols import Generator
+from quoth.core.protocols import Finish, GenerationParams, Generator, Message, Written
 from quoth.core.types import Usage
 
 

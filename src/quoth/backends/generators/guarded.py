@@ -13,14 +13,8 @@ from typing import TypeVar, cast
 
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import BackendError, GenerationCode, GenerationError
-from quoth.core.messages import (
-    Finish,
-    GenerationParams,
-    Message,
-    Written,
-)
 from quoth.core.prices import LatencyEstimator, price
-from quoth.core.protocols import Generator
+from quoth.core.protocols import Finish, GenerationParams, Generator, Message, Written
 from quoth.core.types import Usage
 
 T = TypeVar("T")

@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, aclosing
 from itertools import groupby
+from typing import Literal
 
 import httpx2
 from pydantic_ai.direct import model_request, model_request_stream
@@ -37,17 +38,54 @@ from quoth.backends.generators.errors import (
     unsupported_option,
 )
 from quoth.backends.generators.http_client import collect_responses
-from quoth.backends.generators.reasoning_filter import ReasoningStripper
 from quoth.core.errors import GenerationError
-from quoth.core.messages import (
-    Finish,
-    FinishReason,
-    GenerationParams,
-    Message,
-    Written,
-)
 from quoth.core.prices import price
+from quoth.core.protocols import Finish, FinishReason, GenerationParams, Message, Written
 from quoth.core.types import Usage
+
+_OPENS, _CLOSES = "<think>", "</think>"
+
+
+class ReasoningStripper:
+    """Strips a leading ``<think>…</think>`` from a text that arrives in pieces.
+
+    Servers that do not support a model's reasoning format pass it on as text. Only the beginning is
+    examined: later the tags may be quoted from a source.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._state: Literal["before", "thinking", "after", "answer"] = "before"
+
+    def feed(self, piece: str) -> str:
+        """Add a piece; return the text that certainly belongs to the answer."""
+        if self._state == "answer":
+            return piece
+        self._held += piece
+        if self._state == "before":
+            begun = self._held.lstrip()
+            if len(begun) < len(_OPENS) and _OPENS.startswith(begun):
+                return ""
+            if not begun.startswith(_OPENS):
+                return self._release(self._held)
+            self._state, self._held = "thinking", begun[len(_OPENS) :]
+        if self._state == "thinking":
+            _thought, closes, answer = self._held.partition(_CLOSES)
+            if not closes:
+                self._held = self._held[-len(_CLOSES) + 1 :]
+                return ""
+            self._state, self._held = "after", answer
+        answer = self._held.lstrip()
+        return self._release(answer) if answer else ""
+
+    def end(self) -> str:
+        """Return the buffered text at the end of the stream."""
+        return self._release("" if self._state == "thinking" else self._held.lstrip())
+
+    def _release(self, text: str) -> str:
+        self._state, self._held = "answer", ""
+        return text
+
 
 _REASONS: dict[str | None, FinishReason] = {
     "stop": "end",

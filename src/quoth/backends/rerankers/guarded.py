@@ -1,4 +1,4 @@
-"""Circuit breaker and time limit around a reranker."""
+"""The rerankers of a tenant, with their fallbacks, a circuit breaker and a time limit."""
 
 from __future__ import annotations
 
@@ -12,31 +12,32 @@ from quoth.core.types import Chunk
 
 
 class GuardedReranker:
-    """A `Reranker` wrapper; ``limit_s`` is the time limit of one call, None for no limit."""
+    """A `Reranker` that tries others in order, the preferred one first.
 
-    def __init__(
-        self,
-        reranker: Reranker,
-        *,
-        breaker: CircuitBreaker | None = None,
-        limit_s: float | None = None,
-    ) -> None:
-        self.inner = reranker
-        self.name = reranker.name
-        self.breaker = breaker or CircuitBreaker(f"The reranker {reranker.name}", error=RerankError)
+    When one raises RerankError the next scores all chunks again, so that no ranking mixes the
+    scores of two models; the error of the last is raised, and the caller falls back to the fused
+    order. ``limit_s`` is the time limit of one call, None for no limit.
+    """
+
+    def __init__(self, *rerankers: Reranker, limit_s: float | None = None) -> None:
+        if not rerankers:
+            raise ValueError("At least one reranker is needed.")
+        self.rerankers = rerankers
+        self.name = " → ".join(reranker.name for reranker in rerankers)
+        self.breaker = CircuitBreaker(f"The reranker {self.name}", error=RerankError)
         self._limit_s = limit_s
-        # Only a reranker with a block size is called in blocks.
-        if hasattr(reranker, "block"):
-            self.block = reranker.block
+        # Only a single reranker with a block size is called in blocks.
+        if len(rerankers) == 1 and hasattr(rerankers[0], "block"):
+            self.block = rerankers[0].block
 
     async def score(
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
     ) -> list[float]:
-        """Return one score per chunk, higher is better; raises RerankError."""
+        """Return one score per chunk, higher is better, all by one reranker; raises RerankError."""
         with self.breaker.call():
             try:
                 async with asyncio.timeout(self._limit_s) as limit:
-                    return await self.inner.score(query, chunks, tokens=tokens)
+                    return await self._score(query, chunks, tokens=tokens)
             except TimeoutError:
                 if not limit.expired():
                     raise
@@ -44,4 +45,16 @@ class GuardedReranker:
 
     def close(self) -> None:
         """Release threads and memory."""
-        self.inner.close()
+        for reranker in self.rerankers:
+            reranker.close()
+
+    async def _score(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None
+    ) -> list[float]:
+        *earlier, last = self.rerankers
+        for reranker in earlier:
+            try:
+                return await reranker.score(query, chunks, tokens=tokens)
+            except RerankError:
+                continue
+        return await last.score(query, chunks, tokens=tokens)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from quoth.backends.onnx.session import TokenRow
-from quoth.backends.onnx.tokenizer import encode_texts, open_tokenizer
+from quoth.backends.onnx.session import TokenRow, encode_texts, open_tokenizer
 from quoth.core.errors import ConfigError, RerankError
 
 QUESTION_SHARE = 0.5

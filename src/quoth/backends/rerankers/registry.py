@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from quoth.backends.late_interaction.token_vectors import TokenVectors
 from quoth.backends.registry import backend, plugin
 from quoth.backends.rerankers.access import rerank_access
-from quoth.backends.rerankers.fallback import FallbackReranker
+from quoth.backends.rerankers.guarded import GuardedReranker
 from quoth.backends.rerankers.model_folder import canonical, describe_reranker, find_folder
 from quoth.core.errors import ConfigError
 from quoth.core.protocols import ClosesAsync, Reranker
@@ -30,19 +30,25 @@ class Rerankers:
     """
 
     def __init__(self, names: str, settings: Settings) -> None:
-        wanted = [each.strip() for each in names.split(",") if each.strip()]
+        wanted = [name.strip() for name in names.split(",") if name.strip()]
         if not wanted:
             raise ConfigError("No reranker is configured. Name one, such as late, or none.")
         self._models: list[Reranker] = []
-        self._makes = [self._make(each, settings) for each in wanted]
+        self._makes = [self._make(name, settings) for name in wanted]
 
-    def over(self, vectors: TokenVectors | None, *, store: Path | None = None) -> Reranker:
+    def over(
+        self,
+        vectors: TokenVectors | None,
+        *,
+        store: Path | None = None,
+        limit_s: float | None = None,
+    ) -> GuardedReranker:
         """Return a tenant's reranker; ``vectors`` are the embedder's token vectors (for 'late').
 
-        ``store`` is the folder of a ColBERT model's vectors. Raises ConfigError.
+        ``store`` is the folder of a ColBERT model's vectors, ``limit_s`` the time limit of a call.
+        Raises ConfigError.
         """
-        made = [make(vectors, store) for make in self._makes]
-        return made[0] if len(made) == 1 else FallbackReranker(*made)
+        return GuardedReranker(*(make(vectors, store) for make in self._makes), limit_s=limit_s)
 
     def close(self) -> None:
         """Release the models."""

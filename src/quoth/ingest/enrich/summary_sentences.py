@@ -9,13 +9,7 @@ from dataclasses import dataclass
 
 from quoth.core.types import Chunk
 from quoth.text.analyzer import ENGLISH, FRENCH, normalize_name
-from quoth.text.discourse import (
-    ANAPHORIC,
-    CONNECTIVES,
-    FILLERS,
-    NOT_ANAPHORIC,
-)
-from quoth.text.sentences import sentences
+from quoth.text.sentences import ANAPHORIC, CONNECTIVES, FILLERS, NOT_ANAPHORIC, sentences
 
 SHORTEST, LONGEST = 40, 350
 """Characters of a sentence that can be a leaf."""

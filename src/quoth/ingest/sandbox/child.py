@@ -25,8 +25,7 @@ from typing import IO, Any
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import Json
-from quoth.text.json_codec import to_json
-from quoth.text.json_decode import decode_json
+from quoth.text.json_codec import decode_json, to_json
 
 resource: Any
 try:

@@ -18,7 +18,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from base64 import b64decode
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,8 +30,9 @@ from quoth.core.errors import ConfigError, DocumentCode, DocumentError
 from quoth.core.types import Json, ParsedDocument
 from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.ingest.readers.page_links import PageLinks
+from quoth.ingest.readers.pdf.page_marks import MarkedLine, PageMarks
 from quoth.ingest.sandbox.child import LENGTH, address_space_mb
-from quoth.text.json_decode import decode_json
+from quoth.text.json_codec import decode_json
 
 _START_SECONDS = 60
 _WALL_PER_CPU = 4
@@ -335,3 +337,41 @@ def _refusal(answer: Json, *, name: str, request: Json) -> DocumentError:
     if code not in get_args(DocumentCode):
         return _crash_error(name, str(answer["message"])[:500])
     return DocumentError(code, str(answer["message"]))
+
+
+PAGE_SECONDS = 10.0
+PAGE_MEMORY_MB = 1024
+"""What one page may take, in processor time and memory."""
+
+
+class PdfPages:
+    """Draws and marks pages in processes of its own, so that none waits for a file being read.
+
+    Each method raises DocumentError as `ParserPool.read` does.
+    """
+
+    def __init__(self, *, workers: int = 1) -> None:
+        self._pool = ParserPool(
+            seconds=PAGE_SECONDS, memory_mb=PAGE_MEMORY_MB, workers=workers, files_per_child=500
+        )
+
+    async def draw(self, path: Path, *, page: int, width: int) -> bytes:
+        """Return a page, counted from 1, as PNG of this width in pixels."""
+        return await self._pool.run("draw", path, decode=_png, page=page, width=width)
+
+    async def mark(self, path: Path, lines: Sequence[MarkedLine]) -> list[PageMarks]:
+        """Return the marks of lines, by page."""
+        sent = [asdict(line) for line in lines]
+        return await self._pool.run("mark", path, decode=_marks, lines=sent)
+
+    async def close(self) -> None:
+        """End the processes."""
+        await self._pool.close()
+
+
+def _png(answer: Json) -> bytes:
+    return b64decode(answer["png"], validate=True)
+
+
+def _marks(answer: Json) -> list[PageMarks]:
+    return [decode_json(PageMarks, page) for page in answer["pages"]]

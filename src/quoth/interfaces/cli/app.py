@@ -19,7 +19,7 @@ from quoth.core.errors import ConfigError, InputError
 from quoth.interfaces.cli import audit, backup, keys, uploads
 from quoth.interfaces.cli.add import add, sync, watch
 from quoth.interfaces.cli.chainlit import chainlit
-from quoth.interfaces.cli.doctor import doctor, profiles, repair
+from quoth.interfaces.cli.doctor import doctor, profiles, purge, repair
 from quoth.interfaces.cli.documents import (
     collections,
     list_documents,
@@ -27,12 +27,8 @@ from quoth.interfaces.cli.documents import (
     remove,
     set_metadata,
 )
-from quoth.interfaces.cli.explain import explain
-from quoth.interfaces.cli.export import export
-from quoth.interfaces.cli.history import history
+from quoth.interfaces.cli.history import explain, export, history
 from quoth.interfaces.cli.live import live
-from quoth.interfaces.cli.logs import tell_late
-from quoth.interfaces.cli.mcp import mcp
 from quoth.interfaces.cli.options import (
     Choices,
     Filters,
@@ -46,9 +42,8 @@ from quoth.interfaces.cli.options import (
     question_of,
     with_model,
 )
-from quoth.interfaces.cli.purge import purge
 from quoth.interfaces.cli.replay import replay
-from quoth.interfaces.cli.serve import serve
+from quoth.interfaces.cli.serve import mcp, serve, work
 from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
@@ -59,10 +54,10 @@ from quoth.interfaces.cli.session import (
     read_choices,
     report,
     run,
+    tell_late,
 )
 from quoth.interfaces.cli.show import open_reference, show
 from quoth.interfaces.cli.tune import tune
-from quoth.interfaces.cli.work import work
 
 FLAGS = ("--json", "--quiet", "-q")
 VALUED = ("--home", "--collection", "--profile", "--embedder", "--store", "--reranker")
@@ -181,7 +176,7 @@ async def search(
     settings: Choices = None,
 ) -> int:
     """Show the passages that match best, ranked; exit code 1 where there are none."""
-    from quoth.answering.fallback_messages import describe_degradation
+    from quoth.answering.answerability import describe_degradation
     from quoth.core.trace import Trace
     from quoth.interfaces.cli.render import hit_list
     from quoth.pipeline.retrieve import Request

@@ -2,18 +2,137 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
+from types import TracebackType
+from typing import Self
 
+from rich.cells import cell_len
+from rich.console import Console
+from rich.status import Status
 from rich.text import Text
 
-from quoth.core.events import AnswerCompleted, Event
+from quoth.core.events import AnswerCompleted, Event, EvidenceFound, SentenceVerified, TextAdded
 from quoth.core.types import Answer
-from quoth.interfaces.cli.render import answer_sources, answer_text
+from quoth.interfaces.cli.render import WIDEST, answer_sources, answer_text, unsupported, wrap_text
 from quoth.interfaces.cli.session import DONE, FAILED, CliSession, engine_of
-from quoth.interfaces.cli.stream_view import Watching
 from quoth.pipeline.retrieve import Request
 from quoth.text.analyzer import detect_language
 from quoth.text.json_codec import to_json
+
+_WORD = re.compile(r"(?<!\s)(\s*)(\S+(?: \[\S*)*)")
+"""A word with the marks behind it, which stay on its line."""
+
+
+class WrappedWriter:
+    """Write text to a terminal piece by piece and breaks the lines between words."""
+
+    def __init__(self, screen: Console) -> None:
+        self._screen = screen
+        self._width = min(screen.width, WIDEST)
+        self._column = 0
+        self._held = ""
+
+    def write(self, piece: str) -> None:
+        """Write what is whole; the last word waits, for it may go on."""
+        self._held += piece
+        words = list(_WORD.finditer(self._held))
+        for each in words[:-1]:
+            self._word(each[1], each[2])
+        if words:
+            self._held = self._held[words[-1].start() :]
+
+    def mark(self, words: str) -> None:
+        """Write a mark behind the text so far, in red."""
+        self.end()
+        self._word(" ", words, style="red")
+
+    def end(self) -> None:
+        """Write what waits."""
+        held = _WORD.match(self._held)
+        if held:
+            self._word(held[1], held[2])
+        self._held = ""
+
+    def _word(self, blank: str, word: str, *, style: str = "") -> None:
+        wide = cell_len(word)
+        if "\n" in blank:
+            self._column = len(blank) - blank.rindex("\n") - 1
+        elif self._column + len(blank) + wide > self._width:
+            blank, self._column = "\n", 0
+        else:
+            self._column += len(blank)
+        self._column += wide
+        self._screen.print(Text(blank + word, style=style), end="", soft_wrap=True)
+
+
+class Watching:
+    """Shows the events of an answer on a terminal; use it with ``with``.
+
+    The verbatim sentences come first, dim; then the model's text as it is written, with marks
+    where the check found no support. Without a language model nothing is shown before the end.
+    """
+
+    def __init__(self, session: CliSession, *, language: str) -> None:
+        self._screen = session.out
+        self._quiet = session.quiet
+        self._language = language
+        self._flow = WrappedWriter(session.out)
+        self._waiting: Status | None = None
+        self._evidence: EvidenceFound | None = None
+        self._stands = True
+        self._checked = 0
+        self.shown = ""
+
+    def see(self, event: Event) -> None:
+        """Show an event, as far as there is something to see."""
+        if isinstance(event, EvidenceFound):
+            self._evidence = event
+            text = wrap_text(self._screen, Text(event.text, style="dim"))
+            self._screen.print(text, "", sep="\n", soft_wrap=True)
+            if not self._quiet:
+                said = Text("The language model is reading …", style="dim")
+                self._waiting = self._screen.status(said)
+                self._waiting.start()
+        elif isinstance(event, TextAdded) and self._evidence is not None:
+            self._token(event.text, self._evidence)
+        elif isinstance(event, SentenceVerified):
+            # Where a sentence is shown only after its check, one without support never was.
+            if event.support == "unsupported" and self.shown[self._checked :].strip():
+                self._flow.mark(unsupported(self._language))
+            self._checked = len(self.shown)
+
+    def _token(self, text: str, evidence: EvidenceFound) -> None:
+        whole = self.shown + text
+        if self._stands and not evidence.text.startswith(whole):
+            # The text began as the evidence, which is on the screen, and goes on differently.
+            self._stands, text = False, whole
+        if not self._stands:
+            self._rest()
+            self._flow.write(text)
+        self.shown = whole
+
+    def _rest(self) -> None:
+        if self._waiting is not None:
+            self._waiting.stop()
+            self._waiting = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._rest()
+        if self._stands and self._evidence is not None and self.shown != self._evidence.text:
+            self._flow.write(self.shown)
+            self._stands = False
+        self._flow.end()
+        if self.shown and not self._stands:
+            self._screen.print()
 
 
 async def ask_question(session: CliSession, request: Request, *, stream: bool | None) -> int:

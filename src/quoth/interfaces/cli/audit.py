@@ -85,8 +85,7 @@ def _verified_all(
 
 def _verified(session: CliSession, catalogue: Catalogue, head: str | None) -> ChainVerification:
     """Check against the head that was named and the one in the home folder."""
-    from quoth.store.audit import Audit
-    from quoth.store.audit_head import load_head, read_head, store_head
+    from quoth.store.audit import Audit, load_head, read_head, store_head
 
     home, tenant = session.settings.home, catalogue.tenant
     audit = Audit(catalogue.database, tenant=tenant)

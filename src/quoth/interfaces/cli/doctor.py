@@ -1,4 +1,4 @@
-"""`quoth doctor`, `quoth repair`, `quoth profiles`: what is damaged, mended or missing."""
+"""Commands about the state of a library: `quoth doctor`, `repair`, `profiles` and `purge`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from rich.text import Text
 
 from quoth.core.errors import ConfigError, QuothError
 from quoth.interfaces.cli.options import Llm, with_model
-from quoth.interfaces.cli.session import DONE, FAILED, CliSession, command
+from quoth.interfaces.cli.session import DONE, FAILED, CliSession, command, engine_of
+from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
     from quoth.pipeline.maintain import Check
@@ -141,3 +142,21 @@ def profiles(session: CliSession) -> int:
                 f"{'':<11}{each.error}", markup=False, highlight=False, soft_wrap=True
             )
     return DONE
+
+
+@command
+async def purge(session: CliSession) -> int:
+    """Leave no trace of removed documents: old versions, quotes in the history, free pages."""
+    from quoth.operations.purge import purge as leave_nothing
+
+    async with engine_of(session) as engine:
+        done = await leave_nothing(engine.parts)
+    if session.json:
+        session.put({"complete": done.complete, **to_json(done)})
+    session.say(
+        f"Wrote {done.indexes} indexes, redacted {done.questions} questions, deleted "
+        f"{done.files} files."
+    )
+    for each in done.left:
+        session.warn(each)
+    return DONE if done.complete else FAILED

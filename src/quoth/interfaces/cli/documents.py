@@ -65,7 +65,7 @@ async def remove(
     ],
 ) -> int:
     """Remove documents completely: texts, vectors and terms."""
-    from quoth.pipeline.references import find_document
+    from quoth.pipeline.uploads import find_document
 
     there = await stored_documents(session)
     meant, missing = {}, {}
@@ -105,8 +105,8 @@ async def set_metadata(
     The values go to FILE.meta.json beside the file, so that adding it again keeps them.
     """
     from quoth.interfaces.cli.documents_view import adding
-    from quoth.pipeline.describe import describe, read_pairs
-    from quoth.pipeline.references import find_document
+    from quoth.pipeline.suggest import describe, read_pairs
+    from quoth.pipeline.uploads import find_document
 
     given = read_pairs(values)
     there = await stored_documents(session)

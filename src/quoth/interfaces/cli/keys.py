@@ -100,8 +100,7 @@ def line(key: ApiKey) -> Text:
 
 def print_hint(session: CliSession, keys: Keys, action: str, key_id: str) -> None:
     """Write into the tenant's audit what the operator did, as the service does for its callers."""
-    from quoth.store.audit import Audit, AuditEntry
-    from quoth.store.audit_head import store_head
+    from quoth.store.audit import Audit, AuditEntry, store_head
 
     head = Audit(keys.database, tenant=keys.tenant).add([AuditEntry("local", action, key_id)])
     store_head(session.settings.home, keys.tenant, head=head)

@@ -10,11 +10,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from quoth.core.types import (
-    Answer,
-    Hit,
-    Locator,
-)
+from quoth.core.types import Answer, Hit, Locator
 from quoth.interfaces.cli.session import CliSession
 from quoth.text.locators import ARROW, label
 
@@ -92,7 +88,7 @@ def wrap_text(screen: Console, text: Text) -> Text:
 
 def answer_sources(session: CliSession, answer: Answer) -> None:
     """Show what an answer cites, or the closest passages, and how it came about."""
-    from quoth.answering.fallback_messages import notes
+    from quoth.answering.answerability import notes
 
     out = session.out
     out.print()

@@ -1,14 +1,20 @@
-"""`quoth serve`: the library for many, over HTTP."""
+"""Commands that run until they are stopped: `quoth serve`, `quoth work` and `quoth mcp`."""
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import sys
-from typing import Annotated
+from contextlib import AsyncExitStack, suppress
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from quoth.core.extras import require_extra
 from quoth.interfaces.cli.session import DONE, CliSession, command
+
+if TYPE_CHECKING:
+    from quoth.interfaces.mcp.server import ToolContext
 
 
 @command
@@ -34,3 +40,59 @@ async def serve(
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_IGN)
     return DONE
+
+
+@command
+async def work(
+    session: CliSession,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Files that are taken in at the same time.")
+    ] = 1,
+) -> int:
+    """Take in uploaded files until Ctrl-C or SIGTERM; any number of these may run at once."""
+    from quoth.bootstrap import open_tenants
+    from quoth.interfaces.isolated_add import add_in_child
+    from quoth.operations.logging import configure_logging
+    from quoth.operations.worker import run_workers
+
+    configure_logging(as_json=session.json or not sys.stderr.isatty())
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        # Windows has no such handlers; Ctrl-C ends the work at once there, and loses nothing.
+        with suppress(NotImplementedError):
+            loop.add_signal_handler(each, stop.set)
+    async with open_tenants(session.settings, progress=session.say) as tenants:
+        session.say("Waiting for uploads. Ctrl-C stops after the current file.")
+        await run_workers(tenants, count=workers, stop=stop, isolate=add_in_child)
+    session.say("Stopped.")
+    return DONE
+
+
+@command
+async def mcp(session: CliSession) -> int:
+    """Serve agents over the Model Context Protocol; stdin and stdout are the protocol's."""
+    require_extra("mcp", module="mcp.server.mcpserver", what="Serving agents (quoth mcp)")
+    await serve_agents(session)
+    return DONE
+
+
+async def serve_agents(session: CliSession) -> None:
+    """Serve until the other side hangs up; the library is opened at the first call."""
+    from quoth.interfaces.markdown import web_link
+    from quoth.interfaces.mcp.server import ToolContext, make_server
+
+    seats: list[ToolContext] = []
+    alone = asyncio.Lock()
+    async with AsyncExitStack() as closing:
+
+        async def seat_of(_request: Any) -> ToolContext:
+            async with alone:
+                if not seats:
+                    from quoth.bootstrap import open_engine
+
+                    opening = open_engine(session.settings, progress=session.say)
+                    seats.append(ToolContext(await closing.enter_async_context(opening), web_link))
+            return seats[0]
+
+        await make_server(seat_of).run_stdio_async()

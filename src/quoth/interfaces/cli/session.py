@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from functools import wraps
-from inspect import Signature, iscoroutinefunction, signature
+from functools import partial, wraps
+from inspect import Signature, iscoroutine, signature
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from quoth.core.types import Document
     from quoth.engine import Engine
     from quoth.store.catalogue import Catalogue
+
 
 DONE, FAILED, USAGE, CONFIGURATION = 0, 1, 2, 3
 INTERRUPTED = 130
@@ -109,20 +111,10 @@ def catalogue_of(session: CliSession) -> Iterator[Catalogue]:
 
 async def stored_documents(session: CliSession) -> list[Document]:
     """Return the documents of the collection; raises NotFound for an unknown one."""
-    from quoth.pipeline.references import documents_in
+    from quoth.pipeline.uploads import documents_in
 
     with catalogue_of(session) as catalogue:
         return await asyncio.to_thread(documents_in, catalogue, session.settings.collection)
-
-
-def run(
-    session: CliSession, work: Callable[[], Coroutine[Any, Any, int]], *, stopped: str = STOPPED
-) -> None:
-    """Run a command's work and end the process with its exit code.
-
-    ``stopped`` is the message after Ctrl-C.
-    """
-    exit_code_of(session, lambda: asyncio.run(work()), stopped=stopped)
 
 
 def command(work: Callable[..., Any]) -> Callable[..., None]:
@@ -134,10 +126,7 @@ def command(work: Callable[..., Any]) -> Callable[..., None]:
     @wraps(work)
     def start(**given: Any) -> None:
         session: CliSession = given.pop("session").obj
-        if iscoroutinefunction(work):
-            run(session, lambda: work(session, **given))
-        else:
-            exit_code_of(session, lambda: work(session, **given))
+        run(session, partial(work, session, **given))
 
     # Typer reads the parameters from these, and passes its context where one is annotated so.
     first, *others = signature(work, eval_str=True).parameters.values()
@@ -147,10 +136,14 @@ def command(work: Callable[..., Any]) -> Callable[..., None]:
     return start
 
 
-def exit_code_of(session: CliSession, work: Callable[[], int], *, stopped: str = STOPPED) -> None:
-    """Do a command's work, which gives the exit code, and end the process with it."""
+def run(session: CliSession, work: Callable[[], Any], *, stopped: str = STOPPED) -> None:
+    """Run a command, plain or async, and end the process with the exit code that it returns.
+
+    ``stopped`` is the message after Ctrl-C.
+    """
     try:
-        code = work()
+        outcome = work()
+        code = asyncio.run(outcome) if iscoroutine(outcome) else outcome
     except KeyboardInterrupt:
         session.err.print(f"\n{stopped}")
         code = INTERRUPTED
@@ -206,3 +199,26 @@ def _value(text: str) -> Any:
         except ValueError:
             continue
     return {"none": None, "true": True, "false": False}.get(text.casefold(), text)
+
+
+HANDLER = "quoth"
+"""The name of the handler whose place `begin_telling` takes."""
+
+
+class DeferredStderr(logging.Handler):
+    """Sets up the logs at the first line that is to be written, and writes it there."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        from quoth.operations.logging import configure_logging
+
+        configure_logging(as_json=False, level=logging.WARNING).handle(record)
+
+
+def tell_late() -> None:
+    """Let warnings and errors of this process go to stderr, safe to read and without keys."""
+    root = logging.getLogger()
+    if not root.handlers:
+        late = DeferredStderr(logging.WARNING)
+        late.set_name(HANDLER)
+        root.addHandler(late)

@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quoth.core.errors import InputError
-from quoth.interfaces.cli.session import (
-    DONE,
-    CliSession,
-    command,
-    engine_of,
-)
+from quoth.interfaces.cli.session import DONE, CliSession, command, engine_of
 
 if TYPE_CHECKING:
     from quoth.evaluation.tune import Tuned

@@ -9,16 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from quoth.answering.fallback_messages import describe_degradation, notes
+from quoth.answering.answerability import describe_degradation, notes
 from quoth.answering.generative.sanitize import Characters
-from quoth.core.types import (
-    Answer,
-    Chunk,
-    Citation,
-    Document,
-    Hit,
-    Locator,
-)
+from quoth.core.types import Answer, Chunk, Citation, Document, Hit, Locator
 from quoth.interfaces.markdown import Address
 from quoth.text.locators import label
 

@@ -17,8 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from quoth.core.errors import BackendError, QuothError
 from quoth.interfaces.http.middleware.rate_limit import GcraLimiter, client_network
 from quoth.interfaces.http.request_state import READING_METHODS, RequestState, request_state
-from quoth.store.audit import Audit, AuditEntry, ChainTip
-from quoth.store.audit_head import store_head
+from quoth.store.audit import Audit, AuditEntry, ChainTip, store_head
 from quoth.store.database import Database
 from quoth.tenants import Tenants
 

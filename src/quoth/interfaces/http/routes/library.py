@@ -24,8 +24,8 @@ from quoth.interfaces.http.schemas import Body, OneCollection, OneId, require_pl
 from quoth.interfaces.http.sse import EventStream
 from quoth.interfaces.http.uploads.receive import receive_whole
 from quoth.pipeline.add import DocumentMetadata
-from quoth.pipeline.describe import describe
 from quoth.pipeline.sample import sample_files
+from quoth.pipeline.suggest import describe
 from quoth.pipeline.uploads import metadata_of, tenant_blobs
 from quoth.store.blobs import source_name
 

@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from quoth.answering.finalize import add_warning
+from quoth.answering.answerability import add_warning
 from quoth.core.errors import NotFound, QuothError
 from quoth.core.events import Event
 from quoth.core.types import Answer

@@ -21,7 +21,7 @@ from quoth.interfaces.http.requests import listing_of
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.routes.reading import MAX_OFFSET, Offset, require_span
 from quoth.interfaces.http.schemas import OneId
-from quoth.pipeline.marked_lines import marked_lines
+from quoth.pipeline.excerpt import marked_lines
 
 router = APIRouter(tags=["library"])
 

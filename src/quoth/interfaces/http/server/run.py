@@ -42,7 +42,7 @@ from quoth.interfaces.http.server.warmup import warm
 from quoth.interfaces.isolated_add import add_in_child
 from quoth.operations.integrity import run_integrity_checks
 from quoth.operations.metrics import Metrics
-from quoth.operations.retention import run_retention_daily
+from quoth.operations.purge import run_retention_daily
 from quoth.operations.worker import run_workers
 from quoth.store.database import MAX_WAITING
 from quoth.tenants import Tenants

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from quoth.store.column_types import words
+from quoth.store.rows import words
 
 revision = "0002"
 down_revision = "0001"

@@ -7,7 +7,7 @@ import json
 import sqlalchemy as sa
 from alembic import op
 
-from quoth.store.column_types import words
+from quoth.store.rows import words
 
 revision = "0003"
 down_revision = "0002"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from quoth.store.column_types import words
+from quoth.store.rows import words
 
 revision = "0004"
 down_revision = "0003"

@@ -1,1 +1,0 @@
-"""Contradictions between sources."""

@@ -58,6 +58,54 @@ def test_what_the_pages_of_a_site_repeat_is_left_out(tmp_path: Path) -> None:
     ]
 
 
+def read_page(body: str, *, head: str = "") -> list[str]:
+    page = f"<html><head><title>Hedge - Garden</title>{head}</head><body>{body}</body></html>"
+    return read_html(page, meta=Metadata(), name="hedge.html").text.split("\n\n")
+
+
+def links(*targets: str) -> str:
+    return "".join(f"<li><a href='{target}'>Part {target}</a></li>" for target in targets)
+
+
+CONTENT = "<h1>Hedge</h1><p>It grows <a href='soil.html'>slowly</a>.</p>"
+TEXT = ["Hedge", "It grows slowly."]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<div role=navigation><h3>Menu</h3><p>Go on</p></div>{CONTENT}",
+        f"<div role=banner>Garden</div>{CONTENT}<div role=contentinfo>2026, the gardeners</div>",
+        f"<ul>{links('a.html', 'b.html')}</ul>{CONTENT}<p><a href='c.html'>c</a></p>",
+        f"{CONTENT}<p>Table of contents</p><ul>{links('#a', '#b', 'c.html#d', 'c.html#e')}</ul>",
+        f"{CONTENT}<table><tr><td>Soil</td><td><a href=i.html>Up</a></td><td>Shears</td></table>",
+        CONTENT.replace("</h1>", "<a href='#hedge'>\uf0c1</a></h1>"),
+    ],
+    ids=["navigation", "banner", "edges", "contents", "neighbours", "permalink"],
+)
+def test_what_leads_through_a_site_is_left_out(body: str) -> None:
+    head = "<link rel=prev title=Soil><link rel=next title=Shears><link rel=up title=Up>"
+    assert read_page(body, head=head) == TEXT
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<ul>{links('a.html', 'b.html')}</ul><p>Shears are sharp.</p>",
+        f"<p>The following tools are sharp:</p><ul>{links('#a', '#b', '#c')}</ul>",
+        f"<h2>Tools</h2><ul>{links('a.html', 'b.html', 'c.html')}</ul>",
+        "<ul><li><a href='https://example.org/'>Files elsewhere</a></li></ul>",
+        "<main><p>Note 1 says so.</p><aside role='note'>1. It does.</aside></main>",
+    ],
+    ids=["between", "introduced", "headed", "elsewhere", "footnote"],
+)
+def test_links_that_belong_to_the_text_stay(body: str) -> None:
+    assert read_page(CONTENT + body if "<main>" not in body else body) == [
+        *(TEXT if "<main>" not in body else []),
+        *text_of(body),
+    ]
+
+
 def test_anchors_are_own_surrounding_and_preceding_ids() -> None:
     assert [(section.path[-1], section.anchor) for section in read(GUIDE).sections] == [
         ("Le guide", "content"),

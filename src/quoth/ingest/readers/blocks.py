@@ -25,8 +25,9 @@ class Block:
     """One paragraph, heading, list item, table row or code block.
 
     ``level`` is that of a heading (1 is the highest), 0 for anything else. ``links`` is what a
-    block or the cells of a row begin with that are mostly links. ``place`` is what the source
-    counts: its page, slide, line, row or cell, without characters, section and anchor.
+    block or the cells of a row begin with that are mostly links. ``targets`` are the addresses of
+    its links where all of its words are links within the site. ``place`` is what the source counts:
+    its page, slide, line, row or cell, without characters, section and anchor.
     ``silent`` is a heading that only begins a section: its title is not in the text.
     """
 
@@ -34,6 +35,7 @@ class Block:
     level: int = 0
     anchor: str | None = None
     links: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
     place: Pages | Chars | None = None
     silent: bool = False
 

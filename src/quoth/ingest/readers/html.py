@@ -35,6 +35,12 @@ _SKIPPED = frozenset(
     ]
 )
 _FURNITURE = frozenset(["nav", "footer", "aside"])
+_LANDMARKS = frozenset(
+    ["navigation", "search", "contentinfo", "banner", "menu", "menubar", "toolbar", "doc-toc"]
+)
+"""Roles of what stands around the content of a page."""
+_NOTES = frozenset(["note", "doc-footnote", "doc-tip"])
+"""Roles by which an ``aside`` is a part of the content."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset(
     [
@@ -52,13 +58,14 @@ _PUBLISHED = (
     "meta[name='dcterms.date'], meta[name='DC.date']",
     "meta[name='date']",
 )
-_PERMALINKS = ("¶", "#", "§", "🔗", "⚓", "")
 _NESTING = re.compile(
     r"<(?P<close>/?)(?!(?:p|li|dt|dd|tr|td|th|thead|tbody|tfoot|option|br|hr|img|input|meta|link|base|"
     r"col|area|embed|source|track|wbr|rp|rt)\b)[a-zA-Z][^<>]*>",
     re.IGNORECASE,
 )
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_ELSEWHERE = re.compile(r"\s*(?:[a-zA-Z][\w+.-]*:|//)")
+"""The beginning of an address that may be on another site."""
 _SPACE = re.compile(r"[ \t\n\r\f]+")
 _WORD = re.compile(r"\w")
 
@@ -72,9 +79,14 @@ def read_html(
     given one: a page that says where on the web it belongs may be another edition of that.
     """
     tree = parse_html(text)
-    blocks = without_navigation(list(_blocks(tree)) or body_blocks(tree), repeated)
-    stored, places, sections = assemble(blocks)
     own = _own_meta(tree)
+    blocks = without_navigation(
+        list(_blocks(tree)) or body_blocks(tree),
+        repeated,
+        title=own.title or "",
+        beside=_neighbour_titles(tree),
+    )
+    stored, places, sections = assemble(blocks)
     heading = next((block.text for block in blocks if block.level == 1), None)
     known = meta.merged_with(own).merged_with(
         Metadata(title=to_plain_text(heading) if heading else file_title(name))
@@ -136,7 +148,12 @@ class _BlockDraft:
     pending: str | None = None
     pre: int = 0
     inside_link: int = 0
+    inside_own: int = 0
+    """Open links within the site."""
     linked: int = 0
+    targets: list[str] = field(default_factory=list)
+    unlinked: bool = False
+    """Whether the block, or the row, has a letter outside the links within the site."""
     links: list[str] = field(default_factory=list)
     lists: list[int] = field(default_factory=list)
     lead: str = ""
@@ -160,7 +177,27 @@ class _BlockDraft:
         self.pending = None
         text = to_plain_text(text) if self.level else self.lead + text
         self.lead = ""
-        return Block(text, level=self.level, anchor=anchor, links=tuple(links))
+        targets = self.take_targets()
+        return Block(text, level=self.level, anchor=anchor, links=tuple(links), targets=targets)
+
+    def take_targets(self) -> tuple[str, ...]:
+        """Return the addresses of the links, none where a word stands beside them."""
+        targets = () if self.unlinked else tuple(self.targets)
+        self.targets, self.unlinked = [], False
+        return targets
+
+    def add_text(self, text: str) -> None:
+        """Add a text, which may stand in a link."""
+        self.parts.append(text if self.pre else _SPACE.sub(" ", text))
+        self.linked += len(text.strip()) if self.inside_link else 0
+        self.unlinked |= not self.inside_own and any(map(str.isalpha, text))
+
+    def cross_link(self, address: str, *, entering: bool) -> None:
+        """Enter or leave a link."""
+        self.inside_link += 1 if entering else -1
+        if not _ELSEWHERE.match(address):
+            self.inside_own += 1 if entering else -1
+            self.targets += [address] if entering else []
 
     def cross_list(self, tag: str, *, entering: bool) -> None:
         """Enter or leave a list or its item; items are marked as browsers show them."""
@@ -183,7 +220,8 @@ class _BlockDraft:
         links, self.links = self.links, []
         if self.heads == len(cells) > 1:
             self.header = cells
-        return Block(CELL_GAP.join(under_header(cells, self.header)), links=tuple(links))
+        text = CELL_GAP.join(under_header(cells, self.header))
+        return Block(text, links=tuple(links), targets=self.take_targets())
 
 
 def _blocks(tree: LexborHTMLParser, *, whole: bool = False) -> Iterator[Block]:
@@ -197,14 +235,12 @@ def _blocks(tree: LexborHTMLParser, *, whole: bool = False) -> Iterator[Block]:
         tag = node.tag or ""
         if tag == "-text":
             if entering:
-                text = node.text(deep=False) or ""
-                draft.parts.append(text if draft.pre else _SPACE.sub(" ", text))
-                draft.linked += len(text.strip()) if draft.inside_link else 0
+                draft.add_text(node.text(deep=False) or "")
         elif tag == "br":
             draft.parts.append("\n" if entering else "")
         else:
-            if tag == "a" and node.attributes.get("href"):
-                draft.inside_link += 1 if entering else -1
+            if tag == "a" and (address := node.attributes.get("href")):
+                draft.cross_link(address, entering=entering)
             if tag in _BLOCKS:
                 yield from _cross(draft, node, entering=entering)
             if entering:  # after what stands before it is closed
@@ -220,10 +256,11 @@ def _cross(draft: _BlockDraft, node: LexborNode, *, entering: bool) -> Iterator[
     block = draft.take()
     if block is not None and tag == "dt" and not entering and len(block.text) <= MAX_TERM:
         draft.lead = f"{block.text}\n"
+        draft.targets, draft.unlinked = list(block.targets), not block.targets
     elif block is not None:
         yield block
     if tag == "dl" and draft.lead.endswith("\n"):
-        yield Block(draft.lead)
+        yield Block(draft.lead, targets=draft.take_targets())
         draft.lead = ""
     elif tag in ("ol", "ul", "li"):
         draft.cross_list(tag, entering=entering)
@@ -256,7 +293,7 @@ def _walk(root: LexborNode, *, left_out: frozenset[str]) -> Iterator[tuple[Lexbo
         if _is_skipped(node, left_out):
             if node.tag == "a":
                 # The permalink after a heading may carry the heading's id.
-                yield node, True
+                yield from ((node, True), (node, False))
             continue
         yield node, True
         stack.append((node, False))
@@ -267,19 +304,28 @@ def _is_skipped(node: LexborNode, left_out: frozenset[str]) -> bool:
     tag = node.tag or ""
     if tag == "-text":
         return False
-    if tag.startswith("-") or tag in left_out:
+    if tag.startswith("-"):
         return True
     attributes = node.attributes
+    if tag in left_out:
+        return tag != "aside" or attributes.get("role") not in _NOTES
     if not attributes:
         return False
     if tag == "a" and (attributes.get("href") or "").startswith("#"):
-        # The permalink after a heading, which links to the heading itself.
-        return (node.text(deep=True) or "").strip() in _PERMALINKS
+        # The permalink after a heading, which links to the heading itself: "¶" or an icon.
+        return _WORD.search(node.text(deep=True) or "") is None
+    if "nav" in left_out and _is_landmark(node, attributes.get("role") or ""):
+        return True
     return (
         "hidden" in attributes
         or attributes.get("aria-hidden") == "true"
         or _HIDDEN_STYLE.search(attributes.get("style") or "") is not None
     )
+
+
+def _is_landmark(node: LexborNode, role: str) -> bool:
+    """Return whether an element stands around the content; a banner may have the page's title."""
+    return role in _LANDMARKS and not (role == "banner" and node.css_first("h1"))
 
 
 def _main(tree: LexborHTMLParser) -> tuple[LexborNode | None, bool]:
@@ -304,6 +350,13 @@ def _own_meta(tree: LexborHTMLParser) -> Metadata:
         language=normalize_language(language),
         date=_published(tree),
     )
+
+
+def _neighbour_titles(tree: LexborHTMLParser) -> frozenset[str]:
+    """Return the titles of the pages before, after and above, as the head of the page has them."""
+    links = tree.css("head link[rel=prev], head link[rel=next], head link[rel=up]")
+    titles = (node.attributes.get("title") or "" for node in links)
+    return frozenset(" ".join(title.split()) for title in titles) - {""}
 
 
 def _published(tree: LexborHTMLParser) -> str | None:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 
 from quoth.ingest.readers.blocks import Block
+from quoth.text.locators import CELL_GAP
 
 MIN_PAGES = 2
 """Other pages that must have a block for it to be part of the site and not of the page."""
 MIN_SHARE = 0.25
+MIN_LINKS = 3
+"""Minimum number of links of a list of contents."""
+MAX_LABEL = 3
+"""Maximum words of the label of a list of contents."""
 
 _NUMBER = re.compile(r"\d+")
 
@@ -27,26 +33,86 @@ def repeated_keys(pages: Sequence[frozenset[str]]) -> frozenset[str]:
     return frozenset(key for key, count in counts.items() if count >= least)
 
 
-def without_navigation(blocks: Sequence[Block], repeated: frozenset[str]) -> list[Block]:
-    """Leave out what is repeated at the beginning and at the end of a page.
+def without_navigation(
+    blocks: Sequence[Block],
+    repeated: frozenset[str],
+    *,
+    title: str = "",
+    beside: frozenset[str] = frozenset(),
+) -> list[Block]:
+    """Leave out what is repeated at the beginning and at the end of a page, and lists of contents.
 
-    Links between repeated blocks are navigation, too, and so is the page's title before its heading
-    there. What is repeated within the text, such as the headings of a manual, stays; so does a page
-    that has nothing else.
+    Links between repeated blocks are navigation, too, and so are the page's title before its
+    heading and the titles of the pages ``beside`` it there. What is repeated within the text, such
+    as the headings of a manual, stays; so do the heading that begins the page's ``title`` and
+    a page that has nothing else.
     """
-    first = _edge(blocks, repeated)
-    last = len(blocks) - _edge(blocks[first:][::-1], repeated)
-    return list(blocks[first:last]) or list(blocks)
+    first = _edge(blocks, repeated, title=title, beside=beside)
+    last = len(blocks) - _edge(blocks[first:][::-1], repeated, title=title, beside=beside)
+    return _without_contents(blocks[first:last]) or list(blocks)
 
 
-def _edge(blocks: Sequence[Block], repeated: frozenset[str]) -> int:
+def _without_contents(blocks: Sequence[Block]) -> list[Block]:
+    """Leave out the lists of links that are contents of the page or lead to its neighbours."""
+    content: list[Block] = []
+    first = 0
+    for linked, group in groupby(blocks, key=lambda block: bool(block.targets and not block.level)):
+        run = list(group)
+        first += len(run)
+        if not linked:
+            content += run
+        elif not _is_introduced(content) and (
+            not content or _is_contents(run) or (first == len(blocks) and not content[-1].level)
+        ):
+            if content and not content[-1].level and _is_label(content[-1].text):
+                content.pop()
+        else:
+            content += run
+    return content
+
+
+def _is_contents(run: Sequence[Block]) -> bool:
+    """Return whether the links lead to places of few pages, such as the sections of chapters."""
+    targets = [target.partition("#") for block in run for target in block.targets]
+    pages = Counter(page for page, _, _ in targets)
+    within = sum(not page or pages[page] > 1 for page, _, _ in targets)
+    return len(targets) >= MIN_LINKS and 2 * within >= len(targets)
+
+
+def _is_introduced(blocks: Sequence[Block]) -> bool:
+    """Return whether a sentence ends in a colon, so that what follows completes it."""
+    text = blocks[-1].text.rstrip() if blocks and not blocks[-1].level else ""
+    return text.endswith(":") and not _is_label(text)
+
+
+def _is_label(text: str) -> bool:
+    """Return whether a text is no sentence: "Table of contents"."""
+    return len(text.split()) <= MAX_LABEL and not text.rstrip().endswith((".", "!", "?"))
+
+
+def _edge(
+    blocks: Sequence[Block], repeated: frozenset[str], *, title: str, beside: frozenset[str]
+) -> int:
     """Return how many blocks from the edge are navigation."""
     count = 0
     coming = Counter(block.text for block in blocks)
+    headings = Counter(block.level for block in blocks)
     for number, block in enumerate(blocks, start=1):
         coming[block.text] -= 1
-        if not repeated.isdisjoint(block_keys(block)):
+        if block.level and headings[block.level] == 1 and _opens(title, block.text):
+            break
+        if not repeated.isdisjoint(block_keys(block)) or beside.issuperset(_cells(block)):
             count = number
         elif not block.links and not coming[block.text]:
             break
     return count
+
+
+def _opens(title: str, heading: str) -> bool:
+    """Return whether a page's title begins with a heading: "Quick start - the manual of …"."""
+    words = heading.split()
+    return title.split()[: len(words)] == words
+
+
+def _cells(block: Block) -> list[str]:
+    return [" ".join(cell.split()) for cell in block.text.split(CELL_GAP)]

@@ -186,6 +186,9 @@ class Settings(BaseSettings):
     trusted_proxies: str = Field(default="127.0.0.1,::1", max_length=2000)
     """Addresses or networks of reverse proxies, separated by commas, whose X-Forwarded-For or
     Forwarded header names the client."""
+    cors_origins: str = Field(default="", max_length=2000)
+    """Origins of web apps elsewhere that may use the service from a browser, separated by commas,
+    as in https://app.example.org, or * for all; they send a key, never a session's cookie."""
     keys_needed: Literal["auto", "always", "never"] = "auto"
     """Whether callers of the service need a key: not on this machine before the first key was made
     (auto), always, or never on this machine (never)."""
@@ -199,6 +202,9 @@ class Settings(BaseSettings):
     """Other requests of one key per minute: reading, parts of files."""
     key_requests_at_once: int = Field(default=32, ge=1, le=100_000)
     """Other concurrent requests of one key."""
+    key_waiting: int = Field(default=32, ge=0, le=100_000)
+    """Requests of one key that wait, for up to wait_seconds, while so many are in flight; more are
+    refused at once (429)."""
     wrong_keys_per_minute: int = Field(default=10, ge=1, le=1_000_000)
     """Wrong keys that one address may try per minute."""
     tenant_documents: int | None = Field(default=None, ge=1)
@@ -225,7 +231,7 @@ class Settings(BaseSettings):
     questions_waiting: int = Field(default=1024, ge=0, le=100_000)
     """Maximum queries in the queue; more are refused at once (503)."""
     wait_seconds: float = Field(default=10, ge=0, le=600)
-    """Maximum time of a query in the queue before it is refused (503)."""
+    """Maximum time of a request in a queue before it is refused (503, or 429 in its key's)."""
     stop_seconds: float = Field(default=4, ge=0, le=600)
     """Time for active requests to finish when the service is stopped; container runtimes kill what
     takes longer than ten seconds in all."""
@@ -250,6 +256,15 @@ class Settings(BaseSettings):
         if found.scheme not in ("http", "https") or not found.hostname or found.query:
             raise ValueError("write it as https://HOST or https://HOST/PATH")
         return f"{found.scheme}://{found.netloc}{found.path.rstrip('/')}"
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _be_origins(cls, origins: str) -> str:
+        for origin in filter(None, (part.strip() for part in origins.split(","))):
+            parts = urlsplit(origin)
+            if origin != "*" and f"{parts.scheme}://{parts.netloc}" != origin:
+                raise ValueError(f"'{origin}' is no origin: write it as https://HOST, or *")
+        return origins
 
     @property
     def catalogue(self) -> Path | str:

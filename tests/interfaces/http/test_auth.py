@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 from sqlalchemy import text
 from starlette.types import Message, Scope
 
+from quoth.core.settings import Settings
 from quoth.pipeline.components import embedding_fingerprint
 from quoth.store.catalogue import Catalogue
 from quoth.store.keys import Keys
@@ -476,7 +478,10 @@ async def test_so_many_of_a_key_are_under_way_at_once(tmp_path: Path) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body"})
 
-    async with gated(tmp_path, app=slow) as house, house.client(house.key().token) as client:
+    async with (
+        gated(tmp_path, app=slow, key_waiting=0) as house,
+        house.client(house.key().token) as client,
+    ):
         waiting = [asyncio.create_task(client.post("/v1/query")) for _ in range(4)]
         await asyncio.sleep(0.2)
         fifth = await client.post("/v1/query")
@@ -484,6 +489,49 @@ async def test_so_many_of_a_key_are_under_way_at_once(tmp_path: Path) -> None:
         go_on.set()
         assert {(await each).status_code for each in waiting} == {200}
         assert (await client.post("/v1/query")).status_code == 200
+
+
+async def test_web_apps_of_named_origins_come_in_with_a_key_and_never_with_a_cookie(
+    tmp_path: Path,
+) -> None:
+    app, other = "https://app.example", "https://evil.example"
+    asks = {"access-control-request-method": "POST", "access-control-request-headers": "x-a"}
+    async with gated(tmp_path, cors_origins=f"{app}, https://b.example") as house:
+        async with house.client() as client:
+            asked = await client.options("/v1/query", headers={"origin": app, **asks})
+            assert asked.status_code == 200
+            assert asked.headers["access-control-allow-origin"] == app
+            assert "access-control-allow-credentials" not in asked.headers
+            refused = await client.options("/v1/query", headers={"origin": other, **asks})
+            assert "access-control-allow-origin" not in refused.headers
+            # Without a key even this machine's owner is not let in by a page of another origin.
+            keyless = await client.post("/v1/query", headers={"origin": app})
+            assert (keyless.status_code, keyless.headers["access-control-allow-origin"]) == (
+                401,
+                app,
+            )
+            assert (await client.get("/v1/documents", headers={"origin": app})).status_code == 401
+        async with house.client(house.key().token) as client:
+            for origin, status in ((app, 200), (other, 403)):
+                found = await client.post("/v1/query", headers={"origin": origin})
+                assert found.status_code == status
+                assert found.headers.get("access-control-allow-origin") == (
+                    app if status == 200 else None
+                )
+
+
+async def test_any_origin_may_be_let_in_but_none_is_by_default(tmp_path: Path) -> None:
+    origin = {"origin": "https://any.example"}
+    for origins, status, allowed in (("*", 200, "*"), ("", 403, None)):
+        async with (
+            gated(tmp_path / str(status), cors_origins=origins) as house,
+            house.client(house.key().token) as client,
+        ):
+            found = await client.post("/v1/query", headers=origin)
+            assert found.status_code == status
+            assert found.headers.get("access-control-allow-origin") == allowed
+    with pytest.raises(ValidationError, match="is no origin"):
+        Settings(cors_origins="https://a.example/path")
 
 
 async def test_wrong_keys_are_tried_so_often_and_a_right_one_goes_on(house: House) -> None:

@@ -63,7 +63,7 @@ class NoEngine:
 @pytest.fixture
 def behind(tmp_path: Path, database: Database) -> Iterator[tuple[int, Inside, str]]:
     """A port, the application behind it, and a key."""
-    settings = Settings(home=tmp_path, embedder="fake", key_questions_burst=1000)
+    settings = Settings(home=tmp_path, embedder="fake", key_questions_burst=1000, key_waiting=0)
     tenants = Tenants(settings, database=database, open_tenant=lambda _tenant: NoEngine)  # type: ignore[arg-type,return-value]
     token = Keys(database, tenant="ada").add(label="x", scopes=["read"]).token
     inside = Inside()

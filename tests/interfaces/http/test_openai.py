@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import b64decode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from struct import unpack
 from typing import Any
 
 import httpx
@@ -23,6 +27,7 @@ from quoth.pipeline.answer_cache import AnswerCache
 from quoth.testing import ScriptedGenerator
 from tests.support.socket_service import House, open_house, serving
 
+DATA = Path(__file__).parents[2] / "data"
 HONEY = "What is honey made from?"
 ASKED: Any = [{"role": "user", "content": HONEY}]
 
@@ -202,11 +207,97 @@ async def test_fields_without_an_effect_are_taken_and_named(house: House) -> Non
         found = await api.chat.completions.create(
             model="quoth/bees",
             messages=ASKED,
-            response_format={"type": "json_object"},
+            response_format={"type": "text"},
             extra_body={"top_k": 40, "chat_template_kwargs": {"x": 1}, "user": "me"},
         )
     (warning,) = found.model_dump()["quoth"]["warnings"]
-    assert "chat_template_kwargs, response_format, top_k" in warning
+    assert "chat_template_kwargs, top_k" in warning
+
+
+SCHEMA: Any = {
+    "type": "json_schema",
+    "json_schema": {"name": "a", "schema": {"type": "object", "required": ["made_from"]}},
+}
+
+
+async def test_json_is_written_by_a_model_from_the_checked_answer(house: House) -> None:
+    model = ScriptedGenerator('```json\n{"made_from": "nectar"}\n```')
+    async with writing(house, model), client(house) as api:
+        create = partial(api.chat.completions.create, model="quoth/bees", messages=ASKED)
+        whole: Any = await create(response_format=SCHEMA)
+        pieces: Any = await create(response_format={"type": "json_object"}, stream=True)
+        streamed = [piece async for piece in pieces]
+    assert json.loads(whole.choices[0].message.content) == {"made_from": "nectar"}
+    assert whole.model_dump()["quoth"]["citations"]
+    assert json.loads(streamed[0].choices[0].delta.content) == {"made_from": "nectar"}
+    assert streamed[-1].model_dump()["quoth"]["citations"]
+
+
+async def test_json_without_a_model_or_with_one_that_writes_none_is_refused(house: House) -> None:
+    async with client(house) as api:
+        create = partial(api.chat.completions.create, model="quoth/bees", messages=ASKED)
+        with pytest.raises(openai.BadRequestError, match="no language model") as refused:
+            await create(response_format=SCHEMA)
+        assert (refused.value.param, refused.value.code) == (
+            "response_format",
+            "unsupported_response_format",
+        )
+        async with writing(house, ScriptedGenerator('{"other": 1}')):
+            with pytest.raises(openai.InternalServerError):
+                await create(response_format=SCHEMA)
+
+
+@pytest.mark.parametrize("form", ["float", "base64"])
+async def test_texts_are_embedded_as_openais_clients_expect(house: House, form: Any) -> None:
+    async with client(house) as api:
+        texts = ["Honey is made from nectar.", "Bees swarm in May."]
+        found = await api.embeddings.create(model="quoth", input=texts, encoding_format=form)
+        one = await api.embeddings.create(model=found.model, input=texts[0])
+    vectors = [
+        list(unpack(f"<{len(b64decode(row.embedding)) // 4}f", b64decode(row.embedding)))
+        if isinstance(row.embedding, str)
+        else row.embedding
+        for row in found.data
+    ]
+    assert vectors[0] == pytest.approx(one.data[0].embedding, abs=1e-5)
+    assert vectors[0] != vectors[1]
+    assert [row.index for row in found.data] == [0, 1]
+    assert found.usage.total_tokens > one.usage.total_tokens > 0
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "param"),
+    [
+        ({"model": "text-embedding-3-small"}, openai.NotFoundError, "model"),
+        ({"input": [[1, 2]]}, openai.BadRequestError, "input"),
+        ({"input": []}, openai.BadRequestError, "input.list[constrained-str]"),
+        ({"dimensions": 3}, openai.BadRequestError, None),
+    ],
+)
+async def test_what_cannot_be_embedded_is_refused_in_openais_words(
+    house: House, given: dict[str, Any], error: type[openai.APIStatusError], param: str | None
+) -> None:
+    async with client(house) as api:
+        with pytest.raises(error) as refused:
+            await api.embeddings.create(**{"model": "quoth", "input": "Honey", **given})
+    assert refused.value.param == param or str(refused.value.param).startswith("input")
+
+
+RECORDED = json.loads((DATA / "requests" / "chat_clients.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", RECORDED)
+async def test_no_recorded_request_of_a_chat_client_is_refused(house: House, name: str) -> None:
+    headers = {"Authorization": f"Bearer {house.keys['ada']}"}
+    async with (
+        writing(house, ScriptedGenerator('{"answer": "Honey is made from nectar."}')),
+        httpx.AsyncClient(base_url=house.url, headers=headers) as http,
+    ):
+        for request in RECORDED[name]:
+            found = await http.request(
+                request.get("method", "POST"), request["path"], json=request.get("body")
+            )
+            assert found.status_code == 200, (request, found.text)
 
 
 @pytest.mark.parametrize("text", ["hi", "a", f"{'Bees make honey. ' * 200}{HONEY}"])

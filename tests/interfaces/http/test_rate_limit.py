@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,17 +70,53 @@ def test_any_number_of_names_takes_a_bounded_room() -> None:
     assert rate.take("0") == 0
 
 
-def test_a_place_is_given_back_also_after_a_failure() -> None:
+async def test_a_place_is_given_back_also_after_a_failure() -> None:
     quota = RequestQuota("questions", rate=GcraLimiter(1e6, burst=1000), max_in_flight=1)
     for _ in range(3):
-        with pytest.raises(KeyError), quota.hold("a"):
-            raise KeyError
-    with quota.hold("a"):
-        with quota.hold("b"), pytest.raises(Busy) as refused, quota.hold("a"):
-            pass
+        with pytest.raises(KeyError):
+            async with quota.hold("a"):
+                raise KeyError
+    async with quota.hold("a"), quota.hold("b"):
+        with pytest.raises(Busy) as refused:
+            async with quota.hold("a"):
+                pass
         assert (refused.value.status, refused.value.retry_after_s) == (429, 1)
-    with quota.hold("a"):
+    async with quota.hold("a"):
         pass
+    assert not quota._slots
+
+
+async def test_requests_above_the_limit_wait_in_a_bounded_queue_of_their_key() -> None:
+    rate = GcraLimiter(1e6, burst=1000)
+    quota = RequestQuota("questions", rate=rate, max_in_flight=2, max_waiting=4, wait_s=60)
+    most, running = 0, 0
+
+    async def ask() -> int:
+        nonlocal most, running
+        try:
+            async with quota.hold("a"):
+                running += 1
+                most = max(most, running)
+                for _ in range(3):
+                    await asyncio.sleep(0)
+                running -= 1
+        except Busy as refused:
+            return refused.status
+        return 200
+
+    assert sorted(await asyncio.gather(*(ask() for _ in range(9)))) == [200] * 6 + [429] * 3
+    assert most == 2
+    assert not quota._slots
+
+
+async def test_a_request_that_waits_too_long_is_refused() -> None:
+    rate = GcraLimiter(1e6, burst=1000)
+    quota = RequestQuota("questions", rate=rate, max_in_flight=1, max_waiting=4, wait_s=0.01)
+    async with quota.hold("a"):
+        with pytest.raises(Busy):
+            async with quota.hold("a"):
+                pass
+        assert quota._slots["a"].waiting == 0
 
 
 @pytest.mark.parametrize(

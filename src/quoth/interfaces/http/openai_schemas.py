@@ -78,6 +78,21 @@ class StreamOptions(BaseModel):
     include_obfuscation: bool | None = None
 
 
+class ResponseFormat(BaseModel):
+    """The form of the answer: Markdown, or a JSON object written by a language model."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    type: Literal["text", "json_object", "json_schema"] = "text"
+    json_schema: dict[str, Any] | None = None
+
+    @property
+    def object_schema(self) -> dict[str, Any]:
+        """Return the schema of the JSON object, empty for any object."""
+        found = (self.json_schema or {}).get("schema")
+        return found if isinstance(found, dict) else {}
+
+
 class ChatRequest(BaseModel):
     """The body of ``POST /v1/chat/completions``."""
 
@@ -94,6 +109,13 @@ class ChatRequest(BaseModel):
     store: bool | None = None
     logprobs: Literal[False] | None = None
     modalities: list[Literal["text"]] | None = None
+    response_format: ResponseFormat | None = None
+
+    @property
+    def json_schema(self) -> dict[str, Any] | None:
+        """Return the schema of the JSON object that is asked for, None for Markdown."""
+        wanted = self.response_format
+        return None if wanted is None or wanted.type == "text" else wanted.object_schema
 
     def warnings(self) -> tuple[str, ...]:
         """Return what a client may have expected to have an effect, and has none."""

@@ -20,8 +20,10 @@ from quoth.store.keys import Scope
 
 READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
-QUERY_PATHS = frozenset({"/v1/query", "/v1/search", "/v1/chat/completions", "/mcp"})
-"""Paths at which an engine answers a query."""
+QUERY_PATHS = frozenset(
+    {"/v1/query", "/v1/search", "/v1/chat/completions", "/v1/embeddings", "/mcp"}
+)
+"""Paths at which an engine answers a query or embeds texts."""
 FILE_PATHS = ("/v1/uploads", "/v1/documents")
 """Paths to which files are sent."""
 

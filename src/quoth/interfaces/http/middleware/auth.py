@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -14,6 +15,7 @@ from quoth.core.settings import Settings
 from quoth.interfaces.http.middleware.credentials import Credentials
 from quoth.interfaces.http.middleware.rate_limit import GcraLimiter, client_network
 from quoth.interfaces.http.middleware.trusted_host import (
+    are_ours,
     host_names,
     is_loopback,
     require_own_page,
@@ -73,6 +75,7 @@ class AuthMiddleware:
         self._settings = settings
         names = host_names(bound, settings=settings)
         self._local_only = all(is_loopback(name) for name in (bound, *names))
+        self._public_host = urlsplit(settings.public_url or "").netloc
         self._credentials = Credentials(tenants.database, clock=clock)
         per_minute = settings.wrong_keys_per_minute
         self._wrong_keys = GcraLimiter(per_minute, burst=per_minute, clock=clock)
@@ -155,7 +158,7 @@ class AuthMiddleware:
             raise Denied(NO_KEY, status=401)
         if request.token:
             return await self._principal(token, address)
-        require_own_page(request.headers, method=request.method)
+        require_own_page(request.headers, method=request.method, public_host=self._public_host)
         found = await self._find(
             token, client_network(address), failures=self._over_sessions, refusal=SESSION_OVER
         )
@@ -225,4 +228,7 @@ class AuthMiddleware:
             return False
         if any(name.startswith(FORWARDED) for name in request.headers):
             return False
+        origins = request.headers.getlist("origin")
+        if not are_ours(origins, request.headers, public_host=self._public_host):
+            return False  # a web app elsewhere, which `cors_origins` lets in with a key only
         return needed == "never" or not await self._credentials.any_key_exists()

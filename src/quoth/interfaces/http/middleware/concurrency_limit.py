@@ -23,8 +23,6 @@ from quoth.interfaces.http.request_state import request_state
 
 MIN_RETRY_S, MAX_RETRY_S = 1, 60
 """Seconds: the bounds of `Busy.retry_after_s`."""
-HOPELESS = 2.0
-"""A query is refused at once if it would probably wait so many times longer than allowed."""
 SMOOTHING = 0.1
 """The weight of the newest query in the average duration."""
 
@@ -80,7 +78,7 @@ class ConcurrencyLimit:
     async def slot(self, tenant: str) -> AsyncIterator[None]:
         """Hold a slot for a query of a tenant; raises Busy where none becomes free in time."""
         full = self.in_flight >= self.bounds.in_flight and self.waiting >= self.bounds.waiting
-        hopeless = self.expected_wait_s > HOPELESS * self.bounds.wait_s
+        hopeless = self.expected_wait_s > self.bounds.wait_s
         if full or hopeless or not await self._slots.acquire(tenant, timeout_s=self.bounds.wait_s):
             self.shed += 1
             raise Busy(

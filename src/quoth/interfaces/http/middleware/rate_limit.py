@@ -1,11 +1,15 @@
-"""Rate limits of a caller: requests a minute, and requests at the same time."""
+"""Rate limits of a caller: requests a minute, and requests at the same time.
+
+Requests over the second limit wait for a short time in a short queue of their key, since clients
+such as LangChain's `batch` send several at once.
+"""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv6Address, ip_address, ip_network
 from math import ceil
@@ -15,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from quoth.core.errors import Busy
 from quoth.core.settings import Settings
+from quoth.interfaces.http.middleware.fair_semaphore import FairSemaphore
 from quoth.interfaces.http.request_state import LOCAL, request_state
 
 MAX_NAMES = 20_000
@@ -43,6 +48,8 @@ class RateLimitMiddleware:
                 settings.key_questions_per_minute, burst=settings.key_questions_burst, clock=clock
             ),
             max_in_flight=settings.key_questions_at_once,
+            max_waiting=settings.key_waiting,
+            wait_s=settings.wait_seconds,
         )
         self._daily = DailyQuota(settings.tenant_questions_per_day)
         burst = max(settings.key_requests_per_minute // 4, settings.key_requests_at_once)
@@ -50,6 +57,8 @@ class RateLimitMiddleware:
             "requests",
             rate=GcraLimiter(settings.key_requests_per_minute, burst=burst, clock=clock),
             max_in_flight=settings.key_requests_at_once,
+            max_waiting=settings.key_waiting,
+            wait_s=settings.wait_seconds,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,7 +70,7 @@ class RateLimitMiddleware:
         if request.kind == "query":
             self._daily.take(request.principal.tenant)
         quota = self._questions if request.kind in ("query", "change") else self._requests
-        with quota.hold(request.principal.key_id):
+        async with quota.hold(request.principal.key_id):
             await self.app(scope, receive, send)
 
 
@@ -126,24 +135,33 @@ class GcraLimiter:
 
 
 class RequestQuota:
-    """A rate limit together with a limit of requests in flight, for each name."""
+    """A rate limit together with a limit of requests in flight, for each name.
 
-    def __init__(self, unit: str, *, rate: GcraLimiter, max_in_flight: int) -> None:
+    Up to ``max_waiting`` more of a name wait, each for at most ``wait_s`` seconds.
+    """
+
+    def __init__(
+        self,
+        unit: str,
+        *,
+        rate: GcraLimiter,
+        max_in_flight: int,
+        max_waiting: int = 0,
+        wait_s: float = 0.0,
+    ) -> None:
         self._unit = unit
         self._rate = rate
         self._max_in_flight = max_in_flight
-        self._in_flight: Counter[str] = Counter()
+        self._max_waiting = max_waiting
+        self._wait_s = wait_s
+        self._slots: dict[str, FairSemaphore] = {}
 
-    @contextmanager
-    def hold(self, name: str) -> Iterator[None]:
-        """Count a request as long as the context lasts; raises Busy with status 429."""
-        if self._in_flight[name] >= self._max_in_flight:
-            raise Busy(
-                f"This key has {self._max_in_flight} {self._unit} in flight, which is its limit. "
-                "Wait until one of them ends.",
-                status=429,
-                retry_after_s=RETRY_S,
-            )
+    @asynccontextmanager
+    async def hold(self, name: str) -> AsyncIterator[None]:
+        """Hold a slot as long as the context lasts; raises Busy with status 429."""
+        slots = self._slots.setdefault(name, FairSemaphore(self._max_in_flight))
+        if slots.held >= slots.limit and slots.waiting >= self._max_waiting:
+            raise self._too_many()
         wait = self._rate.take(name)
         if wait:
             raise Busy(
@@ -153,13 +171,22 @@ class RequestQuota:
                 status=429,
                 retry_after_s=wait,
             )
-        self._in_flight[name] += 1
+        if not await slots.acquire(name, timeout_s=self._wait_s):
+            raise self._too_many()
         try:
             yield
         finally:
-            self._in_flight[name] -= 1
-            if not self._in_flight[name]:
-                del self._in_flight[name]
+            slots.release()
+            if not slots.held:
+                self._slots.pop(name, None)
+
+    def _too_many(self) -> Busy:
+        return Busy(
+            f"This key has {self._max_in_flight} {self._unit} in flight, which is its limit, and "
+            "the queue of those that wait is full or too slow. Wait until one of them ends.",
+            status=429,
+            retry_after_s=RETRY_S,
+        )
 
 
 def client_network(address: str) -> str:

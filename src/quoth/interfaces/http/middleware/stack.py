@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
+from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from quoth.core.settings import Settings
@@ -38,18 +40,38 @@ def access_control(
     clock: Callable[[], float] = time.monotonic,
 ) -> tuple[AddMiddleware, ...]:
     """Return the middleware that decides which requests the application sees."""
+    origins = cors_origins(settings)
     return (
         SecurityHeadersMiddleware,
+        *([partial(CORSMiddleware, **cors_options(origins))] if origins else []),
         ProblemMiddleware,
         partial(
             TrustedHostMiddleware,
             names=host_names(bound, settings=settings),
             public_url=settings.public_url,
+            cors_origins=origins,
         ),
         partial(AuthMiddleware, tenants=tenants, settings=settings, bound=bound, clock=clock),
         partial(RateLimitMiddleware, settings=settings, clock=clock),
         partial(BodyLimitMiddleware, settings=settings),
     )
+
+
+def cors_origins(settings: Settings) -> tuple[str, ...]:
+    """Return the origins of web apps elsewhere that may use the service."""
+    return tuple(filter(None, (origin.strip() for origin in settings.cors_origins.split(","))))
+
+
+def cors_options(origins: tuple[str, ...]) -> dict[str, Any]:
+    """Return the options of CORS: any method and header, but never a cookie."""
+    return {
+        "allow_origins": origins,
+        "allow_methods": ("GET", "POST", "PUT", "PATCH", "DELETE"),
+        "allow_headers": ("*",),
+        "allow_credentials": False,
+        "expose_headers": ("Retry-After", "X-Request-ID"),
+        "max_age": 600,
+    }
 
 
 def service_middleware(

@@ -54,10 +54,16 @@ class TrustedHostMiddleware:
     """Refuses requests with too long a head, for another host name or from another site's page."""
 
     def __init__(
-        self, app: ASGIApp, *, names: Collection[str], public_url: str | None = None
+        self,
+        app: ASGIApp,
+        *,
+        names: Collection[str],
+        public_url: str | None = None,
+        cors_origins: Collection[str] = (),
     ) -> None:
         self.app = app
         self.names = names
+        self.cors_origins = cors_origins
         self.public_host = urlsplit(public_url or "").netloc
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -66,7 +72,12 @@ class TrustedHostMiddleware:
             request = request_state(scope)
             check_head(scope)
             check_host(request.headers, names=self.names, server=scope.get("server"))
-            check_origin(request.headers, method=request.method, public_host=self.public_host)
+            check_origin(
+                request.headers,
+                method=request.method,
+                public_host=self.public_host,
+                cors_origins=self.cors_origins,
+            )
         await self.app(scope, receive, send)
 
 
@@ -121,29 +132,45 @@ def check_host(
         )
 
 
-def check_origin(headers: Headers, *, method: str, public_host: str = "") -> None:
+def check_origin(
+    headers: Headers,
+    *,
+    method: str,
+    public_host: str = "",
+    cors_origins: Collection[str] = (),
+) -> None:
     """Refuse a change that a page of another site requests; raises CrossOriginRequest.
 
     ``method`` is in capitals; every method that is not for reading counts as a change. A page of
-    ``public_host`` is our own, also where a proxy asks under another name.
+    ``public_host`` is our own, also where a proxy asks under another name. ``cors_origins`` may
+    send what their browsers let them, which is no cookie (`require_own_page`).
     """
     if method in READING_METHODS:
         return
     origins = headers.getlist("origin")
-    ours = (headers.get("host", ""), *filter(None, [public_host]))
-    foreign = any(not any(_same_origin(origin, host) for host in ours) for origin in origins)
-    if foreign or (not origins and headers.get("sec-fetch-site") in ("cross-site", "same-site")):
+    if origins and ("*" in cors_origins or set(origins) <= set(cors_origins)):
+        return
+    other_site = not origins and headers.get("sec-fetch-site") in ("cross-site", "same-site")
+    if other_site or not are_ours(origins, headers, public_host=public_host):
         raise CrossOriginRequest("A page of another site sent this request, so it was refused.")
 
 
-def require_own_page(headers: Headers, *, method: str) -> None:
+def require_own_page(headers: Headers, *, method: str, public_host: str = "") -> None:
     """Refuse a change by cookie unless the browser names our own page as its origin.
 
-    Raises CrossOriginRequest. `check_origin` has refused foreign origins before.
+    Raises CrossOriginRequest.
     """
-    named = "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
-    if method not in READING_METHODS and not named:
+    origins = headers.getlist("origin")
+    named = origins or headers.get("sec-fetch-site") == "same-origin"
+    ours = named and are_ours(origins, headers, public_host=public_host)
+    if method not in READING_METHODS and not ours:
         raise CrossOriginRequest("A change by cookie names its origin. Send a key in its place.")
+
+
+def are_ours(origins: Sequence[str], headers: Headers, *, public_host: str) -> bool:
+    """Return whether all origins, none included, are of the host asked or the public address."""
+    hosts = (headers.get("host", ""), *filter(None, [public_host]))
+    return all(any(_same_origin(origin, host) for host in hosts) for origin in origins)
 
 
 def _same_origin(origin: str, host: str) -> bool:

@@ -27,6 +27,7 @@ from quoth.core.events import Event
 from quoth.core.types import Answer
 from quoth.interfaces.http.chat_tasks import task_reply
 from quoth.interfaces.http.dependencies import Reader
+from quoth.interfaces.http.json_mode import NoJsonMode, require_generator, write_json
 from quoth.interfaces.http.openai_schemas import (
     OWNER,
     ChatChoice,
@@ -59,9 +60,13 @@ from quoth.interfaces.http.responses import (
 )
 from quoth.interfaces.http.sse import EventStream, until_hits
 from quoth.interfaces.markdown import markdown_sentences, to_markdown
+from quoth.pipeline.egress import apply_privacy_settings, count_tokens
+from quoth.pipeline.record import Record
 from quoth.pipeline.retrieve import Request as Question
 from quoth.store.rows import Collection
 
+Keep = Callable[[Record], None]
+NO_USAGE = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
 NO_MODEL = "There is no such model here. /v1/models lists those there are."
 
 
@@ -96,6 +101,8 @@ def openai_problem(error: Exception, *, request_id: str) -> ProblemResponse:
     found = problem(error, request_id=request_id)
     if isinstance(error, UnknownModel):
         return to_openai_error(found, param="model", code=error.code, message=NO_MODEL)
+    if isinstance(error, NoJsonMode):
+        return to_openai_error(found, param="response_format")
     if isinstance(error, RequestValidationError) and error.errors():
         place = [str(part) for part in error.errors()[0]["loc"] if part != "body"]
         return to_openai_error(found, param=".".join(place)[:120] or None)
@@ -158,6 +165,8 @@ async def complete(body: ChatRequest, request: Request, caller: Reader) -> Respo
     )
     base = service_address(request)
     keep = recorder_for(caller, store=body.store is not False)
+    if body.json_schema is not None:
+        return await _json(body, question, caller=caller, base=base, keep=keep)
     if not body.stream:
         answer = await caller.engine.answer(question, keep=keep)
         return ApiResponse(_completion(public_answer(answer, base=base), body))
@@ -169,6 +178,21 @@ async def complete(body: ChatRequest, request: Request, caller: Reader) -> Respo
         encode=partial(_chunks, base=base, body=body, include_usage=include_usage),
         encode_error=_error_chunk,
     )
+
+
+async def _json(
+    body: ChatRequest, question: Question, *, caller: Principal, base: str, keep: Keep
+) -> Response:
+    """Answer with a JSON object; a stream sends it as one piece."""
+    parts = await asyncio.to_thread(apply_privacy_settings, caller.engine.parts)
+    generator = require_generator(parts.generator)
+    answer = await caller.engine.answer(question, keep=keep)
+    text = await write_json(answer, schema=body.json_schema or {}, generator=generator)
+    tokens = sum(generator.count_tokens([answer.text, text]))
+    await asyncio.to_thread(count_tokens, parts, tokens)
+    answer = public_answer(answer, base=base)
+    citations = to_public(chat_citations(answer, warnings=body.warnings()))
+    return _plain(body, text, usage=to_public(token_usage(answer)), quoth=citations)
 
 
 async def _chunks(
@@ -208,18 +232,19 @@ def _chunk(
     return _data({**head, "choices": [choice], **more})
 
 
-def _plain(body: ChatRequest, text: str) -> Response:
-    """Return a reply that nothing was searched for."""
+def _plain(
+    body: ChatRequest, text: str, *, usage: dict[str, int] = NO_USAGE, **more: Any
+) -> Response:
+    """Return a text as the whole reply, with ``more`` beside it."""
+    head = _chunk_head(body.model)
     if not body.stream:
         choice = {"index": 0, "finish_reason": "stop", "logprobs": None}
         choice |= {"message": {"role": "assistant", "content": text, "refusal": None}}
-        usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
-        head = _chunk_head(body.model) | {"object": "chat.completion"}
-        return ApiResponse({**head, "choices": [choice], "usage": usage})
-    head = _chunk_head(body.model)
+        head["object"] = "chat.completion"
+        return ApiResponse({**head, "choices": [choice], "usage": usage, **more})
     pieces = (
         _chunk(head, {"role": "assistant", "content": text}),
-        _chunk(head, {}, finish_reason="stop"),
+        _chunk(head, {}, finish_reason="stop", **more),
         b"data: [DONE]\n\n",
     )
     return Response(b"".join(pieces), media_type="text/event-stream")

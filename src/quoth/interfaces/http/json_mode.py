@@ -1,0 +1,64 @@
+"""JSON mode of chat completions: a language model puts a checked answer into a JSON object.
+
+The object is made of the answer's verified sentences alone, so that it holds nothing that the
+answer does not prove.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from quoth.core.errors import GenerationError, InputError
+from quoth.core.protocols import Generator
+from quoth.core.types import Answer
+
+MAX_TOKENS = 2000
+TRIES = 2
+NO_GENERATOR = (
+    "response_format asks for JSON, and no language model is configured here that could write it. "
+    "Leave it out, or ask the operator to set one (QUOTH_GENERATOR)."
+)
+INSTRUCTIONS = (
+    "Write one JSON object that holds what the answer says, and nothing else: no comment, no "
+    "Markdown. Take every value from the answer; what it does not say is null."
+)
+
+
+class NoJsonMode(InputError):
+    """JSON was asked for, and no language model is there to write it."""
+
+    code = "unsupported_response_format"
+
+
+def require_generator(generator: Generator | None) -> Generator:
+    """Return the language model; raises NoJsonMode without one."""
+    if generator is None:
+        raise NoJsonMode(NO_GENERATOR)
+    return generator
+
+
+async def write_json(answer: Answer, *, schema: dict[str, Any], generator: Generator) -> str:
+    """Return the answer as a JSON object with the schema's fields; raises GenerationError.
+
+    The fields that the schema requires are checked, their values are the client's to check.
+    """
+    wanted = f" Its JSON schema: {json.dumps(schema, ensure_ascii=False)}" if schema else ""
+    given = json.dumps(
+        {"question": answer.query.standalone, "answer": answer.text}, ensure_ascii=False
+    )
+    for _ in range(TRIES):
+        reply = await generator.complete(INSTRUCTIONS + wanted, given, max_tokens=MAX_TOKENS)
+        found = read_object(reply)
+        if found is not None and set(schema.get("required", ())) <= set(found):
+            return json.dumps(found, ensure_ascii=False)
+    raise GenerationError("The language model wrote no such JSON object. Ask again.")
+
+
+def read_object(reply: str) -> dict[str, Any] | None:
+    """Return the JSON object in a model's reply, None where there is none."""
+    try:
+        found = json.loads(reply[reply.index("{") : reply.rindex("}") + 1])
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

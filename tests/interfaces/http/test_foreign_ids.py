@@ -157,6 +157,7 @@ CASES: dict[tuple[str, str], Case] = {
     ),
     ("get", "/v1/models"): Case(),
     ("get", "/v1/models/{model}"): Case(),
+    ("post", "/v1/embeddings"): Case(body={"model": "quoth", "input": "Bees."}),
     ("post", "/v1/chat/completions"): Case(body=CHAT),
     ("get", "/healthz"): Case(),
     ("get", "/readyz"): Case(),
@@ -294,6 +295,8 @@ def fields_of(
 ) -> Iterator[tuple[str, str]]:
     if "$ref" in body:
         body = schema["components"]["schemas"][body["$ref"].rpartition("/")[2]]
+    if path == "/v1/embeddings":
+        return  # its model is the service's own
     if path == "/v1/chat/completions" and not within:
         # The fields of another's protocol: only one of them names something here.
         yield "model", "model"

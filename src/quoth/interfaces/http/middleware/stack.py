@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
+from quoth.core.errors import ConfigError
 from quoth.core.settings import Settings
 from quoth.interfaces.http.middleware.audit import AuditMiddleware
 from quoth.interfaces.http.middleware.auth import AuthMiddleware
@@ -58,8 +60,16 @@ def access_control(
 
 
 def cors_origins(settings: Settings) -> tuple[str, ...]:
-    """Return the origins of web apps elsewhere that may use the service."""
-    return tuple(filter(None, (origin.strip() for origin in settings.cors_origins.split(","))))
+    """Return the origins of web apps elsewhere; raises ConfigError for what is no origin."""
+    origins = tuple(filter(None, (origin.strip() for origin in settings.cors_origins.split(","))))
+    for origin in origins:
+        parts = urlsplit(origin)
+        if origin != "*" and f"{parts.scheme}://{parts.netloc}" != origin:
+            raise ConfigError(
+                f"QUOTH_CORS_ORIGINS holds '{origin}', which is no origin. Write https://HOST, or "
+                "* for all; separate several with commas."
+            )
+    return origins
 
 
 def cors_options(origins: tuple[str, ...]) -> dict[str, Any]:

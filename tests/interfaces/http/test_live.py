@@ -117,6 +117,12 @@ async def test_a_share_follows_one_session_and_nothing_else(tmp_path: Path) -> N
                 viewer.post("/v1/query", json={"query": "What is wax?"}),
             ):
                 assert (await refused).status_code == 403
+        # A browser exchanges the token for a cookie, as the page of the live view does.
+        async with house.client("") as browser:
+            entered = await browser.post("/v1/session", json={"key": made.json()["token"]})
+            assert (entered.status_code, entered.json()["scopes"]) == (201, [])
+            assert (await browser.get(f"/v1/sessions/{session}")).status_code == 200
+            assert (await browser.get(f"/v1/sessions/{other}")).status_code == 404
         async with house.client(house.key("ada", scopes=("read",))) as reader:
             assert (await reader.get(f"/v1/sessions/{session}")).status_code == 200
             assert (await reader.post("/v1/sessions", json={})).status_code == 403

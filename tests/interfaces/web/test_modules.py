@@ -134,3 +134,42 @@ def test_addresses_name_what_is_shown(visit: Visit) -> None:
     document = route("/d/d1?start=5&end=9")
     assert (document["page"], document["start"], document["end"]) == ("d", 5, 9)
     assert route("/d/d1?start=x")["end"] is None
+
+
+CARD = {"id": "a", "transcript_id": "s2", "document_name": "Bees", "snippet": "Wax is sweated."}
+LIVE: list[dict[str, Any]] = [
+    {"event": "segment", "segment": {"segment_id": "s2", "start": 5, "end": 9, "text": "wax."}},
+    {"event": "segment", "segment": {"segment_id": "s1", "start": 0, "end": 5, "text": "Of"}},
+    {"event": "citations", "window_index": 0, "citations": [CARD], "early": True},
+    {"event": "window", "window_index": 0, "start": 0, "end": 9, "transcript_id": "s2"},
+    {"event": "slow", "window_index": 0, "waited_s": 2},
+    {"event": "citations", "window_index": 0, "citations": [CARD], "early": False},
+    {"event": "stale", "window_index": 0, "citation_ids": ["a"]},
+    {"event": "end", "windows": 1},
+]
+
+
+def test_the_live_view_follows_the_events(visit: Visit) -> None:
+    code = "given.map((_, at) => given.slice(0, at + 1).reduce(m.reduceLive, m.EMPTY))"
+    states = call(visit, "live.js", code, LIVE)
+    assert [part["segment_id"] for part in states[1]["segments"]] == ["s1", "s2"]
+    assert [len(state["windows"]) for state in states] == [0, 0, 1, 1, 1, 1, 1, 1]
+    assert [state["slow"] for state in states] == [*[False] * 4, True, *[False] * 3]
+    assert states[-1]["lecture"]["state"] == "ended"
+    assert states[-1]["windows"]["0"]["citations"][0]["stale"]
+    code = """[[...m.citationsBySegment(given).keys()],
+      ["WAX bees", "mites"].map((words) => m.groups(given, words).length)]"""
+    assert call(visit, "live.js", code, states[-1]) == [["s2"], [1, 0]]
+
+
+def test_captions_are_read_in_both_formats(visit: Visit) -> None:
+    vtt = "WEBVTT\n\nNOTE x\n\n1\n01:02.500 --> 01:04.000 align:start\n<v Ada>A &lt; <b>b</b>\nc\n"
+    srt = (
+        "\ufeff0\r\n00:00:01,000 --> 00:00:02,000\r\n\r\n1\r\n01:00:00,000 --> 01:00:01,5\r\nHi\r\n"
+    )
+    assert call(visit, "live.js", "m.cuesOf(given)", vtt) == [
+        {"segment_id": "c000000", "start": 62.5, "end": 64, "text": "A < b c", "speaker": "Ada"}
+    ]
+    found = call(visit, "live.js", "m.cuesOf(given)", srt)
+    assert [(cue["start"], cue["end"], cue["text"]) for cue in found] == [(3600, 3601.5, "Hi")]
+    assert call(visit, "live.js", "m.cuesOf(given)", "no captions") == []

@@ -35,7 +35,18 @@ def client() -> TestClient:
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/compare", "/history", "/library", "/settings", "/q/q_1", "/q/q_1/explain", "/d/d1"],
+    [
+        "/",
+        "/compare",
+        "/history",
+        "/library",
+        "/settings",
+        "/q/q_1",
+        "/q/q_1/explain",
+        "/d/d1",
+        "/live",
+        "/live/x",
+    ],
 )
 def test_every_address_of_the_app_is_the_same_page(client: TestClient, path: str) -> None:
     response = client.get(path)

@@ -31,10 +31,12 @@ ADDRESSES = (
     "/compare",
     "/history",
     "/library",
+    "/live",
     "/settings",
     "/q/{query_id}",
     "/q/{query_id}/explain",
     "/d/{document_id}",
+    "/live/{session_id}",
 )
 """Addresses of the app; ``pages.js`` says what each of them shows."""
 PAGES = frozenset(address for address in ADDRESSES if "{" not in address)

@@ -14,6 +14,8 @@ import "./components/document-page.js";
 import "./components/explain-page.js";
 import "./components/history-page.js";
 import "./components/library-page.js";
+import "./components/live-list.js";
+import "./components/live-page.js";
 import "./components/settings-page.js";
 
 /** By the first part of the address; `/q/ID/explain` goes by its last. @type {Record<string, PageEntry>} */
@@ -21,6 +23,7 @@ export const PAGES = {
   ask: { link: "/", show: (route) => html`<ask-page .route=${route}></ask-page>` },
   history: { link: "/history", show: () => html`<history-page></history-page>` },
   library: { link: "/library", show: () => html`<library-page></library-page>` },
+  live: { link: "/live", show: (route) => (route.id ? html`<live-page .route=${route}></live-page>` : html`<live-list></live-list>`) },
   settings: { link: "/settings", show: () => html`<settings-page></settings-page>` },
   compare: { show: (route) => html`<compare-page .question=${route.question}></compare-page>` },
   d: { show: (route) => html`<document-page .route=${route}></document-page>` },

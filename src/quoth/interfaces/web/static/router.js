@@ -1,6 +1,6 @@
 /**
  * Addresses of the app.
- * @typedef {{page: string, id: string, mark: string, question: string, start: number, end: number | null}} Route
+ * @typedef {{page: string, id: string, mark: string, question: string, start: number, end: number | null, view: string}} Route
  */
 
 /** Return what an address shows. @param {string} address @returns {Route} */
@@ -13,6 +13,7 @@ export function routeOf(address) {
     mark: url.hash.slice(1),
     question: url.searchParams.get("question") ?? "",
     start: Number(url.searchParams.get("start")) || 0,
+    view: url.searchParams.get("view") ?? "",
     end: end === null ? null : Number(end) || null,
   };
   if (first === "q") return { ...common, page: more || "ask" };

@@ -32,7 +32,7 @@ class AskPage extends Base {
   constructor() {
     super();
     /** @type {import("../router.js").Route} */
-    this.route = { page: "ask", id: "", mark: "", question: "", start: 0, end: null };
+    this.route = { page: "ask", id: "", mark: "", question: "", start: 0, end: null, view: "" };
     this.asking = IDLE;
     /** @type {Set<number>} */
     this.lit = new Set();

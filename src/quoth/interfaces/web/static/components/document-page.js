@@ -12,7 +12,7 @@ class DocumentPage extends Base {
   constructor() {
     super();
     /** @type {import("../router.js").Route} */
-    this.route = { page: "document", id: "", mark: "", question: "", start: 0, end: null };
+    this.route = { page: "document", id: "", mark: "", question: "", start: 0, end: null, view: "" };
     /** @type {any} */
     this.part = null;
     this.playing = -1;

@@ -4,7 +4,7 @@ import { Base } from "../base.js";
 import { dateName, t } from "../i18n.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 
-const SCOPES = ["read", "ingest", "admin"];
+const SCOPES = ["read", "ingest", "live", "admin"];
 
 class KeysPanel extends Base {
   static properties = {
@@ -91,8 +91,9 @@ class KeysPanel extends Base {
 
   /** @param {any} share */
   share({ share_id: id, collection, expires_at: expires, revoked_at: revoked }) {
-    return html`<li><span class="grow">${collection} <span class="soft">${id} · ${t("keys.until", { date: dateName(expires) })}</span></span>
-      ${revoked ? html`<span class="soft">${t("keys.revoked")}</span>` : html`<button aria-label=${t("keys.revokeOne", { label: collection })} @click=${() => this.revoke(`/v1/shares/${id}`, collection)}>${t("keys.revoke")}</button>`}</li>`;
+    const label = collection || t("live.title");
+    return html`<li><span class="grow">${label} <span class="soft">${id} · ${t("keys.until", { date: dateName(expires) })}</span></span>
+      ${revoked ? html`<span class="soft">${t("keys.revoked")}</span>` : html`<button aria-label=${t("keys.revokeOne", { label })} @click=${() => this.revoke(`/v1/shares/${id}`, label)}>${t("keys.revoke")}</button>`}</li>`;
   }
 }
 

@@ -1,5 +1,6 @@
 /**
- * The proof of a citation: beside the answer on wide screens, a full-screen dialog on others.
+ * The proof of a citation: beside the answer on wide screens, a full-screen dialog on others;
+ * with `modal` a dialog on all.
  * Tells `quoth-walk` with the place of the citation to show, and `quoth-close`.
  */
 import { getJson } from "../api.js";
@@ -20,6 +21,7 @@ class ProofPane extends Base {
     items: { attribute: false },
     at: { type: Number },
     back: {},
+    modal: { type: Boolean },
     span: { state: true },
     share: { state: true },
     playing: { state: true },
@@ -32,6 +34,7 @@ class ProofPane extends Base {
     this.items = [];
     this.at = 0;
     this.back = "";
+    this.modal = false;
     /** @type {{documentId: string, start: number, end: number} | null} */
     this.span = null;
     /** the width of the pane in percent of the window */
@@ -79,7 +82,7 @@ class ProofPane extends Base {
 
   show() {
     this.dialog.close();
-    if (WIDE.matches) this.dialog.show();
+    if (WIDE.matches && !this.modal) this.dialog.show();
     else this.dialog.showModal();
   }
 
@@ -143,7 +146,7 @@ class ProofPane extends Base {
   render() {
     const { item } = this.items[this.at];
     const title = item.document_name ?? item.document;
-    return html`<dialog class="proof" aria-label=${t("proof.title", { title })} @cancel=${this.close}>
+    return html`<dialog class="proof ${this.modal ? "boxed" : ""}" aria-label=${t("proof.title", { title })} @cancel=${this.close}>
       <div class="handle" role="separator" aria-orientation="vertical" tabindex="0" aria-label=${t("proof.resize")} aria-valuenow=${this.share}
         @pointerdown=${(/** @type {any} */ event) => event.currentTarget.setPointerCapture(event.pointerId)}
         @pointermove=${this.drag} @keydown=${this.onHandleKey}></div>

@@ -1,0 +1,98 @@
+/** What a speaker does in a session: replay a recording, attach documents, share, end; and what everybody may save. */
+import { postJson, send } from "../api.js";
+import { Base } from "../base.js";
+import { t } from "../i18n.js";
+import { EMPTY } from "../live.js";
+import { html, nothing } from "../vendor/lit.js";
+import "./live-replay.js";
+import "./upload-area.js";
+
+const FORMATS = ["vtt", "md", "html"];
+
+class LiveControls extends Base {
+  static properties = {
+    lecture: { attribute: false },
+    state: { attribute: false },
+    scopes: { attribute: false },
+    collections: { attribute: false },
+    shared: { state: true },
+    problem: { state: true },
+  };
+
+  constructor() {
+    super();
+    /** @type {any} */
+    this.lecture = null;
+    this.state = EMPTY;
+    /** @type {string[]} */
+    this.scopes = [];
+    /** @type {any[] | null} */
+    this.collections = null;
+    /** the address for an audience */
+    this.shared = "";
+    this.problem = "";
+  }
+
+  get path() {
+    return `/v1/sessions/${this.lecture.session_id}`;
+  }
+
+  /** @param {() => Promise<void>} work */
+  async attempt(work) {
+    this.problem = "";
+    try {
+      await work();
+    } catch (error) {
+      this.problem = /** @type {Error} */ (error).message;
+    }
+  }
+
+  share() {
+    return this.attempt(async () => {
+      const { token } = await (await postJson(`${this.path}/share`, {})).json();
+      this.shared = `${location.origin}/live/${this.lecture.session_id}#share=${token}`;
+    });
+  }
+
+  end() {
+    if (!window.confirm(t("live.confirmEnd"))) return;
+    this.attempt(async () => { this.tell("quoth-lecture", await (await postJson(`${this.path}/end`, {})).json()); });
+  }
+
+  /** @param {string} name @param {boolean} attached */
+  attach(name, attached) {
+    const collections = this.lecture.collections.filter((/** @type {string} */ known) => known !== name).concat(attached ? [name] : []);
+    return this.attempt(async () => {
+      const headers = { "content-type": "application/json" };
+      const response = await send(this.path, { method: "PATCH", headers, body: JSON.stringify({ collections }) });
+      this.tell("quoth-lecture", await response.json());
+    });
+  }
+
+  render() {
+    const open = this.lecture.state === "open";
+    const speaks = this.scopes.includes("live");
+    return html`<div class="row">
+        ${speaks && open ? html`${this.documents()}
+          <button @click=${this.share}>${t("live.share")}</button>` : nothing}
+        <a class="button" href=${`/live/${this.lecture.session_id}?view=presenter${location.hash}`} target="_blank">${t("live.presenter")}</a>
+        <details class="menu"><summary class="button">${t("answer.export")}</summary><div class="panel">
+          ${FORMATS.map((format) => html`<a download href=${`${this.path}/export?format=${format}`}>${t(`live.${format}`)}</a>`)}</div></details>
+        ${speaks && open ? html`<button @click=${this.end}>${t("live.end")}</button>
+          <live-replay .path=${this.path} .state=${this.state}></live-replay>` : nothing}
+      </div>
+      <div role="status">${this.shared ? html`<p class="soft">${t("live.shared")}</p><p><code class="token">${this.shared}</code></p>` : nothing}</div>
+      ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}`;
+  }
+
+  documents() {
+    const { collections } = this.lecture;
+    return html`<details class="menu"><summary class="button">${t("library.documents")}</summary><div class="panel">
+      ${(this.collections ?? []).map(({ name, documents }) => html`<label class="check"><input type="checkbox" .checked=${collections.includes(name)}
+        @change=${(/** @type {any} */ event) => this.attach(name, event.target.checked)}> ${name} <span class="soft">${t("library.count", { count: documents })}</span></label>`)}
+      ${collections.length && this.scopes.includes("ingest") ? html`<p class="soft">${t("live.addTo", { name: collections[0] })}</p>
+        <upload-area .collection=${collections[0]}></upload-area>` : nothing}</div></details>`;
+  }
+}
+
+customElements.define("live-controls", LiveControls);

@@ -1,0 +1,144 @@
+/** A live session: `/live/ID`, for a second screen with `?view=presenter`, for an audience with `#share=TOKEN`. */
+import { getJson, postJson, Problem, send } from "../api.js";
+import { Base } from "../base.js";
+import { t } from "../i18n.js";
+import { EMPTY, groups, reduceLive } from "../live.js";
+import { readEvents } from "../sse.js";
+import { html, nothing } from "../vendor/lit.js";
+import "./live-controls.js";
+import "./live-panel.js";
+import "./live-transcript.js";
+import "./proof-pane.js";
+
+const AGAIN_MS = 2000;
+
+class LivePage extends Base {
+  static properties = {
+    route: { attribute: false },
+    state: { state: true },
+    scopes: { state: true },
+    collections: { state: true },
+    opened: { state: true },
+    lost: { state: true },
+    problem: { state: true },
+  };
+
+  constructor() {
+    super();
+    /** @type {import("../router.js").Route} */
+    this.route = { page: "live", id: "", mark: "", question: "", start: 0, end: null, view: "" };
+    this.state = EMPTY;
+    /** what the visitor may do @type {string[]} */
+    this.scopes = [];
+    /** @type {any[] | null} those there are, null where they cannot be seen */
+    this.collections = null;
+    /** the citation whose page is shown */
+    this.opened = "";
+    this.lost = false;
+    this.problem = "";
+    this.leaving = new AbortController();
+    this.addEventListener("quoth-cite", (event) => {
+      /** @type {any} */ (this.querySelector("live-panel")).reveal(/** @type {CustomEvent} */ (event).detail);
+    });
+    this.addEventListener("quoth-open", (event) => { this.opened = /** @type {CustomEvent} */ (event).detail; });
+    this.addEventListener("quoth-close", () => { this.opened = ""; });
+    this.addEventListener("quoth-walk", (event) => { this.opened = this.items[/** @type {CustomEvent} */ (event).detail].mark; });
+    this.addEventListener("quoth-lecture", (event) => { this.state = { ...this.state, lecture: /** @type {CustomEvent} */ (event).detail }; });
+    this.addEventListener("quoth-added", () => this.loadCollections());
+  }
+
+  get path() {
+    return `/v1/sessions/${encodeURIComponent(this.route.id)}`;
+  }
+
+  get items() {
+    return groups(this.state).flatMap(({ citations }) => citations.map((item) => ({ mark: item.id, item })));
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this.leaving.abort();
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (changed.has("route") && /** @type {any} */ (changed.get("route"))?.id !== this.route.id) this.follow();
+  }
+
+  async follow() {
+    this.leaving.abort();
+    this.leaving = new AbortController();
+    this.state = EMPTY;
+    const { signal } = this.leaving;
+    try {
+      await this.enter();
+      while (!signal.aborted && this.state.lecture?.state !== "ended") {
+        await this.read(signal).catch((error) => {
+          if (signal.aborted || (error instanceof Problem && error.status >= 400 && error.status < 500)) throw error;
+        });
+        if (this.state.lecture?.state === "ended") return;
+        this.lost = true;
+        await new Promise((resolve) => { setTimeout(resolve, AGAIN_MS); });
+      }
+    } catch (error) {
+      if (!signal.aborted) this.problem = /** @type {Error} */ (error).message;
+    }
+  }
+
+  /** An audience comes with a token, which is exchanged for a cookie unless the visitor may follow already. */
+  async enter() {
+    const token = /^share=(.+)$/.exec(this.route.mark)?.[1];
+    const { tenant, scopes } = await getJson("/v1/session");
+    const known = !token || (tenant && (await getJson(this.path).then(() => true, () => false)));
+    if (token && !known) await postJson("/v1/session", { key: token });
+    this.scopes = token ? [] : scopes;
+    if (this.scopes.includes("read")) await this.loadCollections();
+  }
+
+  async loadCollections() {
+    this.collections = (await getJson("/v1/collections")).collections;
+  }
+
+  /** Show what there is, then what happens, until the connection or the session ends. @param {AbortSignal} signal */
+  async read(signal) {
+    const snapshot = await getJson(this.path, { signal });
+    this.lost = false;
+    this.state = reduceLive(this.state, { ...snapshot, event: "snapshot" });
+    document.title = `${snapshot.session.title} – quoth`;
+    if (snapshot.session.state === "ended") return;
+    const response = await send(`${this.path}/events`, { headers: { "last-event-id": String(snapshot.last_event_id) }, signal });
+    for await (const { event, data } of readEvents(response)) this.state = reduceLive(this.state, { ...data, event });
+  }
+
+  render() {
+    const { lecture } = this.state;
+    if (!lecture) {
+      return html`<section class="page"><h1>${t("live.title")}</h1>${this.problem
+        ? html`<p class="problem" role="alert">${this.problem}</p>` : html`<p class="soft">${t("loading")}</p>`}</section>`;
+    }
+    const presenter = this.route.view === "presenter";
+    const { items } = this;
+    const at = items.findIndex(({ mark }) => mark === this.opened);
+    return html`<section class="live ${presenter ? "presenter" : ""}">
+      <div class="live-head">
+        <div class="row"><h1 class="grow">${lecture.title}</h1>
+          <span class="badge ${lecture.state}">${t(`live.${lecture.state}`)}</span>
+          ${presenter ? html`<a class="button" href=${`/live/${this.route.id}`}>${t("live.leave")}</a>` : nothing}</div>
+        ${presenter ? nothing : html`<live-controls .lecture=${lecture} .state=${this.state} .scopes=${this.scopes} .collections=${this.collections}></live-controls>`}
+        ${this.lost ? html`<p class="status problem" role="status">${t("live.lost")}</p>` : nothing}
+        ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
+      </div>
+      <live-transcript .state=${this.state}></live-transcript>
+      <live-panel .state=${this.state} .empty=${this.hasNoDocuments(lecture)} .openable=${this.scopes.includes("read")}></live-panel>
+      ${at < 0 ? nothing : html`<proof-pane modal .items=${items} .at=${at}></proof-pane>`}
+    </section>`;
+  }
+
+  /** @param {any} lecture */
+  hasNoDocuments({ collections }) {
+    const attached = this.collections?.filter(({ name }) => collections.includes(name));
+    return !collections.length || (attached?.every(({ documents }) => !documents) ?? false);
+  }
+}
+
+customElements.define("live-page", LivePage);

@@ -1,0 +1,105 @@
+/** A recorded lecture, said again at a speed: its captions are sent as segments when their time comes. */
+import { postJson } from "../api.js";
+import { Base } from "../base.js";
+import { t } from "../i18n.js";
+import { cuesOf, EMPTY } from "../live.js";
+import { clock } from "../text.js";
+import { html, nothing } from "../vendor/lit.js";
+
+const SPEEDS = [1, 2, 5, 10, 20];
+const TICK_MS = 250;
+const MAX_SEGMENTS = 500;
+
+class LiveReplay extends Base {
+  static properties = {
+    path: {},
+    state: { attribute: false },
+    cues: { state: true },
+    speed: { state: true },
+    second: { state: true },
+    running: { state: true },
+    problem: { state: true },
+  };
+
+  constructor() {
+    super();
+    /** the address of the session */
+    this.path = "";
+    this.state = EMPTY;
+    /** @type {import("../live.js").Segment[]} those that are not sent yet */
+    this.cues = [];
+    this.speed = 1;
+    /** the second of the lecture */
+    this.second = 0;
+    this.length = 0;
+    this.running = false;
+    this.problem = "";
+    this.timer = 0;
+    this.sending = false;
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this.pause();
+  }
+
+  /** A session that has words already goes on behind them. @param {any} event */
+  async choose(event) {
+    const file = event.target.files[0];
+    event.target.value = "";
+    if (!file) return;
+    this.pause();
+    const cues = cuesOf(await file.text());
+    this.second = this.state.segments.at(-1)?.end ?? 0;
+    this.length = cues.at(-1)?.end ?? 0;
+    this.cues = cues.filter((cue) => cue.end > this.second);
+    this.problem = cues.length ? "" : t("live.noCaptions", { name: file.name });
+    if (this.cues.length) this.play();
+  }
+
+  play() {
+    let last = performance.now();
+    this.running = true;
+    this.timer = setInterval(() => {
+      const now = performance.now();
+      this.second = Math.min(this.length, this.second + (this.speed * (now - last)) / 1000);
+      last = now;
+      this.push();
+    }, TICK_MS);
+  }
+
+  pause() {
+    clearInterval(this.timer);
+    this.running = false;
+  }
+
+  /** Send the captions that are over; those that could not be sent are sent the next time. */
+  async push() {
+    const due = this.cues.filter((cue) => cue.end <= this.second).slice(0, MAX_SEGMENTS);
+    if (this.sending || !due.length) return;
+    this.sending = true;
+    try {
+      await postJson(`${this.path}/segments`, { segments: due });
+      this.cues = this.cues.slice(due.length);
+      if (!this.cues.length) this.pause();
+    } catch (error) {
+      this.pause();
+      this.problem = /** @type {Error} */ (error).message;
+    }
+    this.sending = false;
+  }
+
+  render() {
+    const speed = (/** @type {any} */ event) => { this.speed = Number(event.target.value); };
+    return html`<div class="row">
+        <label class="button">${t("live.replay")}<input class="hidden" type="file" accept=".vtt,.srt,text/vtt" @change=${this.choose}></label>
+        <label class="row soft">${t("live.speed")} <select @change=${speed}>${SPEEDS.map((value) => html`<option value=${value} ?selected=${value === this.speed}>${value}×</option>`)}</select></label>
+        ${this.length ? html`<button ?disabled=${!this.cues.length} @click=${this.running ? this.pause : this.play}>${t(this.running ? "live.pause" : "live.play")}</button>
+          <progress max=${this.length} value=${this.second} aria-label=${t("live.replay")}></progress>
+          <span class="soft">${clock(this.second)} / ${clock(this.length)}</span>` : nothing}
+      </div>
+      ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}`;
+  }
+}
+
+customElements.define("live-replay", LiveReplay);

@@ -1,0 +1,97 @@
+"""The live view: a recorded lecture is replayed, its citations appear, an audience follows."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+import httpx
+from playwright.sync_api import Page, expect
+
+from tests.interfaces.web.test_pages import AXE, AXE_SHA256
+from tests.support.lectures import TOPICS, write_book
+from tests.support.web_app import NEEDS_CHROMIUM, WebApp
+
+pytestmark = NEEDS_CHROMIUM
+
+
+def add_book(web: WebApp, folder: Path) -> None:
+    content = write_book(folder).read_bytes()
+    with httpx.Client(base_url=web.url) as client:
+        query = {"name": "bees.md", "collection": "bees"}
+        upload = client.post("/v1/uploads", params=query, content=content).json()
+        assert '"ready"' in client.get(f"/v1/uploads/{upload['id']}/events").text
+
+
+def write_captions(file: Path) -> Path:
+    cues = [
+        f"00:{at * 2:02}.000 --> 00:{at * 2 + 2:02}.000\n<v Ada>{text}. So, {text.lower()}.\n"
+        for at, text in enumerate(TOPICS.values())
+    ]
+    file.write_text("WEBVTT\n\n" + "\n".join(cues), "utf-8")
+    return file
+
+
+def axe_violations(page: Page) -> list[str]:
+    source = AXE.read_text(encoding="utf-8")
+    assert sha256(source.encode()).hexdigest() == AXE_SHA256
+    page.evaluate(source)
+    ids: list[str] = page.evaluate(
+        "axe.run().then((result) => result.violations.map((each) => each.id))"
+    )
+    return ids
+
+
+def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Path) -> None:
+    add_book(web, tmp_path / "book")
+    with web.opened("/live", viewport={"width": 360, "height": 800}) as visit:
+        page = visit.page
+        page.on("dialog", lambda each: each.accept())
+        page.get_by_label("Title").fill("Bees in winter")
+        page.get_by_label("bees").check()
+        page.get_by_label("default").uncheck()
+        page.get_by_role("button", name="Start a session").click()
+        expect(page.locator("live-panel")).to_contain_text("Citations appear here")
+        page.get_by_role("button", name="Share").click()
+        shared = page.locator(".token").inner_text()
+        page.get_by_label("Speed").select_option("20")
+        page.locator("live-replay input").set_input_files(write_captions(tmp_path / "bees.vtt"))
+        mark = page.locator(".transcript .number").first
+        expect(mark).to_have_accessible_name("Citation 1: The bee book, The bee book ▸ Queens")
+        expect(page.locator(".live-cards .window h3").last).to_have_text("Window 1 · 0:00")
+
+        # The reader scrolls up: new words come, the transcript stays.
+        box = page.locator(".transcript")
+        box.evaluate("(box) => { box.scrollTop = box.scrollHeight; }")
+        mark.focus()
+        expect(page.get_by_role("button", name="Jump to the newest words")).to_be_visible()
+        expect(box).to_contain_text("Hives must be registered")
+        assert box.evaluate("(box) => box.scrollHeight - box.scrollTop - box.clientHeight") > 100
+
+        mark.hover()
+        expect(page.locator(".tip")).to_have_text("The bee book, The bee book ▸ Queens")
+        mark.click()
+        card = page.locator(".live-cards .card.pulse")
+        expect(card).to_contain_text("The queen of the hive lays two thousand eggs")
+        expect(card).to_be_focused()
+        card.get_by_role("button", name="View page").click()
+        dialog = page.get_by_role("dialog")
+        expect(dialog.locator("mark")).to_contain_text("The queen of the hive")
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+        page.get_by_label("Filter the citations").fill("QUEEN eggs")
+        expect(page.locator(".live-cards .card")).to_have_count(1)
+        if AXE.exists():
+            assert axe_violations(page) == []
+
+        audience = visit.context.new_page()
+        audience.goto(f"{shared.replace('#', '?view=presenter#')}")
+        expect(audience.locator(".live-cards .card").first).to_be_visible()
+        expect(audience.locator(".transcript")).to_contain_text("Hives must be registered")
+        page.get_by_role("button", name="End").click()
+        expect(audience.locator(".live-head .badge")).to_have_text("ended")
+        expect(page.locator("live-replay")).to_have_count(0)
+        page.get_by_text("Export").click()
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Captions (WebVTT)").click()
+        assert "[1] The bee book" in download.value.path().read_text("utf-8")

@@ -75,6 +75,31 @@ def test_a_question_comes_with_its_answer() -> None:
     assert run.text == f"{asked}\n\nWith a function in it."
 
 
+def test_neighbours_are_one_run() -> None:
+    (run,) = runs(f"{CLOSURE}\n\n{LONG}", scores={"A closure": 0, "Rain": -0.5})
+    assert run.text == f"{CLOSURE}\n\n{LONG}"
+
+
+@pytest.mark.parametrize(
+    ("heading", "whole"), [("How to clean tin?", True), ("All about the weather", False)]
+)
+def test_a_section_whose_heading_asks_the_question_is_quoted_from_its_beginning(
+    heading: str, whole: bool
+) -> None:
+    text = f"{heading}\n\nRub it:\n\nsponge --soft\n\n{LONG}\n\nTin gets clean. {LONG} {LONG}"
+    found = passage(text)
+    chunk = replace(found.chunks[0], section=(heading,))
+    query, passages = (
+        Query("How do I clean tin?", "How do I clean tin?", "en"),
+        [replace(found, chunks=(chunk,))],
+    )
+    material = collect_sentences(query, passages)
+    scores = np.array([0.0 if "gets" in each.text else -9.0 for each in material.sentences])
+    run, *_ = choose_statements(query, material, scores=scores, passages=passages, max_sentences=12)
+    assert run.text.startswith("Rub it:\n\nsponge --soft") == whole
+    assert "Tin gets clean." in run.text
+
+
 @pytest.mark.parametrize("opening", ["It", "This", "They"])
 def test_an_opening_that_refers_back_brings_the_sentence_before(opening: str) -> None:
     text = f"The kakapo lives in New Zealand. {opening} can not fly. {LONG}"
@@ -117,7 +142,7 @@ def test_all_runs_together_have_no_more_sentences_than_allowed(most: int) -> Non
 
 
 def test_the_document_of_the_best_sentence_comes_first_and_keeps_its_order() -> None:
-    one = f"Tin melts early in a fire.\n\n{LONG}\n\nLead is grey and soft, as all know."
+    one = f"Tin melts early in a fire.\n\n{LONG}\n\n{LONG}\n\nLead is grey and soft, as all know."
     found = runs("Zinc is blue.", one, scores={"Lead": 0, "Zinc": -0.5, "Tin": -1})
     assert [run.text.split()[0] for run in found] == ["Tin", "Lead", "Zinc"]
 

@@ -23,6 +23,7 @@ from quoth.answering.citations import cite_statements
 from quoth.answering.context import build_context
 from quoth.answering.contradictions import conflict_notice, disagreements, with_other_sides
 from quoth.answering.extractive.candidates import question_word_offset
+from quoth.answering.extractive.expected_values import expected_kind, have_value
 from quoth.answering.extractive.lookup import place_statements, summary_statements
 from quoth.answering.extractive.score import QueryContext, Scores, cosines_to, sentence_scores
 from quoth.answering.extractive.select import (
@@ -35,7 +36,7 @@ from quoth.answering.extractive.select import (
 from quoth.answering.extractive.write import write_answer
 from quoth.core.protocols import Reranker, SpanScorer, SpanScores
 from quoth.core.trace import Trace
-from quoth.core.types import Answer, AnswerStatus, Counts, Hit, Passage, Turn
+from quoth.core.types import Answer, AnswerStatus, Counts, Hit, Passage, Query, Turn
 from quoth.pipeline.components import Components
 from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.query.dialogue_act import continuations
@@ -202,11 +203,22 @@ async def _choose(
     near = [int(at) for at in np.argsort(-scores)[:CLOSEST_SENTENCES]]
     if not statements:  # All that would answer was shown.
         return _Selection((), "no_results", material, (), scores, chance)
+    if not placed and _lacks_value(found.query, statements, material):
+        return _Selection((), "low_relevance", material, (), scores, chance)
     statements = with_other_sides(statements, material, near=near, passages=passages)
     notices = status_notices(status, evidence, language=language)
     if without := aspects_without(found.query, material, statements):
         notices = (*notices, notice("missing", language=language, names=without))
     return _Selection(statements, status, material, notices, scores, chance)
+
+
+def _lacks_value(query: Query, statements: Sequence[Statement], material: QueryContext) -> bool:
+    """Return whether a number or a date is asked for and no statement has one."""
+    kind = expected_kind(query)
+    if not kind:
+        return False
+    language = material.sentences[0].language
+    return not any(have_value(query, kind, ((each.text, language) for each in statements)))
 
 
 async def _score_sentences(

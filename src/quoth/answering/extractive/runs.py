@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from quoth.answering.extractive.candidates import NEGATION, normalize
@@ -78,6 +79,15 @@ FRAGMENT = 80
 """A run that is shorter still takes the sentence after it along, even of the next paragraph; so
 does one that ends in a question or a colon."""
 
+HEADED = 0.75
+"""Minimum share of the question's words in a heading for its section to be the answer."""
+
+_CODE = re.compile(
+    r"[$#>%] \S|[a-z][\w.-]* (?:\S+ )*?--?[a-z]|[\w.$]+ ?= ?\S|(?:[a-z]\S* )?[~.]?/\w+/"
+    r"|[\w.]+\(.*\)$"
+)
+"""The beginning of code: a prompt, a command with an option, an assignment, a path, a call."""
+_STOPS = (".", "!", "?", "…", ":")
 _INTRODUCED = re.compile(r":\s*(?:\n|$)")
 
 
@@ -125,6 +135,25 @@ class SentenceRun:
             return False
         return sentences[after].contrasting and sentences[after].joined
 
+    def is_incomplete(self) -> bool:
+        """Return whether the run is a fragment, or ends in a question or a colon."""
+        last = self.material.sentences[self.last]
+        return self.length < FRAGMENT or last.question or last.text.endswith(":")
+
+    def add_code(self) -> None:
+        """Add the code that follows a sentence, as a step has its command."""
+        if not self._is_code(self.last):
+            while self._is_code(self.last + 1) and self.adds(self.last + 1, longest=MAX_LIST):
+                pass
+
+    def _is_code(self, at: int) -> bool:
+        sentences = self.material.sentences
+        if at == len(sentences) or sentences[at].text.endswith(_STOPS):
+            return False
+        start = self.passage.start
+        opening = self.passage.text[max(0, sentences[at].start - 2 - start) :]
+        return bool(_CODE.match(sentences[at].text) or re.match(r"[$#>%] \S", opening))
+
     def is_item(self, at: int) -> bool:
         """Return whether a list marker stands between a sentence and the one before it."""
         sentences, start = self.material.sentences, self.passage.start
@@ -153,9 +182,53 @@ class SentenceRun:
             growing = self.adds(self.last + 1, longest=MAX_LIST)
 
 
-def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
+def headed_section(
+    material: QueryContext, passage: Passage, seed: int, *, longest: int
+) -> range | None:
+    """Return the beginning of a sentence's section if its heading is what the question asks.
+
+    None where the passage does not begin it, or where the sentence is too far from its beginning.
+    """
+    sections = {chunk.chunk_id: chunk.section for chunk in passage.chunks}
+    section = sections[material.sentences[seed].chunk_id]
+    if not section:
+        return None
+    title = frozenset(analyze(section[-1], language=material.sentences[seed].language))
+    if material.coverage(title) < HEADED:
+        return None
+    first = seed
+    while first and _is_in_section(material, first - 1, seed, section=section, sections=sections):
+        first -= 1
+    heading = normalize(section[-1])
+    opening = first
+    while opening < seed and normalize(material.sentences[opening].text) in heading:
+        opening += 1
+    if opening == first:
+        return None
+    last, start = opening, material.sentences[opening].start
+    while last + 1 < len(material.sentences) and _is_in_section(
+        material, last + 1, seed, section=section, sections=sections
+    ):
+        if material.sentences[last + 1].end - start > longest:
+            break
+        last += 1
+    return range(opening, last + 1) if seed <= last else None
+
+
+def _is_in_section(
+    material: QueryContext,
+    at: int,
+    seed: int,
+    *,
+    section: tuple[str, ...],
+    sections: Mapping[str, tuple[str, ...]],
+) -> bool:
+    each, other = material.sentences[at], material.sentences[seed]
+    return each.passage == other.passage and sections[each.chunk_id] == section
+
+
+def grow(run: SentenceRun, *, seed: int, scores: Scores, longest: int) -> range:
     """Extend a run to its neighbours, best first, and then to what it cannot be read without."""
-    sentences, seed = run.material.sentences, run.first
     if run.opens_in_passing():
         run.adds(run.first - 1, longest=longest)
     growing = True
@@ -170,8 +243,8 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
         pass
     while run.precedes_contrast() and run.adds(run.last + 1, longest=longest):
         pass
-    last = sentences[run.last]
-    if run.length < FRAGMENT or last.question or last.text.endswith(":"):
-        run.adds(run.last + 1, longest=longest)
+    while run.is_incomplete() and run.adds(run.last + 1, longest=longest):
+        pass
     run.add_items()
+    run.add_code()
     return range(run.first, run.last + 1)

@@ -18,13 +18,17 @@ from quoth.answering.extractive.candidates import (
     normalize,
     question_word_offset,
 )
+from quoth.answering.extractive.expected_values import expected_kind, have_value
 from quoth.core.protocols import Matrix, SpanScores
 from quoth.core.types import Passage, Query
 from quoth.query.filters.patterns import word_set
 from quoth.text.analyzer import analyze
+from quoth.text.locators import CELL_GAP
 
 Scores = npt.NDArray[np.float64]
 _JOINED = re.compile(r"\w[-./@&_]\w")
+_TERM = re.compile(r"(.{1,40}?)(?:\n|: | [–—-] )")
+"""A term before its explanation, as a list of definitions has it."""
 _SIGNS = " .,;:!?\"'()[]«»“”…¿¡"
 
 
@@ -33,8 +37,10 @@ Features = Mapping[str, Scores]
 
 ``words`` and ``around`` are shares from 0 to 1 of the query's words: in the sentence, and only in
 its titles or the sentence before it. ``passage`` is the score of its passage as a share of the best
-one. ``question`` is 1 for a question. ``late``, ``asked`` and ``pooled`` are standard scores of
-`quoth.core.protocols.SpanScores`, ``near`` the highest ``late`` of its passage.
+one. ``question`` is 1 for a question, ``value`` for a number or date where such is asked for,
+``term`` for the explanation of just the term that is asked for. ``late``, ``asked`` and ``pooled``
+are standard scores of `quoth.core.protocols.SpanScores`, ``near`` the highest ``late`` of its
+passage.
 """
 WITH_TOKENS = {
     "late": 0.86,
@@ -45,10 +51,21 @@ WITH_TOKENS = {
     "around": 3.15,
     "passage": 3.66,
     "question": -0.94,
+    "value": 1.9,
+    "term": 3.0,
 }
 """Log-odds that a sentence is evidence, fitted by scripts/train_answers.py leaving each of five
-judged sets out in turn (docs/decisions/042)."""
-WITHOUT_TOKENS = {"pooled": 0.99, "words": 6.96, "around": 3.2, "passage": 4.52, "question": -0.85}
+judged sets out in turn (docs/decisions/042), ``value`` after the others. No set has lists of terms:
+``term`` is set so that the term itself goes before a longer one."""
+WITHOUT_TOKENS = {
+    "pooled": 0.99,
+    "words": 6.96,
+    "around": 3.2,
+    "passage": 4.52,
+    "question": -0.85,
+    "value": 1.9,
+    "term": 3.0,
+}
 """The same for an embedder without token vectors, or for words alone."""
 MIN_SPREAD = 0.008
 """Minimum standard deviation of similarities: a few of them may be equal."""
@@ -221,7 +238,11 @@ def feature_rows(
         "around": np.array(with_titles) - held,
         "passage": shares[passage],
         "question": np.array([float(sentence.question) for sentence in material.sentences]),
+        "term": np.array([float(_defines(material, each)) for each in material.sentences]),
     }
+    if kind := expected_kind(query):
+        texts = ((sentence.text, sentence.language) for sentence in material.sentences)
+        features["value"] = np.array(have_value(query, kind, texts), np.float64)
     if spans is not None:
         late = _standard(np.array(spans.whole, np.float64))
         near = np.full(len(passages), -np.inf)
@@ -234,6 +255,20 @@ def feature_rows(
     elif cosines is not None:
         features["pooled"] = _standard(cosines)
     return features
+
+
+def _defines(query: QueryContext, sentence: Quotable) -> bool:
+    """Return whether a sentence explains the term that is asked for, and no longer one."""
+    asked = [term for term in query.terms if term.word not in word_set("asking_words")]
+    first_cell = sentence.text.split(CELL_GAP, 1)[0]
+    heads = [match[1] for match in map(_TERM.match, (sentence.text, first_cell)) if match]
+    heads += [first_cell.partition(": ")[2]] if first_cell != sentence.text else []
+    for head in heads:
+        stems = frozenset(analyze(head, language=sentence.language))
+        known = frozenset().union(*(term.forms.union(*term.parts) for term in asked))
+        if stems and stems <= known and all(term.among(stems) for term in asked):
+            return True
+    return False
 
 
 def _standard(likeness: Scores) -> Scores:

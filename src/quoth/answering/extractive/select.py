@@ -10,7 +10,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from quoth.answering.extractive.candidates import Quotable, quotable_sentences, sentence_locator
-from quoth.answering.extractive.runs import SentenceRun, are_linked, grow, is_duplicate, speaks_of
+from quoth.answering.extractive.runs import (
+    SentenceRun,
+    are_linked,
+    grow,
+    headed_section,
+    is_duplicate,
+    speaks_of,
+)
 from quoth.answering.extractive.score import QueryContext, Scores, collect_features
 from quoth.core.types import Chunk, Filter, Passage, Query, QueryKind
 from quoth.text.locators import is_within_filters
@@ -185,8 +192,13 @@ class _Chooser:
         left = self._max_sentences + self._shown - len(self._used)
         if left > 0 and seed not in self._used:
             passage = self._passages[self._material.sentences[seed].passage]
-            start = SentenceRun(self._material, passage, self._used, left, first=seed, last=seed)
-            run = grow(start, scores=self._scores, longest=self._longest)
+            section = headed_section(self._material, passage, seed, longest=self._longest)
+            if section is None or len(section) > left or not self._used.isdisjoint(section):
+                section = range(seed, seed + 1)
+            start = SentenceRun(
+                self._material, passage, self._used, left, first=section[0], last=section[-1]
+            )
+            run = grow(start, seed=seed, scores=self._scores, longest=self._longest)
             self._used.update(run)
             self.runs.append((run, seed))
 
@@ -197,16 +209,28 @@ class _Chooser:
         del self.runs[count:]
 
     def by_document(self) -> list[tuple[range, int]]:
-        """Return the runs in the order of their documents and in reading order within each."""
+        """Return the runs in the order of their documents and in reading order within each.
+
+        Neighbours are one run.
+        """
         sentences = self._material.sentences
         documents = [sentences[seed].document_id for _, seed in self.runs]
-        return sorted(
+        runs = sorted(
             self.runs,
             key=lambda pair: (
                 documents.index(sentences[pair[1]].document_id),
                 sentences[pair[0][0]].start,
             ),
         )
+        joined: list[tuple[range, int]] = []
+        for run, seed in runs:
+            before, told = joined[-1] if joined else (range(-1, -1), seed)
+            if before.stop == run.start and sentences[told].passage == sentences[seed].passage:
+                best = max(told, seed, key=lambda at: float(self._scores[at]))
+                joined[-1] = (range(before.start, run.stop), best)
+            else:
+                joined.append((run, seed))
+        return joined
 
 
 def _linked_seed(

@@ -47,8 +47,10 @@ def without_navigation(
     as the headings of a manual, stays; so do the heading that begins the page's ``title`` and
     a page that has nothing else.
     """
-    first = _edge(blocks, repeated, title=title, beside=beside)
-    last = len(blocks) - _edge(blocks[first:][::-1], repeated, title=title, beside=beside)
+    own = _own_heading(blocks, title)
+    first = _edge(blocks, repeated, beside=beside, own=own, through=True)
+    own = len(blocks) - 1 - own if own is not None else None
+    last = len(blocks) - _edge(blocks[first:][::-1], repeated, beside=beside, own=own)
     return _without_contents(blocks[first:last]) or list(blocks)
 
 
@@ -90,28 +92,40 @@ def _is_label(text: str) -> bool:
     return len(text.split()) <= MAX_LABEL and not text.rstrip().endswith((".", "!", "?"))
 
 
+def _own_heading(blocks: Sequence[Block], title: str) -> int | None:
+    """Return the index of the heading that begins the page's title: "Quick start - the manual"."""
+    levels = Counter(block.level for block in blocks)
+    words = title.split()
+    for at, block in enumerate(blocks):
+        own = block.text.split()
+        if block.level and levels[block.level] == 1 and words[: len(own)] == own:
+            return at
+    return None
+
+
 def _edge(
-    blocks: Sequence[Block], repeated: frozenset[str], *, title: str, beside: frozenset[str]
+    blocks: Sequence[Block],
+    repeated: frozenset[str],
+    *,
+    beside: frozenset[str],
+    own: int | None,
+    through: bool = False,
 ) -> int:
-    """Return how many blocks from the edge are navigation."""
+    """Return how many blocks from the edge to the ``own`` heading are navigation.
+
+    With ``through``, links and titles up to that heading are navigation, too.
+    """
     count = 0
     coming = Counter(block.text for block in blocks)
-    headings = Counter(block.level for block in blocks)
-    for number, block in enumerate(blocks, start=1):
+    for number, block in enumerate(blocks):
         coming[block.text] -= 1
-        if block.level and headings[block.level] == 1 and _opens(title, block.text):
-            break
+        if number == own:
+            return number if through else count
         if not repeated.isdisjoint(block_keys(block)) or beside.issuperset(_cells(block)):
-            count = number
+            count = number + 1
         elif not block.links and not coming[block.text]:
             break
     return count
-
-
-def _opens(title: str, heading: str) -> bool:
-    """Return whether a page's title begins with a heading: "Quick start - the manual of …"."""
-    words = heading.split()
-    return title.split()[: len(words)] == words
 
 
 def _cells(block: Block) -> list[str]:

@@ -71,8 +71,23 @@ async def test_a_session_from_its_start_to_its_export(tmp_path: Path) -> None:
                 assert found.text.startswith(begins)
                 assert TOPICS["Honey"] in found.text
                 assert re.search(r"\[\d+\]", found.text)
-            moments = await client.get(f"/v1/documents/{card['document_id']}/explained")
-            assert {each["session_id"] for each in moments.json()["moments"]} == {session}
+            where = f"/v1/documents/{card['document_id']}/explained"
+            moments = (await client.get(where)).json()["moments"]
+            assert {each["address"] for each in moments} == {f"/live/{session}"}
+            kept = await client.post(f"/v1/sessions/{session}/talk", json={"collection": "talks"})
+            talk = kept.json()["document_id"]
+            again = await client.post(f"/v1/sessions/{session}/talk", json={"collection": "talks"})
+            assert again.json()["document_id"] == talk
+            for moment in (await client.get(where)).json()["moments"]:
+                path, _, query = moment["address"].partition("?")
+                assert path == f"/d/{talk}"
+                read = await client.get(f"/v1/documents/{talk}/reading?{query}")
+                [first, *_] = [
+                    block
+                    for block in read.json()["blocks"]
+                    if block["end"] > read.json()["span"]["start"]
+                ]
+                assert first["locator"]["start"] <= moment["start"] < first["locator"]["end"]
             shown = (await client.get(f"/v1/sessions/{session}")).json()
             assert len(shown["segments"]) == len(TITLES)
             assert (await client.delete(f"/v1/sessions/{session}")).status_code == 204

@@ -91,7 +91,13 @@ def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Pat
         page.get_by_role("button", name="End").click()
         expect(audience.locator(".live-head .badge")).to_have_text("ended")
         expect(page.locator("live-replay")).to_have_count(0)
+        page.get_by_text("Keep as a talk").first.click()
+        page.get_by_role("button", name="Keep as a talk").click()
+        talk = page.get_by_role("link", name="Open the talk")
+        talk.wait_for(timeout=30_000)
         page.get_by_text("Export").click()
         with page.expect_download() as download:
             page.get_by_role("link", name="Captions (WebVTT)").click()
         assert "[1] The bee book" in download.value.path().read_text("utf-8")
+        talk.click()
+        expect(page.locator(".reading")).to_contain_text("Hives must be registered")

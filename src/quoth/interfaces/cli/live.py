@@ -28,14 +28,25 @@ Against = Annotated[
     str | None, typer.Option(help="Collection with the documents to cite; else --collection.")
 ]
 
+Keep = Annotated[
+    str | None, typer.Option(help="Collection that the transcript is added to at the end.")
+]
+
 
 @command
-async def live(session: CliSession, file: File, speed: Speed = 1.0, against: Against = None) -> int:
+async def live(
+    session: CliSession,
+    file: File,
+    speed: Speed = 1.0,
+    against: Against = None,
+    keep: Keep = None,
+) -> int:
     """Replay or pipe a transcript, and print citations as they come.
 
     A person sees what is said with the cards below; --json writes every event as a line. The
     exit code is 1 where nothing was cited. The session is kept, as in the service.
     """
+    from quoth.history.talk import keep_as_talk
     from quoth.pipeline.live_session import LiveSession
     from quoth.store.lectures import Lectures
 
@@ -57,7 +68,11 @@ async def live(session: CliSession, file: File, speed: Speed = 1.0, against: Aga
                 if speed >= 100:
                     await running.finish()  # faster than it can be looked up: nothing is left out
             await running.end()
-            return DONE if await shown else FAILED
+            count = await shown
+            if keep is not None:
+                talk = await keep_as_talk(engine, lecture.session_id, collection=keep)
+                session.say(f"Kept as '{talk.title}' in the collection '{keep}'.")
+            return DONE if count else FAILED
         finally:
             shown.cancel()
             await running.stop()

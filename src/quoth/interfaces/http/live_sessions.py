@@ -82,6 +82,14 @@ def speaker(request: Request) -> Principal:
     return require_speaker(request_state(request.scope).principal)
 
 
+def talk_keeper(request: Request) -> Principal:
+    """Return a caller with the scopes ``live`` and ``ingest``."""
+    caller = speaker(request)
+    if "ingest" not in caller.scopes:
+        raise Denied("This key may not do that: it lacks the scope 'ingest'.")
+    return caller
+
+
 def viewer(request: Request, session_id: OneId) -> Principal:
     """Return a caller who may follow the session."""
     return require_viewer(request_state(request.scope).principal, session_id)
@@ -89,5 +97,7 @@ def viewer(request: Request, session_id: OneId) -> Principal:
 
 Speaker = Annotated[Principal, Depends(speaker)]
 """A caller who may speak into live sessions."""
+TalkKeeper = Annotated[Principal, Depends(talk_keeper)]
+"""A caller who may also add documents."""
 Viewer = Annotated[Principal, Depends(viewer)]
 """A caller who may follow one live session; also a share of it."""

@@ -16,6 +16,7 @@ class LiveControls extends Base {
     scopes: { attribute: false },
     collections: { attribute: false },
     shared: { state: true },
+    keeping: { state: true },
     problem: { state: true },
   };
 
@@ -30,6 +31,8 @@ class LiveControls extends Base {
     this.collections = null;
     /** the address for an audience */
     this.shared = "";
+    /** whether the transcript is being added to the documents */
+    this.keeping = false;
     this.problem = "";
   }
 
@@ -80,9 +83,29 @@ class LiveControls extends Base {
           ${FORMATS.map((format) => html`<a download href=${`${this.path}/export?format=${format}`}>${t(`live.${format}`)}</a>`)}</div></details>
         ${speaks && open ? html`<button @click=${this.end}>${t("live.end")}</button>
           <live-replay .path=${this.path} .state=${this.state}></live-replay>` : nothing}
+        ${open ? nothing : this.talk()}
       </div>
       <div role="status">${this.shared ? html`<p class="soft">${t("live.shared")}</p><p><code class="token">${this.shared}</code></p>` : nothing}</div>
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}`;
+  }
+
+  /** @param {any} event */
+  keep(event) {
+    event.preventDefault();
+    this.keeping = true;
+    const collection = event.target.elements.collection.value.trim();
+    this.attempt(async () => {
+      this.tell("quoth-lecture", await (await postJson(`${this.path}/talk`, { collection })).json());
+    }).finally(() => { this.keeping = false; });
+  }
+
+  talk() {
+    const { document_id: id } = this.lecture;
+    if (id && this.scopes.includes("read")) return html`<a class="button" href=${`/d/${id}`}>${t("live.openTalk")}</a>`;
+    if (!this.scopes.includes("live") || !this.scopes.includes("ingest")) return nothing;
+    return html`<details class="menu"><summary class="button">${t("live.keep")}</summary>
+      <form class="panel" @submit=${this.keep}><label>${t("choices.collection")}<input name="collection" value="talks" maxlength="100" required></label>
+        <button ?disabled=${this.keeping}>${t("live.keep")}</button></form></details>`;
   }
 
   documents() {

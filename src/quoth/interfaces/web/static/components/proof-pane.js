@@ -8,6 +8,7 @@ import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { isSafeLink, placeName } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
+import "./explained-list.js";
 import "./media-player.js";
 import "./page-image.js";
 import "./reading-view.js";
@@ -178,8 +179,10 @@ class ProofPane extends Base {
   /** @param {any} locator */
   views(locator) {
     const { documentId, start, end } = /** @type {any} */ (this.span);
+    const page = this.items[this.at].item.page_number;
     const shown = { pages: this.pageImage, seconds: this.player }[/** @type {string} */ (locator.kind)];
     return html`${shown ? shown.call(this, locator) : nothing}
+      ${page ? html`<explained-list .documentId=${documentId} .page=${page}></explained-list>` : nothing}
       <reading-view .documentId=${documentId} .start=${start} .end=${end} .quiet=${locator.kind === "pages"} .playing=${this.playing}></reading-view>`;
   }
 

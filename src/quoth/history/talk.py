@@ -1,0 +1,106 @@
+"""A live session after class: its transcript becomes a document, and its moments are addresses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from uuid import uuid4
+
+from quoth.core.errors import Conflict, InputError
+from quoth.core.lecture import Lecture, WindowRecord
+from quoth.core.types import Chunk, Document, Seconds
+from quoth.engine import Engine
+from quoth.history.lecture_export import as_vtt
+from quoth.pipeline.add import DocumentMetadata
+from quoth.pipeline.quota import require_room
+from quoth.pipeline.uploads import tenant_blobs
+from quoth.store.blobs import Blobs, clean_name
+from quoth.store.catalogue import Catalogue
+from quoth.store.lectures import Lectures
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedMoment:
+    """The words of a session, from `start` to `end` seconds, that cite a document.
+
+    ``address`` opens them in the talk that the session became, else the session.
+    """
+
+    session_id: str
+    title: str
+    start: float
+    end: float
+    text: str
+    address: str
+
+
+async def keep_as_talk(engine: Engine, session_id: str, *, collection: str) -> Document:
+    """Add the transcript of an ended session to a collection, as captions.
+
+    The same again changes nothing. Raises Conflict while the session is open, InputError where
+    nothing was said or it cannot be read, and what `Engine.add` raises.
+    """
+    parts = engine.parts
+    store = Lectures.of(parts.catalogue)
+    lecture = await asyncio.to_thread(store.lecture, session_id)
+    segments = await asyncio.to_thread(store.segments, session_id)
+    if lecture.state != "ended":
+        raise Conflict("This session is still open. End it, then keep it as a talk.")
+    if not segments:
+        raise InputError("Nothing was said in this session: there is no talk to keep.")
+    content = as_vtt(lecture, segments, ()).encode()
+    await asyncio.to_thread(require_room, parts, size=len(content))
+    name = clean_name(f"{lecture.title}.vtt")
+    path = await asyncio.to_thread(_store_file, tenant_blobs(parts), content, name=name)
+    given = DocumentMetadata(title=lecture.title, language=lecture.language, name=name)
+    async with aclosing(engine.add([path], given=given, collection=collection)) as steps:
+        [document] = [step async for step in steps if isinstance(step, Document)]
+    if document.error is not None:
+        raise InputError(document.error.message)
+    await asyncio.to_thread(store.change, session_id, document_id=document.document_id)
+    return document
+
+
+def _store_file(blobs: Blobs, content: bytes, *, name: str) -> Path:
+    part = blobs.part(uuid4().hex)
+    part.parent.mkdir(parents=True, exist_ok=True)
+    part.write_bytes(content)
+    return blobs.store(part, sha256=sha256(content).hexdigest(), name=name)
+
+
+def explained_moments(
+    catalogue: Catalogue, document_id: str, *, page_number: int | None = None
+) -> list[ExplainedMoment]:
+    """List the moments of all sessions that cite a document, or one PDF page of it."""
+    found = Lectures.of(catalogue).explained(document_id, page_number=page_number)
+    talks = {lecture.document_id for lecture, _ in found if lecture.document_id}
+    chunks = {talk: catalogue.document_chunks(talk) for talk in talks}
+    return [
+        ExplainedMoment(
+            lecture.session_id,
+            lecture.title,
+            window.start,
+            window.end,
+            window.text,
+            _address(lecture, window, chunks.get(lecture.document_id or "", ())),
+        )
+        for lecture, window in found
+    ]
+
+
+def _address(lecture: Lecture, window: WindowRecord, chunks: Sequence[Chunk]) -> str:
+    cues = [
+        place
+        for chunk in chunks
+        for place in chunk.places
+        if isinstance(place.locator, Seconds)
+        and place.locator.end > window.start
+        and place.locator.start < window.end
+    ]
+    if not cues:
+        return f"/live/{lecture.session_id}"
+    return f"/d/{lecture.document_id}?start={cues[0].start}&end={cues[-1].end}"

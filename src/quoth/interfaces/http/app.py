@@ -48,6 +48,7 @@ from quoth.interfaces.http.routes import (
     service,
     session,
     suggestions,
+    talks,
     uploads,
 )
 from quoth.interfaces.web import routes as web
@@ -74,6 +75,7 @@ ROUTERS = (
     keys.router,
     session.router,
     lectures.router,
+    talks.router,
     openai.router,
     embeddings.router,
     mcp.router,

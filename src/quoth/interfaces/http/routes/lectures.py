@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
@@ -17,18 +17,16 @@ from starlette.responses import Response
 from quoth.core.errors import InputError, NotFound, QuothError
 from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment, WindowRecord
 from quoth.history.lecture_export import EXPORTS, LectureFormat
-from quoth.history.talk import ExplainedMoment, explained_moments, keep_as_talk
 from quoth.interfaces.http.live_sessions import (
     RunningSessions,
     Speaker,
-    TalkKeeper,
     Viewer,
     require_speaker,
     require_viewer,
 )
 from quoth.interfaces.http.problem_details import problem
 from quoth.interfaces.http.request_state import Principal, request_state
-from quoth.interfaces.http.requests import listing_of, require_collection
+from quoth.interfaces.http.requests import require_collection
 from quoth.interfaces.http.responses import ApiResponse, to_json, to_public
 from quoth.interfaces.http.schemas import (
     Body,
@@ -106,12 +104,6 @@ class LectureShareRequest(Body):
     """Days until the share of a session expires."""
 
     expires_days: Annotated[float, Field(gt=0, le=MAX_DAYS, allow_inf_nan=False)] = 1
-
-
-class TalkRequest(Body):
-    """The collection that a transcript is added to; it is made where there is none."""
-
-    collection: CollectionName = "talks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,37 +308,6 @@ async def export(
     windows = await asyncio.to_thread(store.windows, session_id)
     media_type, write = EXPORTS[form]
     return Response(write(lecture, said, windows), media_type=media_type)
-
-
-@router.post("/v1/sessions/{session_id}/talk", summary="Keep a live session as a talk")
-async def keep(
-    request: Request, session_id: OneId, body: TalkRequest, caller: TalkKeeper
-) -> Response:
-    """Add the transcript of an ended session to a collection; it is then a talk like any other."""
-    running = await _running(request, caller, session_id)
-    document = await keep_as_talk(caller.engine, session_id, collection=body.collection)
-    running.lecture = replace(running.lecture, document_id=document.document_id)
-    request_state(request.scope).object_id = document.document_id
-    return ApiResponse(running.lecture)
-
-
-@router.get(
-    "/v1/documents/{document_id}/explained",
-    summary="Find who explained a page",
-    response_model=dict[str, list[ExplainedMoment]],
-)
-async def explained(
-    request: Request,
-    document_id: OneId,
-    page_number: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
-) -> Response:
-    """List the moments of all sessions that cite a document, or one PDF page of it."""
-    caller = require_viewer(request_state(request.scope).principal, "")
-    await asyncio.to_thread(listing_of(caller.engine).document, document_id, collection=None)
-    moments = await asyncio.to_thread(
-        explained_moments, caller.engine.parts.catalogue, document_id, page_number=page_number
-    )
-    return ApiResponse({"moments": moments})
 
 
 @router.websocket("/v1/sessions/{session_id}/socket")

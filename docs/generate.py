@@ -156,7 +156,7 @@ def openapi() -> str:
     """The service as OpenAPI describes it."""
     # What a route is needs no tenant; what it gives does.
     app = make_app(cast(Tenants, None))
-    return json.dumps(app.openapi(), ensure_ascii=False, indent=1, sort_keys=True)
+    return json.dumps(app.openapi(), ensure_ascii=False, indent=1)
 
 
 def _values(values: Mapping[str, object]) -> str:

@@ -21,7 +21,7 @@ from quoth.interfaces.http.health import ReadinessProbe
 from quoth.interfaces.http.live_sessions import RunningSessions
 from quoth.interfaces.http.middleware.stack import AddMiddleware
 from quoth.interfaces.http.openai_schemas import problem_for_path
-from quoth.interfaces.http.openapi import ABOUT, TAGS, add_problems
+from quoth.interfaces.http.openapi import ABOUT, TAGS, add_problems, operation_id
 from quoth.interfaces.http.originals import UnchangedFiles
 from quoth.interfaces.http.problem_details import as_response, problem_of
 from quoth.interfaces.http.routes import (
@@ -135,6 +135,7 @@ def make_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=operation_id,
     )
     app.state.tenants = tenants
     app.state.routes = [route for router in ROUTERS for route in router.routes]

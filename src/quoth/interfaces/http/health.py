@@ -71,6 +71,13 @@ class Readiness:
 
 
 @dataclass(frozen=True, slots=True)
+class Liveness:
+    """That the process takes requests."""
+
+    status: Literal["ok"] = "ok"
+
+
+@dataclass(frozen=True, slots=True)
 class ProbeReply:
     """What a probe without a key sees."""
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+from fastapi.routing import APIRoute
 
 from quoth.interfaces.http.middleware.auth import PUBLIC_PATHS
 from quoth.interfaces.http.openai_schemas import OPENAI_PATHS
@@ -59,8 +62,22 @@ NO_SPACE = "No disk space is left."
 
 OPENAI_ERROR: dict[str, Any] = {
     "type": "object",
+    "title": "OpenAIError",
+    "description": "An error as OpenAI's clients read it.",
     "required": ["error"],
-    "properties": {"error": {"type": "object"}},
+    "properties": {
+        "error": {
+            "type": "object",
+            "title": "OpenAIErrorFields",
+            "required": ["message", "type", "param", "code"],
+            "properties": {
+                "message": {"type": "string"},
+                "type": {"type": "string", "examples": ["invalid_request_error"]},
+                "param": {"type": ["string", "null"]},
+                "code": {"type": "string", "examples": ["model_not_found"]},
+            },
+        }
+    },
 }
 SECURITY = {
     "key": {"type": "http", "scheme": "bearer", "description": "A key of one tenant."},
@@ -73,13 +90,19 @@ SECURITY = {
 }
 
 
+def operation_id(route: APIRoute) -> str:
+    """Return the id of an operation, by which generated clients name it: its summary's words."""
+    words = re.findall(r"[a-z]+", (route.summary or route.name).lower())
+    return "_".join(word for word in words if word not in ("a", "an", "the", "s"))
+
+
 def add_problems(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the description with every problem in the form in which it is sent."""
     components = schema.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
-    schemas["ProblemDetails"] = PROBLEM
+    schemas |= {about["title"]: about for about in (PROBLEM, OPENAI_ERROR)}
     components["securitySchemes"] = SECURITY
     schema["security"] = [{"key": []}, {"session": []}]
     for path, operations in schema["paths"].items():
@@ -88,7 +111,17 @@ def add_problems(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a parameter, which is left out and never null."""
+    kinds = [kind for kind in schema.get("anyOf", []) if kind != {"type": "null"}]
+    if len(kinds) != 1:
+        return schema
+    return {**kinds[0], **{name: value for name, value in schema.items() if name != "anyOf"}}
+
+
 def _describe(operation: dict[str, Any], *, path: str, method: str) -> None:
+    for parameter in operation.get("parameters", ()):
+        parameter["schema"] = _without_null(parameter["schema"])
     problems = dict(COMMON_PROBLEMS)
     if "{" in path or operation.get("requestBody") or operation.get("parameters"):
         problems["404"] = NOT_FOUND
@@ -98,12 +131,15 @@ def _describe(operation: dict[str, Any], *, path: str, method: str) -> None:
         problems["507"] = NO_SPACE
     responses = operation["responses"]
     responses.pop("422", None)
-    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
-    if OPENAI_PATHS.fullmatch(path):
-        content["application/json"] = {"schema": OPENAI_ERROR}
-    for status, text in sorted(problems.items()):
-        own = responses.get(status, {}).get("description")
-        responses[status] = {"description": own or text, "content": content}
+    as_openai = OPENAI_PATHS.fullmatch(path.replace("{model}", "NAME"))
+    kind, name = (
+        ("application/json", "OpenAIError") if as_openai else (MEDIA_TYPE, PROBLEM["title"])
+    )
+    content = {kind: {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+    for status in sorted({*problems, *(status for status in responses if status >= "400")}):
+        own = responses.get(status, {})
+        about = own.get("description") or problems[status]
+        responses[status] = {"description": about, "content": own.get("content", {}) | content}
     operation["responses"] = dict(sorted(responses.items()))
     if path in PUBLIC_PATHS or path == SESSION_PATH:
         operation["security"] = []

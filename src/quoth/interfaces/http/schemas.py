@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from fastapi import Path, Query
@@ -29,6 +29,19 @@ from quoth.core.types import DocumentKind
 from quoth.query.understand import validate
 
 Fields = TypeVar("Fields", bound=BaseModel)
+BYTES: Mapping[str, Any] = {"schema": {"type": "string", "format": "binary"}}
+"""The schema of a file."""
+
+
+def text_content(media_types: Iterable[str]) -> dict[str, Any]:
+    """Return the description of texts of these media types."""
+    return {kind.partition(";")[0]: {"schema": {"type": "string"}} for kind in media_types}
+
+
+def file_content(media_types: Iterable[str]) -> dict[str, Any]:
+    """Return the description of files of these media types, by any client to be read as bytes."""
+    return dict.fromkeys(("application/octet-stream", *media_types), BYTES)
+
 
 MAX_TOP_K = 50
 MAX_PAGE_SIZE = 100

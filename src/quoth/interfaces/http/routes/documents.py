@@ -40,6 +40,7 @@ from quoth.interfaces.http.schemas import (
     OneId,
     Skip,
     Words,
+    file_content,
 )
 from quoth.store.blobs import clean_name, source_name
 from quoth.text.locators import link
@@ -151,10 +152,7 @@ async def delete(document_id: OneId, caller: Writer) -> Response:
     responses={
         200: {
             "description": "The original file, always as an attachment.",
-            "content": {
-                kind: {"schema": {"type": "string", "format": "binary"}}
-                for kind in ("application/octet-stream", *SAFE_TYPES)
-            },
+            "content": file_content(SAFE_TYPES),
         },
         304: {"description": "The client has this version."},
         206: {"description": "A byte range of the file."},
@@ -184,10 +182,7 @@ async def original(document_id: OneId, caller: Reader, request: Request) -> Resp
     responses={
         200: {
             "description": "The recording that lies beside the transcript.",
-            "content": {
-                kind: {"schema": {"type": "string", "format": "binary"}}
-                for kind in MEDIA_TYPES.values()
-            },
+            "content": file_content(MEDIA_TYPES.values()),
         },
         206: {"description": "A byte range of the recording."},
         304: {"description": "The client has this version."},

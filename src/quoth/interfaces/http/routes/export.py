@@ -14,7 +14,7 @@ from quoth.history.export import Format, exported
 from quoth.interfaces.http.dependencies import Owner
 from quoth.interfaces.http.responses import public_answer, service_address
 from quoth.interfaces.http.routes.queries import load_query
-from quoth.interfaces.http.schemas import OneId
+from quoth.interfaces.http.schemas import OneId, text_content
 
 router = APIRouter(tags=["questions"])
 
@@ -33,7 +33,7 @@ MEDIA = {
     responses={
         200: {
             "description": "The answer with its citations, as a file.",
-            "content": {name.partition(";")[0]: {} for name in MEDIA.values()},
+            "content": text_content(MEDIA.values()),
         }
     },
 )

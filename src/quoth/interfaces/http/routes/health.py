@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import Response
 
 from quoth.core.errors import Denied
-from quoth.interfaces.http.health import ProbeReply, Readiness, check_readiness
+from quoth.interfaces.http.health import Liveness, ProbeReply, Readiness, check_readiness
 from quoth.interfaces.http.request_state import request_state
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.server.state import ServerState
@@ -18,18 +18,29 @@ router = APIRouter()
 
 
 @router.head("/healthz", include_in_schema=False)
-@router.get("/healthz", tags=["operation"], summary="Whether the process lives")
-async def healthz() -> JSONResponse:
+@router.get(
+    "/healthz",
+    tags=["operation"],
+    summary="Show whether the process lives",
+    response_model=Liveness,
+)
+async def healthz() -> Response:
     """Confirm that the process takes requests; needs no key and shows nothing else."""
-    return JSONResponse({"status": "ok"})
+    return ApiResponse(Liveness())
 
 
 @router.head("/readyz", include_in_schema=False)
 @router.get(
     "/readyz",
     tags=["operation"],
-    summary="Whether questions can be answered",
-    responses={503: {"description": "It is starting or stopping, or its store is unavailable."}},
+    summary="Show whether questions can be answered",
+    response_model=Readiness | ProbeReply,
+    responses={
+        503: {
+            "model": Readiness | ProbeReply,
+            "description": "It is starting or stopping, or its store is unavailable.",
+        }
+    },
 )
 async def readyz(request: Request) -> ApiResponse:
     """Check the stores, circuit breakers, queries and uploads; 503 where it cannot answer.

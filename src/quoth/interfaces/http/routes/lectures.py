@@ -6,17 +6,30 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
 from quoth.core.errors import InputError, NotFound, QuothError
-from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment, WindowRecord
+from quoth.core.lecture import Lecture
 from quoth.history.lecture_export import EXPORTS, LectureFormat
+from quoth.interfaces.http.lecture_schemas import (
+    AcceptedSegments,
+    FullLiveCitation,
+    LectureShareRequest,
+    LectureView,
+    LiveCitations,
+    NewSessionRequest,
+    QueryMetadata,
+    RagRequest,
+    RagResult,
+    SegmentsRequest,
+    SessionChange,
+    SessionPage,
+)
 from quoth.interfaces.http.live_sessions import (
     RunningSessions,
     Speaker,
@@ -28,119 +41,14 @@ from quoth.interfaces.http.problem_details import problem
 from quoth.interfaces.http.request_state import Principal, request_state
 from quoth.interfaces.http.requests import require_collection
 from quoth.interfaces.http.responses import ApiResponse, to_json, to_public
-from quoth.interfaces.http.schemas import (
-    Body,
-    CollectionName,
-    Id,
-    Limit,
-    Line,
-    OneId,
-    Skip,
-    require_plain_text,
-)
+from quoth.interfaces.http.schemas import Limit, OneId, Skip, text_content
 from quoth.interfaces.http.sse import EventStream, encode_event
 from quoth.live.snippets import related_concepts, window_keywords
 from quoth.pipeline.live_session import LiveSession
 from quoth.store.lectures import Lectures
-from quoth.store.shares import MAX_DAYS, NewShare, Shares
+from quoth.store.shares import NewShare, Shares
 
 router = APIRouter(tags=["live"])
-
-MAX_SEGMENTS = 500
-"""Segments of one request."""
-Text = Annotated[str, AfterValidator(require_plain_text)]
-Second = Annotated[float, Field(allow_inf_nan=False)]
-
-
-class NewSessionRequest(Body):
-    """A new live session and the collections that it cites."""
-
-    title: Annotated[Line, Field(min_length=1, max_length=300)] = "Lecture"
-    collections: Annotated[list[CollectionName], Field(max_length=20, default_factory=list)]
-    language: Annotated[str | None, Field(pattern=r"^[a-z]{2}$")] = None
-
-
-class SessionChange(Body):
-    """Another title, or other collections to cite from now on."""
-
-    title: Annotated[Line | None, Field(min_length=1, max_length=300)] = None
-    collections: Annotated[list[CollectionName] | None, Field(max_length=20)] = None
-
-
-class SegmentRequest(Body):
-    """Words from `start` to `end` seconds; the same id with a higher revision replaces them."""
-
-    segment_id: Annotated[Line | None, Field(min_length=1, max_length=100)] = None
-    start: Second
-    end: Second
-    text: Annotated[Text, Field(max_length=200_000)]
-    final: bool = True
-    revision: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
-    speaker: Annotated[Line | None, Field(max_length=100)] = None
-    language: Annotated[str | None, Field(pattern=r"^[a-z]{2}$")] = None
-
-    def value(self) -> TranscriptSegment:
-        """Return the segment; one without an id is named by its time."""
-        name = self.segment_id or f"t{self.start:012.3f}"
-        given = self.model_dump(exclude={"segment_id"})
-        return TranscriptSegment(segment_id=name, **given)
-
-
-class SegmentsRequest(Body):
-    """Segments in any order; those known already are ignored."""
-
-    segments: Annotated[list[SegmentRequest], Field(min_length=1, max_length=MAX_SEGMENTS)]
-
-
-class RagRequest(Body):
-    """A window of a session whose windows the caller numbers."""
-
-    session_id: Id
-    transcript_text: Annotated[Text, Field(min_length=1, max_length=20_000)]
-    window_index: Annotated[int, Field(ge=0, le=1_000_000)]
-
-
-class LectureShareRequest(Body):
-    """Days until the share of a session expires."""
-
-    expires_days: Annotated[float, Field(gt=0, le=MAX_DAYS, allow_inf_nan=False)] = 1
-
-
-@dataclass(frozen=True, slots=True)
-class LectureView:
-    """A session with everything said and cited so far; events follow from ``last_event_id``."""
-
-    session: Lecture
-    segments: list[TranscriptSegment]
-    windows: list[WindowRecord]
-    last_event_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class SessionPage:
-    """A page of sessions, the newest first."""
-
-    sessions: list[Lecture]
-    skip: int
-    limit: int
-
-
-@dataclass(frozen=True, slots=True)
-class QueryMetadata:
-    """What a window was about, and the time of its look-up."""
-
-    keywords: tuple[str, ...]
-    expanded_concepts: tuple[str, ...]
-    processing_time_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class RagResult:
-    """The citations of a window, perhaps none."""
-
-    window_index: int
-    citations: tuple[LiveCitation, ...]
-    query_metadata: QueryMetadata
 
 
 @router.post(
@@ -202,14 +110,19 @@ async def delete(request: Request, session_id: OneId, caller: Speaker) -> Respon
     return Response(status_code=204)
 
 
-@router.post("/v1/sessions/{session_id}/segments", summary="Send what is said", status_code=202)
+@router.post(
+    "/v1/sessions/{session_id}/segments",
+    summary="Send what is said",
+    status_code=202,
+    response_model=AcceptedSegments,
+)
 async def segments(
     request: Request, session_id: OneId, body: SegmentsRequest, caller: Speaker
 ) -> Response:
     """Take segments, stored and acknowledged before anything is looked up."""
     running = await _running(request, caller, session_id)
     count = await running.push([segment.value() for segment in body.segments])
-    return ApiResponse({"accepted": count}, status_code=202)
+    return ApiResponse(AcceptedSegments(count), status_code=202)
 
 
 @router.post("/v1/sessions/{session_id}/end", summary="End a live session", response_model=Lecture)
@@ -245,17 +158,21 @@ async def rag_query(request: Request, body: RagRequest, caller: Speaker) -> Resp
 @router.get(
     "/v1/sessions/{session_id}/citations",
     summary="List the citations of a session",
-    response_model=dict[str, list[LiveCitation]],
+    response_model=LiveCitations,
 )
 @router.get("/api/v1/sessions/{session_id}/citations", include_in_schema=False)
 async def citations(session_id: OneId, caller: Viewer) -> Response:
     """Return the citations by window and rank."""
     await asyncio.to_thread(_store(caller).lecture, session_id)
     found = await asyncio.to_thread(_store(caller).citations, session_id)
-    return ApiResponse({"citations": found})
+    return ApiResponse(LiveCitations(found))
 
 
-@router.get("/v1/citations/{citation_id}", summary="Show a citation of a session")
+@router.get(
+    "/v1/citations/{citation_id}",
+    summary="Show a citation of a session",
+    response_model=FullLiveCitation,
+)
 @router.get("/api/v1/citations/{citation_id}", include_in_schema=False)
 async def citation(request: Request, citation_id: OneId) -> Response:
     """Return a citation with the whole text of its chunk; empty where the document is gone."""
@@ -269,8 +186,13 @@ async def citation(request: Request, citation_id: OneId) -> Response:
     return ApiResponse({**to_public(found), "full_chunk_text": text})
 
 
-@router.get("/v1/sessions/{session_id}/events", summary="Follow a live session")
-async def events(request: Request, session_id: OneId, caller: Viewer) -> Response:
+@router.get(
+    "/v1/sessions/{session_id}/events",
+    summary="Follow a live session",
+    response_class=EventStream,
+    responses={200: {"description": "The events, each with its number as the id."}},
+)
+async def events(request: Request, session_id: OneId, caller: Viewer) -> Any:
     """Stream `segment`, `window`, `citations`, `stale`, `slow` and `end` as they happen.
 
     With the header Last-Event-ID the stream goes on behind that event, within ten minutes.
@@ -281,7 +203,12 @@ async def events(request: Request, session_id: OneId, caller: Viewer) -> Respons
     return EventStream(running.events.read(after), encode=_encode)
 
 
-@router.post("/v1/sessions/{session_id}/share", summary="Share a live session", status_code=201)
+@router.post(
+    "/v1/sessions/{session_id}/share",
+    summary="Share a live session",
+    status_code=201,
+    response_model=NewShare,
+)
 async def share(
     request: Request, session_id: OneId, body: LectureShareRequest, caller: Speaker
 ) -> Response:
@@ -295,7 +222,17 @@ async def share(
     return ApiResponse(made, status_code=201)
 
 
-@router.get("/v1/sessions/{session_id}/export", summary="Export a live session")
+@router.get(
+    "/v1/sessions/{session_id}/export",
+    summary="Export a live session",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The transcript with its citations, as a file.",
+            "content": text_content(kind for kind, _write in EXPORTS.values()),
+        }
+    },
+)
 async def export(
     session_id: OneId,
     caller: Viewer,

@@ -63,7 +63,21 @@ class ForwardedRequest(Response):
         await self.manager.handle_request(scope, receive, send)
 
 
-@router.post("/mcp", response_class=ForwardedRequest, status_code=200)
+MESSAGE = {"application/json": {"schema": {"type": "object", "additionalProperties": True}}}
+"""A message of JSON-RPC; the protocol describes itself."""
+
+
+@router.post(
+    "/mcp",
+    summary="Speak the Model Context Protocol",
+    response_class=ForwardedRequest,
+    status_code=200,
+    openapi_extra={"requestBody": {"required": True, "content": MESSAGE}},
+    responses={
+        200: {"description": "The reply.", "content": MESSAGE},
+        202: {"description": "The message needs no reply."},
+    },
+)
 async def call(request: Request, _caller: Reader) -> Response:
     """Speak the Model Context Protocol (streamable HTTP, without sessions)."""
     manager = getattr(request.app.state, "mcp", None)

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from quoth.core.errors import Denied, NotFound
 from quoth.interfaces.http.dependencies import Admin
+from quoth.interfaces.http.schemas import text_content
 from quoth.interfaces.http.server.state import ServerState
 from quoth.operations.metrics import FORMAT
 
@@ -19,9 +20,9 @@ router = APIRouter()
 @router.get(
     "/metrics",
     tags=["operation"],
-    summary="Counters in Prometheus' text format",
+    summary="Show metrics",
     response_class=Response,
-    responses={200: {"content": {"text/plain": {}}}},
+    responses={200: {"content": text_content([FORMAT])}},
 )
 async def metrics(request: Request, caller: Admin) -> Response:
     """Return all counters and histograms of this process.

@@ -20,7 +20,7 @@ from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import listing_of
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.routes.reading import MAX_OFFSET, Offset, require_span
-from quoth.interfaces.http.schemas import OneId
+from quoth.interfaces.http.schemas import OneId, file_content
 from quoth.pipeline.excerpt import marked_lines
 
 router = APIRouter(tags=["library"])
@@ -99,7 +99,7 @@ async def marks(
     responses={
         200: {
             "description": "The page as PNG.",
-            "content": {"image/png": {"schema": {"type": "string", "format": "binary"}}},
+            "content": file_content(["image/png"]),
         },
         304: {"description": "The client has this version."},
         410: {"description": "The file is gone, or has changed since it was added."},

@@ -15,7 +15,7 @@ from quoth.engine import Engine
 from quoth.interfaces.http.dependencies import Admin, Owner
 from quoth.interfaces.http.request_state import request_state
 from quoth.interfaces.http.responses import ApiResponse, to_json
-from quoth.interfaces.http.schemas import Body
+from quoth.interfaces.http.schemas import Body, file_content
 from quoth.operations.purge import PurgeReport, delete_everything, purge
 from quoth.operations.tenant_data import DeletionReceipt, TenantData
 from quoth.pipeline.egress import EgressEntry, list_egress, read_privacy
@@ -95,7 +95,12 @@ async def decide(caller: Admin, wanted: PrivacyUpdate) -> Response:
     "/v1/privacy/export",
     summary="Take everything",
     response_class=StreamingResponse,
-    responses={200: {"description": "A row in each line.", "content": {"application/jsonl": {}}}},
+    responses={
+        200: {
+            "description": "A row in each line.",
+            "content": file_content(["application/jsonl"]),
+        }
+    },
 )
 async def export(caller: Admin) -> Response:
     """Return everything that is stored of this tenant as JSON lines, each with its ``table``.

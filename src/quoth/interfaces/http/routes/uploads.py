@@ -20,6 +20,7 @@ from quoth.interfaces.http.problem_details import as_response, problem_of
 from quoth.interfaces.http.request_state import Principal, request_state
 from quoth.interfaces.http.responses import is_web
 from quoth.interfaces.http.schemas import (
+    BYTES,
     CollectionName,
     Limit,
     OneId,
@@ -64,7 +65,7 @@ BODY = {
         "description": "The file itself, or a form with one file and the fields named above; or "
         "those fields as JSON, with the url of a page that is fetched where that is allowed.",
         "content": {
-            "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+            "application/octet-stream": BYTES,
             FORM: {
                 "schema": {
                     "type": "object",
@@ -86,9 +87,7 @@ BODY = {
 PIECE = {
     "requestBody": {
         "description": "The bytes from Upload-Offset on.",
-        "content": {
-            "application/offset+octet-stream": {"schema": {"type": "string", "format": "binary"}}
-        },
+        "content": {"application/octet-stream": BYTES},
     }
 }
 

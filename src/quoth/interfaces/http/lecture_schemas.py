@@ -1,0 +1,129 @@
+"""Requests and responses of live sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment, WindowRecord
+from quoth.interfaces.http.schemas import Body, CollectionName, Id, Line, require_plain_text
+from quoth.store.shares import MAX_DAYS
+
+MAX_SEGMENTS = 500
+"""Segments of one request."""
+Text = Annotated[str, AfterValidator(require_plain_text)]
+Second = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class NewSessionRequest(Body):
+    """A new live session and the collections that it cites."""
+
+    title: Annotated[Line, Field(min_length=1, max_length=300)] = "Lecture"
+    collections: Annotated[list[CollectionName], Field(max_length=20, default_factory=list)]
+    language: Annotated[str | None, Field(pattern=r"^[a-z]{2}$")] = None
+
+
+class SessionChange(Body):
+    """Another title, or other collections to cite from now on."""
+
+    title: Annotated[Line | None, Field(min_length=1, max_length=300)] = None
+    collections: Annotated[list[CollectionName] | None, Field(max_length=20)] = None
+
+
+class SegmentRequest(Body):
+    """Words from `start` to `end` seconds; the same id with a higher revision replaces them."""
+
+    segment_id: Annotated[Line | None, Field(min_length=1, max_length=100)] = None
+    start: Second
+    end: Second
+    text: Annotated[Text, Field(max_length=200_000)]
+    final: bool = True
+    revision: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
+    speaker: Annotated[Line | None, Field(max_length=100)] = None
+    language: Annotated[str | None, Field(pattern=r"^[a-z]{2}$")] = None
+
+    def value(self) -> TranscriptSegment:
+        """Return the segment; one without an id is named by its time."""
+        name = self.segment_id or f"t{self.start:012.3f}"
+        given = self.model_dump(exclude={"segment_id"})
+        return TranscriptSegment(segment_id=name, **given)
+
+
+class SegmentsRequest(Body):
+    """Segments in any order; those known already are ignored."""
+
+    segments: Annotated[list[SegmentRequest], Field(min_length=1, max_length=MAX_SEGMENTS)]
+
+
+class RagRequest(Body):
+    """A window of a session whose windows the caller numbers."""
+
+    session_id: Id
+    transcript_text: Annotated[Text, Field(min_length=1, max_length=20_000)]
+    window_index: Annotated[int, Field(ge=0, le=1_000_000)]
+
+
+class LectureShareRequest(Body):
+    """Days until the share of a session expires."""
+
+    expires_days: Annotated[float, Field(gt=0, le=MAX_DAYS, allow_inf_nan=False)] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LectureView:
+    """A session with everything said and cited so far; events follow from ``last_event_id``."""
+
+    session: Lecture
+    segments: list[TranscriptSegment]
+    windows: list[WindowRecord]
+    last_event_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """A page of sessions, the newest first."""
+
+    sessions: list[Lecture]
+    skip: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueryMetadata:
+    """What a window was about, and the time of its look-up."""
+
+    keywords: tuple[str, ...]
+    expanded_concepts: tuple[str, ...]
+    processing_time_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class RagResult:
+    """The citations of a window, perhaps none."""
+
+    window_index: int
+    citations: tuple[LiveCitation, ...]
+    query_metadata: QueryMetadata
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCitations:
+    """The citations of a session, by window and rank."""
+
+    citations: list[LiveCitation]
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedSegments:
+    """How many segments are stored."""
+
+    accepted: int
+
+
+@dataclass(frozen=True, slots=True)
+class FullLiveCitation(LiveCitation):
+    """A citation of a session with the whole text of its chunk, empty where it is gone."""
+
+    full_chunk_text: str = ""

@@ -65,9 +65,17 @@ while call("show_state_of_upload", upload_id=sent.id).state not in ("ready", "un
     time.sleep(0.1)
 call("follow_upload", upload_id=sent.id)
 call("list_uploads")
+call("list_tenants")
+call("list_uploads_of_all_tenants")
 part = call("send_file", upload_length=2 * len(NOTE), name="long.md", collection="notes")
 call("send_next_bytes", upload_id=part.id, upload_offset=0, body=file(NOTE))
 call("stop_upload", upload_id=part.id)
+part = call("send_file", upload_length=9, name="other.md", collection="notes")
+call("cancel_upload_of_any_tenant", upload_id=part.id)
+broken = call("send_file", body=file(b"%PDF-1.4 broken"), name="broken.pdf", collection="notes")
+while call("show_state_of_upload", upload_id=broken.id).state != "failed":
+    time.sleep(0.1)
+call("retry_upload_of_any_tenant", upload_id=broken.id)
 documents = {
     found.kind: found.document_id
     for found in call("list_documents", collection="default").documents

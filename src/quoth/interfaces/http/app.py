@@ -39,6 +39,7 @@ from quoth.interfaces.http.routes import (
     mcp,
     metrics,
     openai,
+    operator,
     pages,
     privacy,
     queries,
@@ -82,6 +83,7 @@ ROUTERS = (
     service.router,
     health.router,
     metrics.router,
+    operator.router,
     web.router,
 )
 """All routes, in the order of the pages that describe them."""

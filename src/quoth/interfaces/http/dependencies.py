@@ -35,6 +35,17 @@ Admin = Annotated[Principal, Depends(allowed("admin"))]
 """A caller who may decide for the tenant."""
 
 
+def operator(caller: Admin, request: Request) -> Principal:
+    """Return the operator: an admin of the service's own tenant; raises Denied for any other."""
+    if caller.tenant != request.app.state.tenants.settings.tenant:
+        raise Denied("This is about all tenants: it needs a key of the operator.")
+    return caller
+
+
+Operator = Annotated[Principal, Depends(operator)]
+"""A caller who may see and decide for all tenants, but never reads their texts."""
+
+
 def owner(caller: Reader) -> Principal:
     """Return a caller with full access to the tenant; raises Denied for a share."""
     if caller.collection is not None:

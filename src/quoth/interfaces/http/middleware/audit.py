@@ -34,6 +34,8 @@ ACTIONS = {
     "POST /v1/uploads": "upload.begin",
     "PATCH /v1/uploads/{upload_id}": "upload.send",
     "DELETE /v1/uploads/{upload_id}": "upload.stop",
+    "DELETE /v1/operator/uploads/{upload_id}": "operator.upload.cancel",
+    "POST /v1/operator/uploads/{upload_id}/retry": "operator.upload.retry",
     "PATCH /v1/documents/{document_id}": "document.correct",
     "DELETE /v1/documents/{document_id}": "document.delete",
     "POST /v1/sample": "sample.add",

@@ -1,0 +1,83 @@
+"""Routes of the operator: the tenants, their uploads and the queue, never their texts."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from quoth.interfaces.http.dependencies import Operator
+from quoth.interfaces.http.request_state import request_state
+from quoth.interfaces.http.responses import ApiResponse
+from quoth.interfaces.http.schemas import Limit, OneId
+from quoth.store.operator_view import OperatorUpload, OperatorView, TenantUsage
+from quoth.store.upload_tasks import State
+
+router = APIRouter(tags=["operation"])
+
+
+@dataclass(frozen=True, slots=True)
+class TenantUsages:
+    """What each tenant stores."""
+
+    tenants: list[TenantUsage]
+
+
+@dataclass(frozen=True, slots=True)
+class UploadQueue:
+    """Uploads of all tenants, the oldest first; ``queue_age_s`` is that of the oldest queued."""
+
+    uploads: list[OperatorUpload]
+    queue_age_s: float
+
+
+@router.get("/v1/operator/tenants", summary="List the tenants", response_model=TenantUsages)
+async def tenants(request: Request, _caller: Operator) -> Response:
+    """List the tenants with what they store. All routes here need a key of the operator."""
+    return ApiResponse(TenantUsages(await asyncio.to_thread(_view(request).tenants)))
+
+
+@router.get(
+    "/v1/operator/uploads", summary="List the uploads of all tenants", response_model=UploadQueue
+)
+async def uploads(
+    request: Request,
+    _caller: Operator,
+    state: Annotated[
+        State | None, Query(description="Only in this state; else unfinished and failed ones.")
+    ] = None,
+    limit: Limit = 100,
+) -> Response:
+    """List the uploads of all tenants and the age of the queue."""
+    view = _view(request)
+    found = await asyncio.to_thread(view.uploads, state=state, limit=limit)
+    return ApiResponse(UploadQueue(found, await asyncio.to_thread(view.queue_age_s)))
+
+
+@router.delete(
+    "/v1/operator/uploads/{upload_id}", summary="Cancel an upload of any tenant", status_code=204
+)
+async def cancel(request: Request, upload_id: OneId, _caller: Operator) -> Response:
+    """Take an upload out of the queue; a worker stops within seconds."""
+    await asyncio.to_thread(_view(request).cancel, upload_id)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/v1/operator/uploads/{upload_id}/retry",
+    summary="Retry an upload of any tenant",
+    status_code=204,
+)
+async def retry(request: Request, upload_id: OneId, _caller: Operator) -> Response:
+    """Queue a failed upload again."""
+    await asyncio.to_thread(_view(request).retry, upload_id)
+    request_state(request.scope).object_id = upload_id
+    return Response(status_code=204)
+
+
+def _view(request: Request) -> OperatorView:
+    return OperatorView(request.app.state.tenants.database)

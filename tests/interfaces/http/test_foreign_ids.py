@@ -66,6 +66,8 @@ PLAIN = {
 """Texts that name nothing of anybody's."""
 OWN_NAME = {("post", "/v1/collections"), ("post", "/v1/uploads")}
 """Operations in which the name of a collection is given, not looked up: each tenant has his own."""
+OWN_NAMES = {("/v1/uploads", "name"), ("/v1/sessions/{session_id}/talk", "collection")}
+"""Names that are given by their path and field, and not looked up."""
 APART = ("/mcp", "/v1/operator/")
 """Addresses with a protocol of their own, or of all tenants: they have their own tests."""
 
@@ -146,6 +148,7 @@ CASES: dict[tuple[str, str], Case] = {
         body={"segments": [{"start": 1.0, "end": 2.0, "text": "Said."}]}
     ),
     ("post", "/v1/sessions/{session_id}/end"): Case(),
+    ("post", "/v1/sessions/{session_id}/talk"): Case(body={}),
     ("post", "/v1/sessions/{session_id}/share"): Case(body={}),
     ("get", "/v1/sessions/{session_id}/citations"): Case(),
     ("get", "/v1/sessions/{session_id}/events"): Case(),
@@ -166,7 +169,7 @@ CASES: dict[tuple[str, str], Case] = {
 UNSHARED = {
     *(("get", "/v1/sessions/{session_id}/events"), ("post", "/v1/rag/query")),
     *(("get", "/v1/uploads/{upload_id}/events"), ("get", "/readyz"), ("get", "/metrics")),
-    ("patch", "/v1/documents/{document_id}"),
+    *(("patch", "/v1/documents/{document_id}"), ("post", "/v1/sessions/{session_id}/talk")),
     *(("get", f"/v1/documents/{{document_id}}/{part}") for part in ("pages/{page}/image", "media")),
 }
 """Operations that wait for a worker or for the server around the application, need a PDF, a
@@ -311,7 +314,7 @@ def fields_of(
 
 def kind_of(name: str, about: dict[str, Any], path: str) -> str | None:
     """What a parameter names; fails for a text of which nobody has said what it is."""
-    if name in PLAIN or (path, name) == ("/v1/uploads", "name"):
+    if name in PLAIN or (path, name) in OWN_NAMES:
         return None
     kind = NAMED.get(name)
     kinds = json.dumps(about)

@@ -129,8 +129,8 @@ class LivePage extends Base {
         ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       </div>
       <live-transcript .state=${this.state}></live-transcript>
-      <live-panel .state=${this.state} .empty=${this.hasNoDocuments(lecture)} .openable=${this.scopes.includes("read")}></live-panel>
-      ${at < 0 ? nothing : html`<proof-pane modal .items=${items} .at=${at}></proof-pane>`}
+      <live-panel .state=${this.state} .empty=${this.hasNoDocuments(lecture)}></live-panel>
+      ${at < 0 ? nothing : html`<proof-pane modal .quoted=${!this.scopes.includes("read")} .items=${items} .at=${at}></proof-pane>`}
     </section>`;
   }
 

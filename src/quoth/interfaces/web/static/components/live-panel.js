@@ -12,7 +12,6 @@ class LivePanel extends Base {
   static properties = {
     state: { attribute: false },
     empty: { type: Boolean },
-    openable: { type: Boolean },
     words: { state: true },
   };
 
@@ -22,7 +21,6 @@ class LivePanel extends Base {
     this.state = EMPTY;
     /** whether there are no documents to cite */
     this.empty = false;
-    this.openable = false;
     this.words = "";
   }
 
@@ -81,8 +79,7 @@ class LivePanel extends Base {
       <blockquote dir="auto">${mark && text === whole ? html`${before}<mark>${marked}</mark>${after}` : text}</blockquote>
       ${citation.stale ? html`<p class="tag">${t("live.stale")}</p>` : nothing}
       <p class="row"><time class="soft grow" datetime=${created}>${dateName(created)}</time>
-        ${this.openable ? html`<button aria-label=${`${t("live.view")}: ${citation.document_name}, ${place}`}
-          @click=${() => this.tell("quoth-open", id)}>${t("live.view")}</button>` : nothing}</p>
+        <button aria-label=${`${t("live.view")}: ${citation.document_name}, ${place}`} @click=${() => this.tell("quoth-open", id)}>${t("live.view")}</button></p>
     </article>`;
   }
 }

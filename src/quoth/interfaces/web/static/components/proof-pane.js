@@ -1,6 +1,7 @@
 /**
  * The proof of a citation: beside the answer on wide screens, a full-screen dialog on others;
- * with `modal` a dialog on all.
+ * with `modal` a dialog on all, and with `quoted` the passage alone, for those who may not read the
+ * document: an audience of a live session.
  * Tells `quoth-walk` with the place of the citation to show, and `quoth-close`.
  */
 import { getJson } from "../api.js";
@@ -23,6 +24,7 @@ class ProofPane extends Base {
     at: { type: Number },
     back: {},
     modal: { type: Boolean },
+    quoted: { type: Boolean },
     span: { state: true },
     share: { state: true },
     playing: { state: true },
@@ -36,7 +38,8 @@ class ProofPane extends Base {
     this.at = 0;
     this.back = "";
     this.modal = false;
-    /** @type {{documentId: string, start: number, end: number} | null} */
+    this.quoted = false;
+    /** @type {{documentId: string, start: number, end: number, passage?: string} | null} */
     this.span = null;
     /** the width of the pane in percent of the window */
     this.share = 46;
@@ -95,7 +98,7 @@ class ProofPane extends Base {
 
   async locate() {
     const { item } = this.items[this.at];
-    const span = await spanOf(item).catch(() => null);
+    const span = await (this.quoted ? passageOf(item) : spanOf(item)).catch(() => null);
     const late = item !== this.items[this.at]?.item;
     if (!late) {
       this.playing = -1;
@@ -178,12 +181,21 @@ class ProofPane extends Base {
 
   /** @param {any} locator */
   views(locator) {
-    const { documentId, start, end } = /** @type {any} */ (this.span);
+    const { documentId, start, end, passage } = /** @type {any} */ (this.span);
+    if (passage) return this.passage(passage);
     const page = this.items[this.at].item.page_number;
     const shown = { pages: this.pageImage, seconds: this.player }[/** @type {string} */ (locator.kind)];
     return html`${shown ? shown.call(this, locator) : nothing}
       ${page ? html`<explained-list .documentId=${documentId} .page=${page}></explained-list>` : nothing}
       <reading-view .documentId=${documentId} .start=${start} .end=${end} .quiet=${locator.kind === "pages"} .playing=${this.playing}></reading-view>`;
+  }
+
+  /** @param {string} text */
+  passage(text) {
+    const { snippet } = this.items[this.at].item;
+    const at = text.indexOf(snippet);
+    const [before, after] = at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + snippet.length)];
+    return html`<blockquote class="reading" dir="auto"><p class="block">${before}${at < 0 ? nothing : html`<mark>${snippet}</mark>`}${after}</p></blockquote>`;
   }
 
   pageImage() {
@@ -195,6 +207,12 @@ class ProofPane extends Base {
   player(locator) {
     return html`<media-player .documentId=${this.span?.documentId} .seconds=${locator.start} .link=${this.items[this.at].item.link ?? ""}></media-player>`;
   }
+}
+
+/** Return a citation of a live session with the whole text of its passage. @param {any} item */
+async function passageOf(item) {
+  const { full_chunk_text: passage } = await getJson(`/v1/citations/${encodeURIComponent(item.id)}`);
+  return passage ? { documentId: item.document_id, start: 0, end: 0, passage } : null;
 }
 
 /** Return the span of a citation, or of a passage that was found. @param {any} item */

@@ -62,7 +62,7 @@ def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Pat
 
         # The reader scrolls up: new words come, the transcript stays.
         box = page.locator(".transcript")
-        box.evaluate("(box) => { box.scrollTop = box.scrollHeight; }")
+        expect(box).to_contain_text("Nectar is thickened")
         mark.focus()
         expect(page.get_by_role("button", name="Jump to the newest words")).to_be_visible()
         expect(box).to_contain_text("Hives must be registered")

@@ -72,7 +72,7 @@ class LivePanel extends Base {
     const place = placeName(citation.locator, t);
     const [before, marked, after] = around(snippet, citation.marked);
     const [whole, mark] = marked && lengthOf(snippet) > MAX_SNIPPET ? [marked, false] : [before + marked + after, !!marked];
-    const text = lengthOf(whole) > MAX_SNIPPET ? `${cut(whole, 0, MAX_SNIPPET).trimEnd()} …` : whole;
+    const text = lengthOf(whole) > MAX_SNIPPET ? `${cut(whole, 0, MAX_SNIPPET).replace(/\s+\S*$/, "")} …` : whole;
     return html`<article id="card-${id}" class="card" tabindex="-1">
       <h4><span class="number rank-${rank}">${rank}</span> <span class="grow">${citation.document_name}</span></h4>
       <p class="place">${place}${heading && !place.includes(heading) ? ` · ${heading}` : nothing}</p>

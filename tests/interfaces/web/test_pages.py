@@ -147,7 +147,15 @@ def test_axe_finds_nothing_on_any_page(web: WebApp, scheme: Any, width: int) -> 
     source = AXE.read_text(encoding="utf-8")
     assert sha256(source.encode()).hexdigest() == AXE_SHA256
     known = query_id(web)
-    pages = ["/", f"/q/{known}", f"/q/{known}#s1", f"/q/{known}/explain", "/history", "/library"]
+    pages = [
+        "/",
+        f"/q/{known}",
+        f"/q/{known}#s1",
+        f"/q/{known}/explain",
+        "/history",
+        "/library",
+        "/live",
+    ]
     pages += [f"/compare?question={HONEY}"]
     size = {"width": width, "height": 800}
     with web.opened(viewport=size, color_scheme=scheme) as visit:

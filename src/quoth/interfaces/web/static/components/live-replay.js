@@ -58,6 +58,7 @@ class LiveReplay extends Base {
   }
 
   play() {
+    this.problem = "";
     let last = performance.now();
     this.running = true;
     this.timer = setInterval(() => {

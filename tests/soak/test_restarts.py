@@ -57,7 +57,8 @@ async def test_a_storm_of_kills_loses_and_condemns_nothing(
     ]
     accepted: dict[str, set[str]] = {name: set() for name in TENANTS}
     chosen = random.Random(11)
-    for _ in range(KILLS):
+
+    async def use_and_kill() -> None:
         async with service(tmp_path / "home", "--workers", "2", settings=GIVEN) as (port, pid):
             url = f"http://127.0.0.1:{port}"
             users = [
@@ -67,6 +68,10 @@ async def test_a_storm_of_kills_loses_and_condemns_nothing(
             await asyncio.sleep(chosen.uniform(0.2, 2))
             os.kill(pid, signal.SIGKILL)
             await asyncio.gather(*users)
+
+    for _ in range(KILLS):
+        with pytest.raises(RuntimeError, match="did not end well"):
+            await use_and_kill()
 
     def unfinished() -> list[Any]:
         return [

@@ -50,8 +50,9 @@ def file(data: bytes) -> Any:
     return types.File(payload=io.BytesIO(data), file_name="bees.md", mime_type="text/markdown")
 
 
-for name in ("show_whether_process_lives", "show_whether_questions_can_be_answered"):
-    call(name)
+call("show_whether_process_lives")
+while not call("show_whether_questions_can_be_answered").ready:
+    time.sleep(0.1)
 call("show_metrics")
 call("show_what_service_offers")
 

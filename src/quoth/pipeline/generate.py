@@ -99,7 +99,7 @@ async def generate_answer(
                 passages=prompt.context.passages,
                 writer=(generator.provider, generator.model),
             )
-            if not event.text:
+            if not event.citations:  # nothing of it was shown
                 for shown in whole_answer_events(answer):
                     yield shown
             yield answer

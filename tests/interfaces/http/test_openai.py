@@ -109,6 +109,31 @@ async def test_a_stream_is_the_same_answer(house: House) -> None:
     assert len({each.id for each in chunks}) == 1
 
 
+INVENTED = ("Transfer learning was invented in 1843 [Source 1].", " Ada Lovelace did it.")
+
+
+@pytest.mark.parametrize(
+    "pieces", [INVENTED, (*INVENTED, " Honey is made from nectar. [Source 1]")], ids=["all", "part"]
+)
+async def test_what_a_stream_calls_kept_stays(house: House, pieces: tuple[str, ...]) -> None:
+    headers = {"Authorization": f"Bearer {house.keys['ada']}"}
+    body = {"query": HONEY, "collection": "bees", "stream": True}
+    async with (
+        writing(house, ScriptedGenerator(*pieces)),
+        httpx.AsyncClient(base_url=house.url, headers=headers) as http,
+    ):
+        sent = (await http.post("/v1/query", json=body)).text
+    events = [json.loads(line[6:]) for line in sent.splitlines() if line.startswith("data: ")]
+    text = events[-1]["answer"]["text"]
+    shown = "".join(event["text"] for event in events if event["event"] == "token")
+    assert shown.split() == text.split()
+    assert not [event for event in events if event["event"] == "replaced"]
+    verified = [event for event in events if event["event"] == "verification"]
+    assert verified
+    for event in verified:
+        assert event["kept"] is (event["text"] in text)
+
+
 async def test_a_stream_begins_before_the_model_is_done(house: House) -> None:
     model = ScriptedGenerator(
         "Honey is made from nectar. [Source 1] ", *["It is thick. [Source 1] "] * 5, pause_s=0.1

@@ -96,8 +96,10 @@ async def compose(
 
     A sentence is shown once it is verified. With the policy "mark" every sentence stays, with its
     support; "drop" removes those that no source supports, "strict" all that are not supported.
+    Nothing is shown before one sentence has a citation: without any the answer is another one.
     """
     draft = _AnswerDraft()
+    waiting: list[TextAdded | CitationAdded | SentenceVerified] = []
     finish: Finish | None = None
     async with aclosing(_parts(pieces, reader)) as parts:
         async for part in parts:
@@ -105,8 +107,14 @@ async def compose(
                 finish = part
             else:
                 verdict = TORN if part.torn else await check(part.text, part.numbers)
-                for event in _closed(part, verdict, draft=draft, cite=cite, policy=policy):
-                    yield event
+                waiting += _closed(part, verdict, draft=draft, cite=cite, policy=policy)
+                if draft.citations:
+                    for event in waiting:
+                        yield event
+                    waiting.clear()
+    for event in waiting:
+        if isinstance(event, SentenceVerified):
+            yield replace(event, kept=False)
     yield Composed(
         draft.text,
         tuple(draft.sentences),

@@ -109,6 +109,8 @@ def make_citation(
         retrieval_method=retrieval_method,
         created_at=created_at,
         marked=_within(marked, start, start + len(snippet)),
+        span_end=end,
+        cut=len(snippet) < len(span),
     )
 
 

@@ -391,7 +391,9 @@ class Citation:
 
     ``snippet`` is the stored text from `snippet_start` to `snippet_end`, byte for byte. ``page`` is
     the printed label and ``page_number`` the 1-based PDF page. ``marked`` is the part of the
-    snippet that tells most: characters of the snippet, None for the whole.
+    snippet that tells most: characters of the snippet, None for the whole. ``span_end`` is the end
+    of the whole span that is cited, 0 in stored answers of earlier versions; ``cut`` says that the
+    snippet ends before it.
     """
 
     id: str
@@ -413,6 +415,13 @@ class Citation:
     retrieval_method: Mode
     created_at: str
     marked: tuple[int, int] | None = None
+    span_end: int = 0
+    cut: bool = False
+
+    @property
+    def quotation(self) -> str:
+        """Return the snippet as it is shown: with an ellipsis where it is cut."""
+        return f"{self.snippet} …" if self.cut else self.snippet
 
 
 @dataclass(frozen=True, slots=True)

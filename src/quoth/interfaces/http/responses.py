@@ -84,7 +84,7 @@ def _span_link(base: str, citation: Citation) -> str:
     """Return the source's web address, else that of the cited words in the web app."""
     if citation.link is not None and is_web(citation.link):
         return citation.link
-    span = f"start={citation.snippet_start}&end={citation.snippet_end}"
+    span = f"start={citation.snippet_start}&end={citation.span_end or citation.snippet_end}"
     return f"{base}/d/{citation.document_id}?{span}"
 
 

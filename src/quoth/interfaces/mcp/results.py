@@ -56,6 +56,7 @@ class CitationResult:
     link: str | None
     snippet: str
     support: str
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -247,7 +248,7 @@ def _ask_lines(result: AskResult) -> Iterator[str]:
     for each in result.citations:
         yield f"[{each.number}] {_about(each.document, each.place, each.link)}"
         yield f"    passage_id: {each.passage_id}; {each.support}"
-        yield from _quoted(each.snippet)
+        yield from _quoted(each.snippet + " …" * each.cut)
     for near in result.closest:
         yield from _passage_head(near)
         yield from _quoted(near.text)
@@ -300,4 +301,5 @@ def _proof(each: Citation, *, address: Address) -> CitationResult:
         link=address(each.link, each.document_id),
         snippet=each.snippet,
         support=each.support,
+        cut=each.cut,
     )

@@ -218,7 +218,7 @@ async function passageOf(item) {
 /** Return the span of a citation, or of a passage that was found. @param {any} item */
 async function spanOf(item) {
   const documentId = item.document_id;
-  if ("snippet_start" in item) return { documentId, start: item.snippet_start, end: item.snippet_end };
+  if ("snippet_start" in item) return { documentId, start: item.snippet_start, end: item.span_end || item.snippet_end };
   const path = `/v1/documents/${documentId}/passages?window=0&around=${item.chunk_id}`;
   const [passage] = (await getJson(path)).passages;
   const [first, last] = item.marked ?? [0, passage.end - passage.start];

@@ -16,7 +16,7 @@ import pytest
 
 from bench.service import service
 from tests.support.lectures import write_book
-from tests.support.small_library import write_sources
+from tests.support.small_library import TALK, write_sources
 
 pytestmark = pytest.mark.soak
 
@@ -64,7 +64,8 @@ async def test_a_generated_python_client_runs_every_operation(tmp_path: Path) ->
     assert "WARNING" not in made.upper(), made
     sources = write_sources(tmp_path / "sources")
     write_book(sources)
-    with wave.open(str(sources / "hive.wav"), "wb") as recording:
+    (sources / "talk.srt").write_text(TALK.replace("queen", "queen of old"), encoding="utf-8")
+    with wave.open(str(sources / "talk.wav"), "wb") as recording:
         recording.setparams((1, 2, 8000, 0, "NONE", ""))
         recording.writeframes(bytes(16_000))
     home = tmp_path / "home"

@@ -78,10 +78,10 @@ while call("show_state_of_upload", upload_id=broken.id).state != "failed":
     time.sleep(0.1)
 call("retry_upload_of_any_tenant", upload_id=broken.id)
 documents = {
-    found.kind: found.document_id
+    found.source: found.document_id
     for found in call("list_documents", collection="default").documents
 }
-pdf, talk = documents["pdf"], documents["transcript"]
+pdf, talk = documents["book.pdf"], documents["talk.srt"]
 note = call("list_documents", collection="notes").documents[0].document_id
 call("show_document", document_id=note)
 note = call("correct_document", document_id=note, body={"title": "Of bees"}).document_id

@@ -63,10 +63,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Locator in a paged document: pages or slides from 1, and their printed labels.
-
-    ``anchor`` is where a page of an e-book begins in its file.
-    """
+    """Locator in a paged document: pages or slides from 1, printed labels, the e-book's anchor."""
 
     first: int
     last: int
@@ -391,9 +388,8 @@ class Citation:
 
     ``snippet`` is the stored text from `snippet_start` to `snippet_end`, byte for byte. ``page`` is
     the printed label and ``page_number`` the 1-based PDF page. ``marked`` is the part of the
-    snippet that tells most: characters of the snippet, None for the whole. ``span_end`` is the end
-    of the whole span that is cited, 0 in stored answers of earlier versions; ``cut`` says that the
-    snippet ends before it.
+    snippet that tells most: characters of the snippet, None for the whole. The whole span that is
+    cited ends at ``span_end`` (0: not stored); ``cut`` says that the snippet ends before.
     """
 
     id: str
@@ -417,11 +413,6 @@ class Citation:
     marked: tuple[int, int] | None = None
     span_end: int = 0
     cut: bool = False
-
-    @property
-    def quotation(self) -> str:
-        """Return the snippet as it is shown: with an ellipsis where it is cut."""
-        return f"{self.snippet} …" if self.cut else self.snippet
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,7 @@ def _markdown(record: Record) -> str:
     for each in answer.citations:
         lines += [
             f"{each.number}. {_md_link(each.link, source_words(each))}  ",
-            f"   “{_md(each.quotation)}”",
+            f"   “{_md(each.snippet + ' …' * each.cut)}”",
             "",
         ]
     return "\n".join([*lines, f"*{_md(_facts(record))}*", ""])

@@ -164,9 +164,7 @@ def citation_card(each: Citation) -> Any:
     """Return the card of a citation: the quotation and its link."""
     link = web_link(each.link, each.document_id)
     opens = f"\n\n[{label(each.locator) or 'Open'}]({link})" if link else ""
-    text = (
-        f"**{source_label(each)}**\n\n> {escape_markdown(plain_quotation(each.quotation))}{opens}"
-    )
+    text = f"**{source_label(each)}**\n\n> {escape_markdown(plain_quotation(each.snippet + ' …' * each.cut))}{opens}"
     return cl.Text(name=source_name(each), content=text, display="side")
 
 

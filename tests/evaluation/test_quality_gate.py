@@ -21,14 +21,16 @@ from typing import Any
 
 import pytest
 
-from quoth.bootstrap import default_model, open_engine
+from quoth.bootstrap import default_model
 from quoth.core.settings import Settings, load_settings
 from quoth.core.types import Answer, Document
 from quoth.engine import Engine
 from quoth.evaluation.conversation import evaluate_conversations
+from quoth.evaluation.corpus import open_corpus
+from quoth.evaluation.datasets import load_corpus
 from quoth.evaluation.retrieval import RetrievalReport, evaluate_retrieval
 from quoth.evaluation.understanding import evaluate_understanding
-from tests.conftest import ROOT, SAMPLES
+from tests.conftest import ROOT
 from tests.support.citation_checks import BrokenCitation, check_spans
 
 DATA = Path(__file__).parents[1] / "data" / "hf-course"
@@ -92,9 +94,9 @@ def report(home: Path) -> RetrievalReport:
 
 
 @pytest.fixture(scope="session")
-def exam(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Asked], list[BrokenCitation]]:
-    """Every question asked of the sample collection, and the citations that do not resolve."""
-    return asyncio.run(sit_exam(settings_in(tmp_path_factory.mktemp("exam"))))
+def exam(home: Path, report: RetrievalReport) -> tuple[list[Asked], list[BrokenCitation]]:
+    """Every question asked of the course, and the citations that do not resolve."""
+    return asyncio.run(sit_exam(settings_in(home)))
 
 
 @pytest.fixture(scope="session")
@@ -140,11 +142,10 @@ def settings_in(home: Path) -> Settings:
 
 async def sit_exam(settings: Settings) -> tuple[list[Asked], list[BrokenCitation]]:
     lines = (DATA / "answers.jsonl").read_text(encoding="utf-8").splitlines()
-    async with open_engine(settings) as engine:
-        steps = [step async for step in engine.add([SAMPLES])]
-        documents = [step for step in steps if isinstance(step, Document)]
+    corpus = load_corpus(DATA)
+    async with open_corpus(corpus, settings=settings, progress=lambda *_: None) as engine:
         asked = [await ask(engine, json.loads(line)) for line in lines]
-        texts = stored_texts(engine, documents)
+        texts = stored_texts(engine, await engine.documents())
     citations = [citation for each in asked for citation in each.answer.citations]
     return asked, check_spans(citations, texts.__getitem__)
 

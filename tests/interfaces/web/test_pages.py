@@ -142,7 +142,9 @@ def test_a_key_opens_the_app_and_is_kept_nowhere(web: WebApp, tmp_path: Path) ->
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="make web-tools brings axe-core")
-@pytest.mark.parametrize(("scheme", "width"), [("dark", 360), ("light", 1280)])
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("dark", 360), pytest.param("light", 1280, marks=pytest.mark.soak)]
+)
 def test_axe_finds_nothing_on_any_page(web: WebApp, scheme: Any, width: int) -> None:
     source = AXE.read_text(encoding="utf-8")
     assert sha256(source.encode()).hexdigest() == AXE_SHA256

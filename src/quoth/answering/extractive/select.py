@@ -76,11 +76,13 @@ def collect_sentences(
     Only sentences on the pages and in the seconds that ``filters`` name count: a passage may begin
     a page before.
     """
-    sentences = tuple(
-        sentence
-        for sentence in quotable_sentences(passages)
-        if is_within_filters(sentence_locator(sentence, passages[sentence.passage]), filters)
-    )
+    sentences = quotable_sentences(passages)
+    if filters:
+        sentences = tuple(
+            sentence
+            for sentence in sentences
+            if is_within_filters(sentence_locator(sentence, passages[sentence.passage]), filters)
+        )
     return collect_features(query, passages, sentences=sentences)
 
 

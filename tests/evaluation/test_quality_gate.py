@@ -59,6 +59,9 @@ FOUND = (
     "answers: refuse without one",
 )
 
+pytestmark = pytest.mark.timeout(900)
+"""The course is embedded on one thread."""
+
 needs_model = pytest.mark.skipif(
     not default_model(load_settings())[1], reason="the embedding model has not been built here"
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable
 from dataclasses import asdict, is_dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar, assert_never, cast
 
 from pydantic import TypeAdapter, ValidationError
@@ -33,6 +33,7 @@ def pack_locator(locator: Locator) -> str:
     return dump(_pack(locator))
 
 
+@lru_cache(maxsize=2048)
 def unpack_spot(
     *, locator: str, places: str, section: str
 ) -> tuple[Locator, tuple[SpanLocator, ...], tuple[str, ...]]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from threading import Lock
+
+from cachetools import LRUCache, cached
 
 from quoth.core.types import Chunk, Locator, Passage
 from quoth.text.locators import locate
@@ -120,14 +123,25 @@ def quotable_sentences(passages: Sequence[Passage]) -> tuple[Quotable, ...]:
     seen: set[tuple[str, int]] = set()
     found: list[Quotable] = []
     for index, passage in enumerate(passages):
-        for each in _of_passage(passage, index):
+        for each in _of_passage(passage):
             if (each.document_id, each.start) not in seen:
                 seen.add((each.document_id, each.start))
-                found.append(each)
+                found.append(replace(each, passage=index))
     return tuple(found)
 
 
-def _of_passage(passage: Passage, index: int) -> Iterator[Quotable]:
+def _identity(passage: Passage) -> tuple[Hashable, ...]:
+    chunks = ((chunk.chunk_id, chunk.text, chunk.section) for chunk in passage.chunks)
+    return passage.document.document_id, passage.document.title, *chunks
+
+
+@cached(LRUCache(256), key=_identity, lock=Lock())
+def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
+    """Return the sentences of a passage; questions on one subject share many passages."""
+    return tuple(_split(passage))
+
+
+def _split(passage: Passage) -> Iterator[Quotable]:
     text = passage.text
     starts = [chunk.start - passage.start for chunk in passage.chunks]
     titles = {normalize(title).strip() for chunk in passage.chunks for title in chunk.section}
@@ -150,7 +164,7 @@ def _of_passage(passage: Passage, index: int) -> Iterator[Quotable]:
             end=passage.start + last,
             text=shown,
             language=chunk.language,
-            passage=index,
+            passage=0,
             order=order,
             standalone_score=_fitness(shown, folded, words=words, titles=titles, question=question),
             anaphoric=bool(ANAPHORIC.match(folded)) and not NOT_ANAPHORIC.match(folded),

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -125,9 +126,7 @@ def collect_features(
 
     The weight is ln(1 + (N − n + .5) / (n + .5)), as in BM25, with n counted among the N sentences.
     """
-    stems = tuple(
-        frozenset(analyze(sentence.text, language=sentence.language)) for sentence in sentences
-    )
+    stems = tuple(_stems(sentence.text, sentence.language) for sentence in sentences)
     counts, documents = Counter(stem for held in stems for stem in held), len(stems)
     asked = _question_forms(query, {sentence.language for sentence in sentences})
     weighed = []
@@ -146,6 +145,11 @@ def collect_features(
         around=_surroundings(passages, sentences=sentences, stems=stems),
         titles=tuple(_title(passage) for passage in passages),
     )
+
+
+@lru_cache(maxsize=8192)
+def _stems(text: str, language: str) -> frozenset[str]:
+    return frozenset(analyze(text, language=language))
 
 
 def _title(passage: Passage) -> str:

@@ -131,8 +131,7 @@ def quotable_sentences(passages: Sequence[Passage]) -> tuple[Quotable, ...]:
 
 
 def _identity(passage: Passage) -> tuple[Hashable, ...]:
-    chunks = ((chunk.chunk_id, chunk.text, chunk.section) for chunk in passage.chunks)
-    return passage.document.document_id, passage.document.title, *chunks
+    return passage.document.document_id, passage.document.title, passage.chunks
 
 
 @cached(LRUCache(256), key=_identity, lock=Lock())

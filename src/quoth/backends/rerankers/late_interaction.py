@@ -6,6 +6,7 @@ import asyncio
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -74,6 +75,11 @@ ASKED = 3
 """Tokens that tell what is asked for: the asking word and the two behind it."""
 
 
+@lru_cache(maxsize=2048)
+def _piece_starts(text: str) -> list[int]:
+    return [match.start() for match in _PIECE.finditer(text)]
+
+
 class LateSpans:
     """Scores spans of chunks as the late reranker scores chunks; docs/decisions/042."""
 
@@ -116,7 +122,7 @@ class LateSpans:
         spans: Sequence[Span],
     ) -> tuple[Matrix, list[float]]:
         rows = [self._vectors.form.unpack(packed) for packed in kept]
-        pieces = [[match.start() for match in _PIECE.finditer(chunk.indexed)] for chunk in chunks]
+        pieces = [_piece_starts(chunk.indexed) for chunk in chunks]
         found = []
         for place, start, end in spans:
             chunk, starts = chunks[place], pieces[place]
@@ -125,7 +131,7 @@ class LateSpans:
             low = round(bisect_left(starts, ahead + start) * share)
             high = max(low + 1, round(bisect_left(starts, ahead + end) * share))
             found.append(rows[place][low:high])
-        sizes = [len(each) for each in found]
-        means = np.array([each.mean(axis=0) if len(each) else asked[0] * 0 for each in found])
-        pooled = normalize_rows(means) @ normalize_rows(asked.mean(axis=0))
+        sizes = [len(span) for span in found]
+        sums = np.array([span.sum(axis=0) for span in found])
+        pooled = normalize_rows(sums) @ normalize_rows(asked.mean(axis=0))
         return best_matches(asked, np.concatenate(found), sizes=sizes), pooled.tolist()

@@ -164,7 +164,8 @@ def citation_card(each: Citation) -> Any:
     """Return the card of a citation: the quotation and its link."""
     link = web_link(each.link, each.document_id)
     opens = f"\n\n[{label(each.locator) or 'Open'}]({link})" if link else ""
-    text = f"**{source_label(each)}**\n\n> {escape_markdown(plain_quotation(each.snippet + ' …' * each.cut))}{opens}"
+    quotation = escape_markdown(plain_quotation(each.snippet + " …" * each.cut))
+    text = f"**{source_label(each)}**\n\n> {quotation}{opens}"
     return cl.Text(name=source_name(each), content=text, display="side")
 
 

@@ -194,6 +194,17 @@ def test_a_comparison_has_a_heading_per_aspect() -> None:
     ]
 
 
+def test_a_comparison_quotes_what_begins_with_its_aspects_rather_than_what_mentions_them() -> None:
+    mention = f"Old pots were made of lead and of tin. {LONG}"
+    told = f"Tin melts early in a fire. {LONG} {LONG}\n\nLead is soft and grey, as all know."
+    scores = {"Old": 0, "Tin": -2, "Lead": -2.5}
+    found = runs(mention, told, scores=scores, query=COMPARED)
+    assert [(run.heading, run.text.split()[0]) for run in found[:2]] == [
+        ("lead", "Lead"),
+        ("tin", "Tin"),
+    ]
+
+
 def test_an_aspect_that_is_alone_is_no_heading_and_the_other_is_named() -> None:
     texts = ("Tin melts early.",)
     found = runs(*texts, scores={"Tin": 0}, query=COMPARED)
@@ -226,6 +237,10 @@ def test_the_same_span_has_the_same_number() -> None:
     assert text == "Trees grow. [1]\n\nTrees grow. [1]"
 
 
+CODE = (
+    "sift --fine --even --with a sieve, or by hand, as flour\n"
+    "bake --until golden --and leave on a rack of wood for the whole of a long evening"
+)
 WRAPPED = "A paragraph of a printed book is broken into lines\nthat say nothing by themselves."
 
 
@@ -237,6 +252,7 @@ WRAPPED = "A paragraph of a printed book is broken into lines\nthat say nothing 
         (f"{LONG}\n1. Mix.\n2. Bake.", f"{LONG}\n1. Mix.\n2. Bake."),
         ("def f():\n\tif x:\n\t\treturn  1", "def f():\n    if x:\n        return 1"),
         ("| tin | 232 |\n| lead | 327 |", "| tin | 232 |\n| lead | 327 |"),
+        (CODE, CODE),
         ("Trees   grow.\n", "Trees grow."),
         ("It is shown by all of the others who looked at it [12,\n13] and so on.",
          "It is shown by all of the others who looked at it ‹12, 13› and so on."),

@@ -14,6 +14,8 @@ from quoth.text.analyzer import analyze
 DUPLICATE_OVERLAP = 0.7
 """Minimum word overlap (Jaccard) of duplicate sentences."""
 
+BEGINNING = 20
+"""Characters beside an aspect's name in which a sentence begins with it."""
 MIN_TITLE = 4
 """Minimum letters of a title that is looked for in a text."""
 
@@ -27,6 +29,15 @@ def speaks_of(material: QueryContext, place: int, aspect: str) -> bool:
     each = material.sentences[place]
     wanted = frozenset(analyze(aspect, language=each.language))
     return bool(wanted) and wanted <= material.stems[place] | material.around[place]
+
+
+def begins_with(material: QueryContext, place: int, aspect: str) -> bool:
+    """Return whether a sentence names an aspect in its first words."""
+    each = material.sentences[place]
+    opening = each.text[: len(aspect) + BEGINNING]
+    return frozenset(analyze(aspect, language=each.language)) <= frozenset(
+        analyze(opening, language=each.language)
+    )
 
 
 def is_duplicate(material: QueryContext, place: int, other: int) -> bool:

@@ -13,6 +13,7 @@ from quoth.answering.extractive.candidates import Quotable, quotable_sentences, 
 from quoth.answering.extractive.runs import (
     SentenceRun,
     are_linked,
+    begins_with,
     grow,
     headed_section,
     is_duplicate,
@@ -131,7 +132,7 @@ def choose_statements(
     language = material.sentences[order[0]].language
     about = {
         at: name
-        for at, name in _best_of_aspects(query, material, order).items()
+        for at, name in _best_of_aspects(query, material, order, scores).items()
         if best - scores[at] <= ASPECT_MARGIN
     }
     about = about if len(about) > 1 else {}
@@ -148,6 +149,7 @@ def choose_statements(
     if second is not None and best - scores[second] <= LINK_MARGIN:
         chooser.keep(limit - 1)
         chooser.add(second)
+    about = about if len(chooser.runs) > 1 else {}
     runs = chooser.runs if about else chooser.by_document()
     return tuple(
         _statement(
@@ -155,7 +157,7 @@ def choose_statements(
             run,
             seed,
             passages=passages,
-            name=seeds.get(seed, ""),
+            name=about.get(seed, ""),
         )
         for run, seed in runs
     )
@@ -264,14 +266,31 @@ def _in_query_language(query: Query, material: QueryContext, scores: Scores) -> 
     return scores if all(foreign) else scores - penalties
 
 
-def _best_of_aspects(query: Query, material: QueryContext, order: Sequence[int]) -> dict[int, str]:
-    """Return the best sentence of each aspect of a comparison, with the aspect's name."""
+def _best_of_aspects(
+    query: Query, material: QueryContext, order: Sequence[int], scores: Scores
+) -> dict[int, str]:
+    """Return the best sentence of each aspect of a comparison, with the aspect's name.
+
+    A sentence that begins with the aspect tells what it is, another may only mention it; best are
+    such sentences of one passage.
+    """
     found: dict[int, str] = {}
+    openings: dict[str, list[int]] = {}
     for aspect in query.aspects:
-        speaking = (at for at in order if at not in found and speaks_of(material, at, aspect))
-        place = next(speaking, None)
+        speaking = [at for at in order if speaks_of(material, at, aspect)]
+        near = [at for at in speaking if scores[speaking[0]] - scores[at] <= ASPECT_MARGIN]
+        openings[aspect] = [at for at in near if begins_with(material, at, aspect)]
+        place = next((at for at in openings[aspect] + speaking if at not in found), None)
         if place is not None:
             found[place] = aspect
+    passages = [{material.sentences[at].passage for at in each} for each in openings.values()]
+    for passage in sorted(set.intersection(*passages)) if passages else ():
+        together = {
+            next(at for at in places if material.sentences[at].passage == passage): aspect
+            for aspect, places in openings.items()
+        }
+        if len(together) == len(query.aspects):
+            return together
     return found
 
 

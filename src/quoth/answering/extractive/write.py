@@ -11,9 +11,11 @@ from quoth.core.types import Sentence
 
 WRAPPED = 50
 """Minimum characters of a line that was wrapped."""
+FULL = 0.9
+"""Minimum share of the longest line that a wrapped line has with the next word."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 """Signs that a terminal would obey; what stands on either side is not joined."""
-_ITEM = re.compile(r"\s*(?:[-–—•‣▪◦·*|]|\(?\d{1,3}[.)]|[a-z]\))\s|\s{2,}")
+_ITEM = re.compile(r"\s*(?:[-–—•‣▪◦·*|$#>%]|\(?\d{1,3}[.)]|[a-z]\))\s|\s{2,}")
 
 
 def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, ...]]:
@@ -65,15 +67,19 @@ def shown_text(statement: Statement) -> str:
 def quotation_lines(text: str) -> str:
     """Return a quotation with the lines of its lists, tables and code, and no others.
 
-    A line break behind a long line is one of a wrapped paragraph, unless a list item follows.
+    A line break is one of a wrapped paragraph where the line is long and the next word would not
+    have fitted into it.
     """
     shown, before = "", ""
-    for line in plain_footnotes(_CONTROL.sub(" ", text)).splitlines():
+    lines = plain_footnotes(_CONTROL.sub(" ", text)).splitlines()
+    full = FULL * max(map(len, lines), default=0)
+    for line in lines:
         if not line.strip():
             before = ""
             continue
         indent = line[: len(line) - len(line.lstrip())].expandtabs(4)
-        wrapped = len(before) >= WRAPPED and not _ITEM.match(line)
+        filled = len(before) >= WRAPPED and len(f"{before} {line.split()[0]}") >= full
+        wrapped = filled and not _ITEM.match(line)
         shown += (" " if wrapped else f"\n{indent}") + plain_quotation(line)
         before = line
     return shown.strip() or "…"

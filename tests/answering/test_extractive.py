@@ -42,11 +42,6 @@ def best(
     [
         ("Where does a baobab store its water?", TREES, "A baobab stores water in its"),
         ("What is a glacier of?", "What is a glacier of? A glacier is packed snow.", "A glacier"),
-        (
-            "How old is the pine?",
-            "A pine is a green tree. A pine is 4,850 years alive.",
-            "A pine is 4,",
-        ),
         ("What is snow?", "snow-hut\nA house of snow.\n\nsnow\nIce that falls.", "snow\nIce"),
         ("What is snow?", "Snow cover: good.\n\nSnow: frozen, as it falls.", "Snow: frozen"),
         ("Who keeps a kakapo?", "The kakapo is green. Two rangers keep it.", "Two rangers keep it"),

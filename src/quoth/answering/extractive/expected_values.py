@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from quoth.answering.extractive.candidates import normalize
 from quoth.answering.verification.tokens import TextToken, Value, read_values, tokens
 from quoth.core.types import Query
-from quoth.query.filters.patterns import find_matches, word_set
+from quoth.query.filters.patterns import find_matches, has_match, word_set
 
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)?(?:[^\W\d]|$)")
+"""A number, perhaps with its unit ("780MB"); no version ("6.3.1")."""
 _CURRENCIES = frozenset("$€£¥")
 _PLACES = frozenset(("page", "chapter"))
 _TIMES = frozenset(("century", "year", "month", "day"))
@@ -28,7 +31,7 @@ def have_value(query: Query, kind: str, texts: Iterable[tuple[str, str]]) -> lis
     asked = {value.key for value in _values(query.standalone, query.language)}
     return [
         any(value.key not in asked and _is_of_kind(value, kind) for value in _values(*text))
-        or (kind == "price" and _is_free(*text))
+        or (kind == "price" and has_match("free", normalize(text[0])))
         for text in texts
     ]
 
@@ -41,14 +44,6 @@ def _is_of_kind(value: Value, kind: str) -> bool:
     return value.unit not in _PLACES
 
 
-def _is_free(text: str, language: str) -> bool:
-    """Return whether a text says "free", not as a part of a name."""
-    parts = tokens(text, language=language)
-    return any(
-        part.word in word_set("free") and text[part.start : part.end].islower() for part in parts
-    )
-
-
 def _values(text: str, language: str) -> list[Value]:
     """Return the numbers and dates of a text that number no part of a document."""
     parts = tokens(text, language=language)
@@ -56,7 +51,7 @@ def _values(text: str, language: str) -> list[Value]:
     return [
         value
         for value in values
-        if value.kind == "date" or (value.kind == "number" and not _is_label(parts, value.first))
+        if value.kind == "date" or (_NUMBER.match(value.key) and not _is_label(parts, value.first))
     ]
 
 

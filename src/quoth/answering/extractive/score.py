@@ -19,7 +19,6 @@ from quoth.answering.extractive.candidates import (
     normalize,
     question_word_offset,
 )
-from quoth.answering.extractive.expected_values import expected_kind, have_value
 from quoth.core.protocols import Matrix, SpanScores
 from quoth.core.types import Passage, Query
 from quoth.query.filters.patterns import word_set
@@ -38,10 +37,9 @@ Features = Mapping[str, Scores]
 
 ``words`` and ``around`` are shares from 0 to 1 of the query's words: in the sentence, and only in
 its titles or the sentence before it. ``passage`` is the score of its passage as a share of the best
-one. ``question`` is 1 for a question, ``value`` for a number or date where such is asked for,
-``term`` for the explanation of just the term that is asked for. ``late``, ``asked`` and ``pooled``
-are standard scores of `quoth.core.protocols.SpanScores`, ``near`` the highest ``late`` of its
-passage.
+one. ``question`` is 1 for a question, ``term`` for the explanation of just the term asked for.
+``late``, ``asked`` and ``pooled`` are standard scores of `quoth.core.protocols.SpanScores`,
+``near`` the highest ``late`` of its passage.
 """
 WITH_TOKENS = {
     "late": 0.86,
@@ -52,19 +50,17 @@ WITH_TOKENS = {
     "around": 3.15,
     "passage": 3.66,
     "question": -0.94,
-    "value": 1.9,
     "term": 3.0,
 }
 """Log-odds that a sentence is evidence, fitted by scripts/train_answers.py leaving each of five
-judged sets out in turn (docs/decisions/042), ``value`` after the others. No set has lists of terms:
-``term`` is set so that the term itself goes before a longer one."""
+judged sets out in turn (docs/decisions/042). No set has lists of terms: ``term`` is set so
+that the term itself goes before a longer one."""
 WITHOUT_TOKENS = {
     "pooled": 0.99,
     "words": 6.96,
     "around": 3.2,
     "passage": 4.52,
     "question": -0.85,
-    "value": 1.9,
     "term": 3.0,
 }
 """The same for an embedder without token vectors, or for words alone."""
@@ -244,9 +240,6 @@ def feature_rows(
         "question": np.array([float(sentence.question) for sentence in material.sentences]),
         "term": np.array([float(_defines(material, each)) for each in material.sentences]),
     }
-    if kind := expected_kind(query):
-        texts = ((sentence.text, sentence.language) for sentence in material.sentences)
-        features["value"] = np.array(have_value(query, kind, texts), np.float64)
     if spans is not None:
         late = _standard(np.array(spans.whole, np.float64))
         near = np.full(len(passages), -np.inf)

@@ -50,7 +50,7 @@ WITH_TOKENS = {
     "around": 3.15,
     "passage": 3.66,
     "question": -0.94,
-    "term": 3.0,
+    "term": 1.0,
 }
 """Log-odds that a sentence is evidence, fitted by scripts/train_answers.py leaving each of five
 judged sets out in turn (docs/decisions/042). No set has lists of terms: ``term`` is set so
@@ -61,7 +61,7 @@ WITHOUT_TOKENS = {
     "around": 3.2,
     "passage": 4.52,
     "question": -0.85,
-    "term": 3.0,
+    "term": 1.0,
 }
 """The same for an embedder without token vectors, or for words alone."""
 MIN_SPREAD = 0.008

@@ -1,6 +1,6 @@
 """Check the set: gold occurs together in a file of the library, what is absent in none.
 
-Run it with the environment of quoth: ``.venv/bin/python eval/people/check.py``.
+Run it with the environment of quoth: ``.venv/bin/python eval/people/check.py [FOLDER]``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from quoth.ingest.sandbox.parent import ParserPool
 
-HERE = Path(__file__).parent
+HERE = Path(sys.argv[1] if sys.argv[1:] else Path(__file__).parent)
 
 
 async def read_texts() -> dict[str, str]:

@@ -187,6 +187,9 @@ async def test_behind_the_gate_the_protocol_works_and_a_wrong_key_opens_nothing(
         async with Client(f"{url}/mcp") as client:
             found = await values(client, "ask", **HONEY)
             assert found["status"] == "answered"
+        async with httpx.AsyncClient() as http:
+            unread = await http.post(f"{url}/mcp", content=b"{}")
+            assert (unread.status_code, unread.json()["code"]) == (400, "invalid_input")
         headers = {"Authorization": f"Bearer qth_{'a' * 8}_{'b' * 43}"}
         async with httpx.AsyncClient(headers=headers) as http:
             refused = await http.post(f"{url}/mcp", json={"jsonrpc": "2.0", "id": 1})

@@ -77,10 +77,8 @@ broken = call("send_file", body=file(b"%PDF-1.4 broken"), name="broken.pdf", col
 while call("show_state_of_upload", upload_id=broken.id).state != "failed":
     time.sleep(0.1)
 call("retry_upload_of_any_tenant", upload_id=broken.id)
-documents = {
-    found.source: found.document_id
-    for found in call("list_documents", collection="default").documents
-}
+listed = call("list_documents", collection="default", limit=100).documents
+documents = {found.source: found.document_id for found in listed}
 pdf, talk = documents["book.pdf"], documents["talk.srt"]
 note = call("list_documents", collection="notes").documents[0].document_id
 call("show_document", document_id=note)

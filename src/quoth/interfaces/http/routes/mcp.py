@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, FastAPI
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -80,6 +81,8 @@ MESSAGE = {"application/json": {"schema": {"type": "object", "additionalProperti
 )
 async def call(request: Request, _caller: Reader) -> Response:
     """Speak the Model Context Protocol (streamable HTTP, without sessions)."""
+    if not request.headers.get("content-type", "").startswith("application/json"):
+        raise HTTPException(400)
     manager = getattr(request.app.state, "mcp", None)
     if manager is None:
         raise NotFound("The packages for agents are not installed: pip install 'quoth[mcp]'")

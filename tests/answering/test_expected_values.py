@@ -35,6 +35,8 @@ def test_the_kind_that_a_question_asks_for(question: str, kind: str) -> None:
         ("number", "It has 12 rooms.", True),
         ("number", "It has twelve rooms.", True),
         ("number", "It needs 780MB.", True),
+        ("number", "Only one room has a door.", True),
+        ("number", "Il a une dizaine de pièces.", True),
         ("number", "It needs version 6.3.1.", False),
         ("number", "Pier 9 has rooms, see section 4.", False),
         ("price", "It costs 12 euros.", True),

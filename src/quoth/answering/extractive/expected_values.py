@@ -12,6 +12,8 @@ from quoth.query.filters.patterns import find_matches, has_match, word_set
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?(?:[^\W\d]|$)")
 """A number, perhaps with its unit ("780MB"); no version ("6.3.1")."""
+_IN_WORDS = {"price": "free", "number": "amount"}
+"""How a kind is said without a number: "free", "a dozen"."""
 _CURRENCIES = frozenset("$€£¥")
 _PLACES = frozenset(("page", "chapter"))
 _TIMES = frozenset(("century", "year", "month", "day"))
@@ -31,7 +33,7 @@ def have_value(query: Query, kind: str, texts: Iterable[tuple[str, str]]) -> lis
     asked = {value.key for value in _values(query.standalone, query.language)}
     return [
         any(value.key not in asked and _is_of_kind(value, kind) for value in _values(*text))
-        or (kind == "price" and has_match("free", normalize(text[0])))
+        or (kind in _IN_WORDS and has_match(_IN_WORDS[kind], normalize(text[0])))
         for text in texts
     ]
 

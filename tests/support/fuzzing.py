@@ -52,7 +52,7 @@ def fuzz(folder: Path, *, seed: int, examples: int, phases: str, checks: str) ->
         }
 
     with (
-        listening(folder / "home", prepare) as (address, (key, known), _house),
+        listening(folder / "home", prepare, tenant="ada") as (address, (key, known), _house),
         patch.object(Keys, "revoke", sparing(key)),
     ):
         schema = folder / "openapi.json"

@@ -33,9 +33,16 @@ class LiveTranscript extends Base {
     this.top = box.scrollTop;
   }
 
+  /** Looks once more before words are added: the browser tells of scrolling a frame later. */
+  willUpdate() {
+    this.onScroll();
+  }
+
   updated() {
     const { box } = this;
-    if (box && !this.behind) box.scrollTop = box.scrollHeight;
+    if (!box) return;
+    if (!this.behind) box.scrollTop = box.scrollHeight;
+    this.top = box.scrollTop;
   }
 
   render() {

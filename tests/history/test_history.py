@@ -55,10 +55,10 @@ def test_markers_behind_a_sentence_are_left_out() -> None:
         ),
     )
     assert list(pieces(made)) == [
-        ("One.", (1,), ""),
-        (" ", (), ""),
-        ("Two.", (2, 3), "supported in part by its source"),
-        ("\n\nThree [9].", (), ""),
+        ("One.", (1,), "", 1),
+        (" ", (), "", 0),
+        ("Two.", (2, 3), "supported in part by its source", 2),
+        ("\n\nThree [9].", (), "", 0),
     ]
 
 

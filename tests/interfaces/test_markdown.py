@@ -150,6 +150,24 @@ def test_only_addresses_of_the_web_are_shown() -> None:
         assert web_link(other, "d") is None
 
 
+@pytest.mark.parametrize("model", [None, ObedientGenerator])
+async def test_marks_open_their_sentence_where_the_answer_has_a_page(
+    home: Path, model: type[ObedientGenerator] | None
+) -> None:
+    async with open_tour(home, generator=model and model(), stored=True) as engine:
+        request = Request(SOURCES["question"], choices={"policy": "mark", "cache": "none"})
+        events = to_markdown(
+            engine.stream(request), address=address, page_of="https://quoth.test/q/{}".format
+        )
+        *pieces, answer = [piece async for piece in events]
+    assert isinstance(answer, Answer)
+    cited = {at for at, sentence in enumerate(answer.sentences, 1) if sentence.citations}
+    page = f"https://quoth.test/q/{answer.query_id}"
+    assert links_in("".join(map(str, pieces))) == {f"{page}#s{at}" for at in cited}
+    text = "".join(markdown_sentences(answer, address=address, page=page))
+    assert text == "".join(map(str, pieces))
+
+
 async def test_an_address_cannot_end_its_own_link(home: Path) -> None:
     _pieces, answer = await streamed(home, None)
     broken = "https://a.test/x)](https://evil.test) <b>"

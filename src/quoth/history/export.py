@@ -52,20 +52,21 @@ def exported(record: Record, form: Format) -> str:
             return _csv(record)
 
 
-def pieces(answer: Answer) -> Iterator[tuple[str, tuple[int, ...], str]]:
-    """Cut the answer's text after each sentence: text, the numbers it cites, what is doubtful.
+def pieces(answer: Answer) -> Iterator[tuple[str, tuple[int, ...], str, int]]:
+    """Cut the answer's text after each sentence: text, numbers it cites, what is doubtful, number.
 
     The markers behind a sentence are left out, since the numbers say the same. A piece that is
-    no sentence (white space, a heading) cites nothing.
+    no sentence (white space, a heading) cites nothing and has the number 0.
     """
     at = 0
-    for each in answer.sentences:
+    for number, each in enumerate(answer.sentences, 1):
         if each.start > at:
-            yield answer.text[at : each.start], (), ""
-        yield answer.text[each.start : each.end], each.citations, DOUBTS.get(each.support, "")
+            yield answer.text[at : each.start], (), "", 0
+        doubt = DOUBTS.get(each.support, "")
+        yield answer.text[each.start : each.end], each.citations, doubt, number
         at = _behind_markers(answer.text, each.end, numbers=each.citations)
     if at < len(answer.text):
-        yield answer.text[at:], (), ""
+        yield answer.text[at:], (), "", 0
 
 
 def _behind_markers(text: str, at: int, *, numbers: tuple[int, ...]) -> int:
@@ -92,7 +93,7 @@ def source_words(each: Citation) -> str:
 
 def _markdown(record: Record) -> str:
     answer = record.answer
-    text = "".join(_marked(*each) for each in pieces(answer))
+    text = "".join(_marked(*piece[:3]) for piece in pieces(answer))
     lines = [f"# {_md(record.request.question)}", "", text.strip(), ""]
     lines += [f"> {_md(each)}\n" for each in answer.warnings]
     if answer.citations:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, MutableMapping
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from quoth.core.settings import load_settings
 from quoth.core.types import Answer, Citation, Turn
 from quoth.engine import Engine
 from quoth.interfaces.http.middleware.trusted_host import LOOPBACK, check_host, check_origin
+from quoth.interfaces.links import answer_page, public_answer
 from quoth.interfaces.markdown import escape_markdown, to_markdown, web_link
 from quoth.pipeline.retrieve import Request
 from quoth.text.locators import label
@@ -104,12 +106,16 @@ async def answer(message: Any) -> None:
     turns: tuple[Turn, ...] = cl.user_session.get("turns") or ()
     shown = cl.Message(content="")
     events = engines[0].stream(Request(message.content, history=turns))
+    settings = engines[0].parts.settings
+    page_of = partial(answer_page, settings)
     try:
-        async for piece in to_markdown(events, address=web_link):
+        async for piece in to_markdown(events, address=web_link, page_of=page_of):
             if isinstance(piece, Answer):
+                base = settings.public_url
+                linked = public_answer(piece, base=base) if base else piece
                 pages = await asyncio.to_thread(serve_sources, engines[0], piece)
                 shown.content += sources(piece, pages)
-                shown.elements = [*map(citation_card, piece.citations), *unique_pages(pages)]
+                shown.elements = [*map(citation_card, linked.citations), *unique_pages(pages)]
                 turn = Turn(message.content, piece.text)
                 cl.user_session.set("turns", (*turns, turn)[-TURNS:])
             else:

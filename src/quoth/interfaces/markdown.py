@@ -14,7 +14,14 @@ from urllib.parse import quote, urlsplit
 from quoth.answering.answerability import notes
 from quoth.answering.generative.assemble import format_markers
 from quoth.answering.generative.sanitize import plain_quotation
-from quoth.core.events import AnswerCompleted, CitationAdded, Event, SentenceVerified, TextAdded
+from quoth.core.events import (
+    AnswerCompleted,
+    CitationAdded,
+    Event,
+    SentenceVerified,
+    StageStarted,
+    TextAdded,
+)
 from quoth.core.types import Answer, Hit
 from quoth.history.export import DOUBTS as EXPORTED
 from quoth.history.export import pieces
@@ -43,10 +50,11 @@ def web_link(link: str | None, _document_id: str) -> str | None:
         return None
 
 
-def markdown_sentences(answer: Answer, *, address: Address) -> list[str]:
+def markdown_sentences(answer: Answer, *, address: Address, page: str | None = None) -> list[str]:
     """Yield an answer as pieces of Markdown, a sentence each, then the notes.
 
-    Where nothing is cited the closest passages follow, as quotations.
+    Marks link to their sources, or to their sentence on the ``page`` of the answer. Where nothing
+    is cited the closest passages follow, as quotations.
     """
     links = {
         citation.number: address(citation.link, citation.document_id)
@@ -56,10 +64,10 @@ def markdown_sentences(answer: Answer, *, address: Address) -> list[str]:
         _sentence(
             text if answer.model else code_span(text),
             numbers,
-            links=links,
+            links=_sentence_links(page, number, numbers) or links,
             doubted=doubt == EXPORTED["unsupported"],
         )
-        for text, numbers, doubt in pieces(answer)
+        for text, numbers, doubt, number in pieces(answer)
     ]
     closest = () if answer.citations else answer.closest
     near = [_near(each, address=address) for each in closest]
@@ -72,20 +80,28 @@ def markdown_sentences(answer: Answer, *, address: Address) -> list[str]:
 
 
 async def to_markdown(
-    events: AsyncGenerator[Event, None], *, address: Address
+    events: AsyncGenerator[Event, None],
+    *,
+    address: Address,
+    page_of: Callable[[str], str | None] = lambda _query_id: None,
 ) -> AsyncGenerator[str | Answer, None]:
     """Return an answer's Markdown as it comes, then the answer; the texts joined are `linked`'s.
 
     A sentence is yielded once it is verified, with its links, and none before the first is
     supported: until then the extractive answer may still replace the generated one. Where a model
     breaks off and the extractive answer replaces it, that follows in a separate paragraph.
+    ``page_of`` returns the page of an answer by its id, to which its marks link.
     """
     links: dict[int, str | None] = {}
+    page: str | None = None
+    number = 0
     tokens = held = sent = ""
     proved = False
     async with aclosing(events):
         async for event in events:
-            if isinstance(event, TextAdded):
+            if isinstance(event, StageStarted):
+                page = page or page_of(event.query_id)
+            elif isinstance(event, TextAdded):
                 tokens += event.text
             elif isinstance(event, CitationAdded):
                 citation = event.citation
@@ -93,10 +109,11 @@ async def to_markdown(
             elif isinstance(event, SentenceVerified):
                 said = tokens.removesuffix(format_markers(event.citations)) if event.kept else ""
                 tokens = ""
+                number += event.kept
                 held += said and _sentence(
                     said if sent or held else said.lstrip(),
                     event.citations,
-                    links=links,
+                    links=_sentence_links(page, number, event.citations) or links,
                     doubted=event.support == "unsupported",
                 )
                 proved = proved or bool(event.citations)
@@ -104,7 +121,9 @@ async def to_markdown(
                     yield held
                     sent, held = sent + held, ""
             elif isinstance(event, AnswerCompleted):
-                for piece in _rest(markdown_sentences(event.answer, address=address), sent):
+                for piece in _rest(
+                    markdown_sentences(event.answer, address=address, page=page), sent
+                ):
                     yield piece
                 yield event.answer
 
@@ -136,6 +155,10 @@ def _sentence(
     cited = "".join(f" {_mark(number, links.get(number))}" for number in numbers)
     language = detect_language(text.strip(), among=("en", "fr"), fallback="en") if doubted else "en"
     return f"{escape_markdown(text)}{cited}" + (f" *({DOUBTS[language]})*" if doubted else "")
+
+
+def _sentence_links(page: str | None, number: int, cited: tuple[int, ...]) -> dict[int, str | None]:
+    return dict.fromkeys(cited, f"{page}#s{number}") if page else {}
 
 
 def _near(hit: Hit, *, address: Address) -> str:

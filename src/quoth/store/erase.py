@@ -57,7 +57,7 @@ class StoredQuestions(TenantConnection):
         """Replace a query, its answer and feedback by versions without texts."""
         with self.writing("blank question") as connection:
             for table, name, values in (
-                (queries, "id", {"text": row.text, "plan": row.plan}),
+                (queries, "id", {"text": row.text, "plan": row.plan, "title": None}),
                 (answers, "query_id", {"answer": row.answer}),
                 (records, "query_id", {"record": row.record}),
                 (feedback, "query_id", {"comment": ""}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, func, insert, select, update
 
 from quoth.core.errors import InputError, NotFound
 from quoth.store.database import TenantConnection
@@ -49,13 +49,17 @@ class StoredRecord:
 
 @dataclass(frozen=True, slots=True)
 class QuerySummary:
-    """A question in the history; ``text`` is its hash where only that is stored."""
+    """A question in the history; ``text`` is its hash where only that is stored.
+
+    ``title`` is what people call it, None for its own words.
+    """
 
     query_id: str
     created_at: str
     collection: str
     text: str
     status: str
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +158,11 @@ class QueryHistory(TenantConnection):
     ) -> list[QuerySummary]:
         """List questions, the newest first; of one collection or upload, or of all.
 
-        With ``words`` only those that hold each of them.
+        With ``words`` only those that hold each of them, in the question or its title.
         """
         wanted = [queries.c.tenant == self.tenant]
-        wanted += [queries.c.text.icontains(word, autoescape=True) for word in words.split()]
+        named = queries.c.text + " " + func.coalesce(queries.c.title, "")
+        wanted += [named.icontains(word, autoescape=True) for word in words.split()]
         if collection is not None:
             wanted.append(queries.c.collection == collection)
         if upload_id is not None:
@@ -169,6 +174,7 @@ class QueryHistory(TenantConnection):
                 queries.c.collection,
                 queries.c.text,
                 queries.c.status,
+                queries.c.title,
             )
             .where(*wanted)
             .order_by(queries.c.created_at.desc(), queries.c.id)
@@ -185,6 +191,13 @@ class QueryHistory(TenantConnection):
         )
         with self.reading() as connection:
             return connection.execute(statement).scalar()
+
+    def rename(self, query_id: str, title: str | None) -> bool:
+        """Set the title of a question, or take it away; returns whether the question exists."""
+        its = (queries.c.tenant == self.tenant) & (queries.c.id == query_id)
+        with self.writing("rename question") as connection:
+            changed = connection.execute(update(queries).where(its).values(title=title))
+        return bool(changed.rowcount)
 
     def forget(self, query_id: str) -> bool:
         """Delete a question with all that is stored of it; returns whether it existed."""

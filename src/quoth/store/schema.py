@@ -17,7 +17,7 @@ from sqlalchemy import (
 
 from quoth.store.rows import words
 
-HEAD = "0007"
+HEAD = "0008"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -189,6 +189,7 @@ queries = Table(
     Column("usd", Float),
     Column("degraded", Boolean),
     Column("cached", Boolean),
+    Column("title", words()),
     Index("ix_queries_tenant_created_at", "tenant", "created_at"),
 )
 

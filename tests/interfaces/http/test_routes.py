@@ -128,6 +128,11 @@ async def test_history_is_listed_shown_rated_and_forgotten(fresh: httpx.AsyncCli
     kept = (await fresh.get(f"/v1/queries/{key}")).json()
     assert kept["answer"]["text"] == answer["text"]
     assert kept["feedback"]["comment"] == "Not warm enough."
+    assert (await fresh.patch(f"/v1/queries/{key}", json={"title": "Ruhe"})).status_code == 204
+    for words, count in (("ruhe", 1), (f"RUHE {QUESTION.split()[0]}", 1), ("other", 0)):
+        found = (await fresh.get("/v1/queries", params={"words": words})).json()["queries"]
+        assert [query["title"] for query in found] == ["Ruhe"] * count
+    assert (await fresh.patch("/v1/queries/q_none", json={"title": "x"})).status_code == 404
     assert (await fresh.delete(f"/v1/queries/{key}")).status_code == 204
     assert (await fresh.get(f"/v1/queries/{key}")).status_code == 404
 

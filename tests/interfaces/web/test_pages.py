@@ -30,10 +30,10 @@ def query_id(web: WebApp) -> str:
         return found[1]
 
 
-def test_a_question_is_found_in_the_history_opened_and_deleted(web: WebApp) -> None:
+def test_a_question_is_found_in_the_history_opened_renamed_and_deleted(web: WebApp) -> None:
     with web.opened() as visit:
         page = visit.page
-        page.on("dialog", lambda each: each.accept())
+        page.on("dialog", lambda each: each.accept("One sting"))
         visit.ask("Which insect stings only once?")
         page.locator("nav a", has_text="History").click()
         rows = page.locator(".list li")
@@ -45,8 +45,12 @@ def test_a_question_is_found_in_the_history_opened_and_deleted(web: WebApp) -> N
         rows.first.locator("a").click()
         expect(page.locator("#question")).to_have_value("Which insect stings only once?")
         page.go_back()
-        page.locator("input[type=search]").fill("stings")
-        rows.first.locator("button").click()
+        rows.first.get_by_role("button", name="Rename").click()
+        expect(rows.first.locator("a")).to_have_text("One sting")
+        page.reload()
+        page.locator("input[type=search]").fill("one sting insect")
+        expect(rows.first.locator("a")).to_have_text("One sting")
+        rows.first.get_by_role("button", name="Delete").click()
         expect(rows).to_have_count(0)
 
 
@@ -117,26 +121,36 @@ def test_an_empty_library_says_what_to_do(web: WebApp) -> None:
         expect(page.locator(".first-run")).to_contain_text("Add documents")
 
 
-def test_a_key_opens_the_app_and_is_kept_nowhere(web: WebApp, tmp_path: Path) -> None:
-    env = environment(tmp_path)
+def test_a_key_opens_the_app_below_its_base_path(web: WebApp, tmp_path: Path) -> None:
+    """All that the page asks for is below the base, else ``opened`` fails."""
+    env = {**environment(tmp_path), "QUOTH_PUBLIC_URL": "http://127.0.0.1/library"}
+    notes = str(web.sources / "notes.md")
+    subprocess.run([*PROGRAM, "--quiet", "add", notes], env=env, check=True)
     words = [*PROGRAM, "keys", "add", "--label", "test", "--scopes", "read"]
     made = subprocess.run(words, env=env, check=True, capture_output=True, text=True)
     key = re.search(r"\bqth_[\w-]+", made.stdout)
     assert key is not None, made.stdout
-    with serving(env) as url, replace(web, url=url).opened() as visit:
+    with serving(env) as url, replace(web, url=f"{url}/library").opened() as visit:
         page = visit.page
         page.locator("input[name=key]").fill("wrong")
         page.keyboard.press("Enter")
         expect(page.locator("sign-in .problem")).to_contain_text("key")
         page.locator("input[name=key]").fill(key[0])
         page.keyboard.press("Enter")
-        expect(page.locator(".first-run")).to_be_visible()
+        expect(page.locator("#question")).to_be_visible()
         kept = page.evaluate("[{...localStorage}, {...sessionStorage}, location.href]")
         assert key[0] not in str(kept)
         assert page.evaluate("document.cookie") == ""
         page.reload()
-        expect(page.locator(".first-run")).to_be_visible()
+        visit.ask(HONEY)
+        assert re.fullmatch(rf"{url}/library/q/q_\w+", page.url)
+        page.locator("button.number").first.click()
+        expect(page.locator(".proof .reading mark").first).to_be_visible()
+        page.go_back()
+        expect(page.locator(".proof")).to_have_count(0)
         page.locator("nav a", has_text="Settings").click()
+        assert page.url == f"{url}/library/settings"
+        assert [cookie["path"] for cookie in visit.context.cookies()] == ["/library"]
         page.locator("button", has_text="Sign out").click()
         expect(page.locator("sign-in")).to_be_visible()
 

@@ -7,11 +7,13 @@ import json
 import re
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from fastapi.testclient import TestClient
 
 import quoth.interfaces.web
+from quoth.core.settings import Settings
 from quoth.interfaces.web.routes import is_public, load_site
 
 STATIC = Path(quoth.interfaces.web.__file__).parent / "static"
@@ -29,6 +31,7 @@ def client() -> TestClient:
     from quoth.interfaces.web.routes import router
 
     app = FastAPI()
+    app.state.tenants = SimpleNamespace(settings=Settings(public_url="https://quoth.test/library"))
     app.include_router(router)
     return TestClient(app)
 
@@ -50,7 +53,9 @@ def client() -> TestClient:
 )
 def test_every_address_of_the_app_is_the_same_page(client: TestClient, path: str) -> None:
     response = client.get(path)
-    assert response.content == load_site().pages["index"]
+    assert response.content == client.get("/").content
+    assert f'src="/library/static/{load_site().version}/app.js"' in response.text
+    assert "{" not in response.text
     assert response.headers["cache-control"] == "no-cache"
     assert is_public(path)
 
@@ -60,13 +65,13 @@ def test_data_is_not_public() -> None:
 
 
 def test_the_page_names_files_that_exist_and_never_change(client: TestClient) -> None:
-    site = load_site()
-    named = re.findall(r'(?:href|src)="(/static/[^"]+)"', b"".join(site.pages.values()).decode())
-    preloaded = re.findall("<([^>]+)>", site.preload)
+    app, pdf = client.get("/"), client.get("/pdf/d1")
+    named = re.findall(r'(?:href|src)="(/library/static/[^"]+)"', app.text + pdf.text)
+    preloaded = re.findall("<([^>]+)>", app.headers["link"])
     assert len(preloaded) == len(MODULES) - len(PDF_MODULES)
-    named += preloaded
+    named += preloaded + re.findall("<([^>]+)>", pdf.headers["link"])
     for address in named:
-        response = client.get(address)
+        response = client.get(address.removeprefix("/library"))
         assert response.status_code == 200
         assert "immutable" in response.headers["cache-control"]
 

@@ -10,12 +10,28 @@ from typing import Self
 from rich.cells import cell_len
 from rich.console import Console
 from rich.status import Status
+from rich.style import Style
 from rich.text import Text
 
-from quoth.core.events import AnswerCompleted, Event, EvidenceFound, SentenceVerified, TextAdded
+from quoth.core.events import (
+    AnswerCompleted,
+    Event,
+    EvidenceFound,
+    SentenceVerified,
+    StageStarted,
+    TextAdded,
+)
 from quoth.core.types import Answer
-from quoth.interfaces.cli.render import WIDEST, answer_sources, answer_text, unsupported, wrap_text
+from quoth.interfaces.cli.render import (
+    WIDEST,
+    answer_sources,
+    answer_text,
+    unsupported,
+    with_links,
+    wrap_text,
+)
 from quoth.interfaces.cli.session import DONE, FAILED, CliSession, engine_of
+from quoth.interfaces.links import answer_page
 from quoth.pipeline.retrieve import Request
 from quoth.text.analyzer import detect_language
 from quoth.text.json_codec import to_json
@@ -32,6 +48,8 @@ class WrappedWriter:
         self._width = min(screen.width, WIDEST)
         self._column = 0
         self._held = ""
+        self.link = ""
+        """The address that marks link to."""
 
     def write(self, piece: str) -> None:
         """Write what is whole; the last word waits, for it may go on."""
@@ -63,7 +81,10 @@ class WrappedWriter:
         else:
             self._column += len(blank)
         self._column += wide
-        self._screen.print(Text(blank + word, style=style), end="", soft_wrap=True)
+        text = Text(blank + word, style=style)
+        if self.link:
+            text.highlight_regex(r"\[\d+\]", Style(link=self.link))
+        self._screen.print(text, end="", soft_wrap=True)
 
 
 class Watching:
@@ -75,6 +96,9 @@ class Watching:
 
     def __init__(self, session: CliSession, *, language: str) -> None:
         self._screen = session.out
+        self._settings = session.settings
+        self._page: str | None = None
+        self._sentences = 0
         self._quiet = session.quiet
         self._language = language
         self._flow = WrappedWriter(session.out)
@@ -86,9 +110,14 @@ class Watching:
 
     def see(self, event: Event) -> None:
         """Show an event, as far as there is something to see."""
-        if isinstance(event, EvidenceFound):
+        if isinstance(event, StageStarted):
+            self._page = self._page or answer_page(self._settings, event.query_id)
+            self._link_marks()
+        elif isinstance(event, EvidenceFound):
             self._evidence = event
-            text = wrap_text(self._screen, Text(event.text, style="dim"))
+            linked = with_links(event.text, event.sentences, page=self._page)
+            linked.stylize("dim")
+            text = wrap_text(self._screen, linked)
             self._screen.print(text, "", sep="\n", soft_wrap=True)
             if not self._quiet:
                 said = Text("The language model is reading …", style="dim")
@@ -101,6 +130,14 @@ class Watching:
             if event.support == "unsupported" and self.shown[self._checked :].strip():
                 self._flow.mark(unsupported(self._language))
             self._checked = len(self.shown)
+            self._flow.end()
+            self._sentences += event.kept
+            self._link_marks()
+
+    def _link_marks(self) -> None:
+        """Let the marks of the sentence that is written link to it."""
+        if self._page:
+            self._flow.link = f"{self._page}#s{self._sentences + 1}"
 
     def _token(self, text: str, evidence: EvidenceFound) -> None:
         whole = self.shown + text

@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from quoth.core.types import Answer, Hit, Locator
+from quoth.core.types import Answer, Hit, Locator, Sentence
 from quoth.interfaces.cli.session import CliSession
+from quoth.interfaces.links import answer_page, mark_links, public_answer
 from quoth.text.locators import ARROW, label
 
 if TYPE_CHECKING:
@@ -53,19 +54,28 @@ def marked_parts(text: str, span: tuple[int, int]) -> tuple[str, str, str]:
 
 def answer_text(session: CliSession, answer: Answer) -> None:
     """Show an answer's text; what no source supports says so."""
-    session.out.print(wrap_text(session.out, marked(answer)), soft_wrap=True)
+    page = answer_page(session.settings, answer.query_id)
+    session.out.print(wrap_text(session.out, marked(answer, page=page)), soft_wrap=True)
 
 
-def marked(answer: Answer) -> Text:
+def with_links(text: str, sentences: Sequence[Sentence], *, page: str | None) -> Text:
+    """Return a text whose marks link to their sentences on the ``page`` of the answer."""
+    linked = Text(text)
+    for start, end, address in mark_links(text, sentences, page=page) if page else ():
+        linked.stylize(Style(link=address), start, end)
+    return linked
+
+
+def marked(answer: Answer, *, page: str | None = None) -> Text:
     """Return an answer's text with a mark behind every sentence that no source supports."""
-    text = Text()
+    text, whole = Text(), with_links(answer.text, answer.sentences, page=page)
     done = 0
     for each in answer.sentences:
         if each.support == "unsupported":
-            text.append(answer.text[done : each.end])
+            text.append(whole[done : each.end])
             text.append(f" {unsupported(answer.query.language)}", style="red")
             done = each.end
-    return text.append(answer.text[done:])
+    return text.append(whole[done:])
 
 
 def unsupported(language: str) -> str:
@@ -87,9 +97,15 @@ def wrap_text(screen: Console, text: Text) -> Text:
 
 
 def answer_sources(session: CliSession, answer: Answer) -> None:
-    """Show what an answer cites, or the closest passages, and how it came about."""
+    """Show what an answer cites, or the closest passages, and how it came about.
+
+    With a ``public_url`` the sources are links into the web app.
+    """
     from quoth.answering.answerability import notes
 
+    settings = session.settings
+    if settings.public_url:
+        answer = public_answer(answer, base=settings.public_url)
     out = session.out
     out.print()
     for each in answer.citations:
@@ -106,6 +122,8 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
     for line in notes(answer):
         session.say(f"Note: {line}")
     out.print(Text(f"\n  {' · '.join(_foot(answer))}", style="dim"), soft_wrap=True)
+    if page := answer_page(settings, answer.query_id):
+        out.print(Text("  ").append(_link(out, page)), soft_wrap=True)
 
 
 def _foot(answer: Answer) -> Iterator[str]:

@@ -20,7 +20,7 @@ from quoth.ingest.readers.metadata import sidecar
 from quoth.ingest.sources.files import is_unchanged
 from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import listing_of
-from quoth.interfaces.http.responses import is_web
+from quoth.interfaces.links import is_web
 from quoth.pipeline.uploads import tenant_blobs
 
 FILE_GONE = "The file of this document no longer exists. Its extracted text does."

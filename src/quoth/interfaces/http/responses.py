@@ -6,19 +6,18 @@ Web addresses stay as they are; a file on the disk is reached by the id of its d
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
-from urllib.parse import unquote, urldefrag, urlsplit
+from urllib.parse import unquote, urldefrag
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from quoth.core.types import Answer, Citation
+from quoth.interfaces.links import is_web, public_link
 from quoth.store.blobs import source_name
 from quoth.text.json_codec import dump
 
-WEB_SCHEMES = ("http", "https")
 SCALARS = frozenset((str, int, float, bool, type(None)))
 
 
@@ -64,49 +63,6 @@ def service_address(request: Request) -> str:
     """Return the address of the service for its users: the ``public_url``, else as requested."""
     configured: str | None = request.app.state.tenants.settings.public_url
     return configured or str(request.base_url).rstrip("/")
-
-
-def public_answer(answer: Answer, *, base: str) -> Answer:
-    """Return an answer with public links, on the service at ``base``."""
-    return replace(
-        answer,
-        citations=tuple(
-            replace(citation, link=_span_link(base, citation)) for citation in answer.citations
-        ),
-        closest=tuple(
-            replace(hit, link=public_link(base, hit.link, hit.document_id))
-            for hit in answer.closest
-        ),
-    )
-
-
-def _span_link(base: str, citation: Citation) -> str:
-    """Return the source's web address, else that of the cited words in the web app."""
-    if citation.link is not None and is_web(citation.link):
-        return citation.link
-    span = f"start={citation.snippet_start}&end={citation.span_end or citation.snippet_end}"
-    return f"{base}/d/{citation.document_id}?{span}"
-
-
-def public_link(base: str, link: str | None, document_id: str | None) -> str | None:
-    """Return a web address unchanged, and any other link as that of the document's file.
-
-    ``base`` is the address of the service, "" for paths from its root.
-    """
-    if link is None or is_web(link) or link.startswith("/v1/"):
-        return link
-    if document_id is None:
-        return None
-    fragment = urldefrag(link).fragment
-    return f"{base}/v1/documents/{document_id}/original{'#' * bool(fragment)}{fragment}"
-
-
-def is_web(address: str) -> bool:
-    """Return whether an address is a web address."""
-    try:
-        return urlsplit(address).scheme.lower() in WEB_SCHEMES
-    except ValueError:
-        return False
 
 
 @cache

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 from quoth.answering.answerability import describe_degradation, notes
 from quoth.answering.generative.sanitize import Characters
+from quoth.core.settings import Settings
 from quoth.core.types import Answer, Chunk, Citation, Document, Hit, Locator
+from quoth.interfaces.links import answer_page, mark_links, public_answer
 from quoth.interfaces.markdown import Address
 from quoth.text.locators import label
 
@@ -62,6 +64,8 @@ class CitationResult:
 @dataclass(frozen=True)
 class AskResult:
     """An answer whose marks ``[1]`` are the numbers of its citations.
+
+    They link to their sentences in the web app where the service has a public address.
 
     ``closest`` are passages near the question where nothing answers it. ``status`` is answered,
     partial, low_relevance, no_results, degraded or small_talk.
@@ -155,11 +159,17 @@ def search_result(
     )
 
 
-def ask_result(answer: Answer, *, address: Address) -> AskResult:
-    """Show an answer."""
+def ask_result(answer: Answer, *, address: Address, settings: Settings) -> AskResult:
+    """Show an answer; with a ``public_url`` marks and sources link into the web app."""
+    text = answer.text
+    if settings.public_url:
+        answer = public_answer(answer, base=settings.public_url)
+    if page := answer_page(settings, answer.query_id):
+        for _start, end, link in reversed([*mark_links(text, answer.sentences, page=page)]):
+            text = f"{text[:end]}({link}){text[end:]}"
     closest = () if answer.citations else answer.closest
     return AskResult(
-        answer=answer.text,
+        answer=text,
         status=answer.status,
         grounded=answer.grounded,
         citations=tuple(_proof(each, address=address) for each in answer.citations),

@@ -165,7 +165,8 @@ class Tools:
             question, filters=tuple(filters or ()), collections=(name,), history=turns
         )
         answer = await seat.engine.answer(request, keep=seat.keep)
-        return given(ask_result(answer, address=seat.address))
+        settings = seat.engine.parts.settings
+        return given(ask_result(answer, address=seat.address, settings=settings))
 
     async def open_passage(
         self, passage_id: PassageId, context: Context[Any, Any], around: Window = 1

@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import gzip
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from html import escape
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
@@ -22,6 +23,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from quoth.core.errors import NotFound
+from quoth.interfaces.http.middleware.client_address import base_path
 from quoth.interfaces.http.middleware.security_headers import POLICY
 
 router = APIRouter(include_in_schema=False)
@@ -79,13 +81,12 @@ VIDEO = re.compile(r"[A-Za-z0-9_-]{11}")
 class Site:
     """The pages by name and the static files; ``version`` changes with any of them.
 
-    ``preload`` is the header that names all modules of the app, ``pdf_preload`` those of a PDF.
+    ``modules`` are the names of the modules that each page loads.
     """
 
     version: str
     pages: Mapping[str, bytes]
-    preload: str
-    pdf_preload: str
+    modules: Mapping[str, Sequence[str]]
     files: Mapping[str, bytes]
 
 
@@ -103,20 +104,17 @@ def load_site() -> Site:
     for name, content in found.items():
         digest.update(name.encode() + b"\0" + content)
     version = digest.hexdigest()[:12]
-    root = f"/static/{version}"
     # Modules import each other: without this the browser finds them one level at a time.
-    modules = [name for name in found if name.endswith(".js") and not name.startswith(PDF_FILES)]
-    pdf = [name for name in found if name in PDF_MODULES]
-    preload, pdf_preload = (
-        ", ".join(f"<{root}/{name}>; rel=modulepreload" for name in names)
-        for names in (modules, pdf)
-    )
+    modules = {
+        "index": [n for n in found if n.endswith(".js") and not n.startswith(PDF_FILES)],
+        "pdf": sorted(PDF_MODULES),
+    }
     pages = {
-        name.removesuffix(".html"): found.pop(name).replace(b"{static}", root.encode())
+        name.removesuffix(".html"): found.pop(name)
         for name in list(found)
         if name.endswith(".html")
     }
-    return Site(version, pages, preload, pdf_preload, found)
+    return Site(version, pages, modules, found)
 
 
 def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
@@ -129,15 +127,14 @@ def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
     return found
 
 
-async def app_page() -> Response:
+async def app_page(request: Request) -> Response:
     """Return the page of the app; its address selects what the page shows."""
-    return _page(load_site().pages["index"], {"link": load_site().preload})
+    return _page(request, "index", {})
 
 
-async def pdf_page() -> Response:
+async def pdf_page(request: Request) -> Response:
     """Return the page that shows a PDF file as a whole."""
-    headers = {"content-security-policy": PDF_POLICY, "link": load_site().pdf_preload}
-    return _page(load_site().pages["pdf"], headers)
+    return _page(request, "pdf", {"content-security-policy": PDF_POLICY})
 
 
 @router.get("/youtube/{video}")
@@ -146,17 +143,26 @@ async def youtube_page(video: str, request: Request, start: int = 0) -> Response
     if not request.app.state.tenants.settings.youtube_player or not VIDEO.fullmatch(video):
         raise NotFound("There is no player here.")
     address = f"https://www.youtube-nocookie.com/embed/{video}?start={max(0, start)}"
-    page = load_site().pages["youtube"].replace(b"{address}", address.encode())
     # The player refuses pages that do not name themselves.
     referrer = {"referrer-policy": "strict-origin-when-cross-origin"}
-    return _page(page, {"content-security-policy": PLAYER_POLICY, **referrer})
+    headers = {"content-security-policy": PLAYER_POLICY, **referrer}
+    return _page(request, "youtube", headers, address=address)
 
 
-def _page(content: bytes, headers: Mapping[str, str]) -> Response:
+def _page(
+    request: Request, name: str, headers: Mapping[str, str], *, address: str = ""
+) -> Response:
+    site = load_site()
+    base = base_path(request.app.state.tenants.settings)
+    static = f"{base}/static/{site.version}"
+    page = site.pages[name].decode()
+    for placeholder, value in (("static", static), ("base", base), ("address", address)):
+        page = page.replace(f"{{{placeholder}}}", escape(value))
+    links = (f"<{static}/{module}>; rel=modulepreload" for module in site.modules.get(name, ()))
     return Response(
-        content,
+        page,
         media_type="text/html; charset=utf-8",
-        headers={"cache-control": "no-cache", **headers},
+        headers={"cache-control": "no-cache", "link": ", ".join(links), **headers},
     )
 
 

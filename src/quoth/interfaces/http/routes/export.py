@@ -12,9 +12,10 @@ from starlette.responses import Response
 
 from quoth.history.export import Format, exported
 from quoth.interfaces.http.dependencies import Owner
-from quoth.interfaces.http.responses import public_answer, service_address
+from quoth.interfaces.http.responses import service_address
 from quoth.interfaces.http.routes.queries import load_query
 from quoth.interfaces.http.schemas import OneId, text_content
+from quoth.interfaces.links import public_answer
 
 router = APIRouter(tags=["questions"])
 

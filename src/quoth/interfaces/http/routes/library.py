@@ -18,11 +18,12 @@ from quoth.ingest.readers.metadata import normalize_language, normalize_url, rea
 from quoth.interfaces.http.dependencies import Writer
 from quoth.interfaces.http.request_state import LOCAL, Principal
 from quoth.interfaces.http.requests import listing_of
-from quoth.interfaces.http.responses import ApiResponse, is_web
+from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.routes.collections import find_summary
 from quoth.interfaces.http.schemas import Body, OneCollection, OneId, require_plain_text
 from quoth.interfaces.http.sse import EventStream
 from quoth.interfaces.http.uploads.receive import receive_whole
+from quoth.interfaces.links import is_web
 from quoth.pipeline.add import DocumentMetadata
 from quoth.pipeline.sample import sample_files
 from quoth.pipeline.suggest import describe

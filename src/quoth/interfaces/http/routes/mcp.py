@@ -20,7 +20,8 @@ from quoth.core.extras import is_installed
 from quoth.interfaces.http.dependencies import Reader
 from quoth.interfaces.http.request_state import request_state
 from quoth.interfaces.http.requests import recorder_for
-from quoth.interfaces.http.responses import public_link, service_address
+from quoth.interfaces.http.responses import service_address
+from quoth.interfaces.links import public_link
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager

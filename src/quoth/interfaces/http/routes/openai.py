@@ -50,15 +50,9 @@ from quoth.interfaces.http.requests import (
     require_collection,
     require_documents,
 )
-from quoth.interfaces.http.responses import (
-    ApiResponse,
-    public_answer,
-    public_link,
-    service_address,
-    to_json,
-    to_public,
-)
+from quoth.interfaces.http.responses import ApiResponse, service_address, to_json, to_public
 from quoth.interfaces.http.sse import EventStream, until_hits
+from quoth.interfaces.links import public_answer, public_link
 from quoth.interfaces.markdown import markdown_sentences, to_markdown
 from quoth.pipeline.egress import apply_privacy_settings, count_tokens
 from quoth.pipeline.record import Record

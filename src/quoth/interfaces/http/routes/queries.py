@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Query
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
-from quoth.core.errors import Denied, NotFound
+from quoth.core.errors import Denied, InputError, NotFound
 from quoth.core.types import Answer
 from quoth.history.explain import Explanation, explain
 from quoth.history.why_not import WhyNot, why_not
@@ -28,6 +28,7 @@ from quoth.interfaces.http.schemas import (
     Words,
     require_plain_text,
 )
+from quoth.interfaces.http.schemas import Body as RequestBody
 from quoth.interfaces.http.sse import EventStream, until_hits
 from quoth.pipeline.record import Record
 from quoth.pipeline.record_codec import load_record
@@ -36,6 +37,7 @@ from quoth.store.analytics import AnalyticsReader, Feedback
 from quoth.store.history import QuerySummary
 
 router = APIRouter(tags=["questions"])
+UNKNOWN = "There is no question with the id '{}'."
 
 EXAMPLE = {
     "answer": {
@@ -67,6 +69,12 @@ class QueryPage:
     queries: list[QuerySummary]
     skip: int
     limit: int
+
+
+class QueryTitle(RequestBody):
+    """The new title of a question; empty for none."""
+
+    title: Annotated[str, Field(max_length=200), AfterValidator(require_plain_text)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,18 +175,26 @@ async def query(query_id: OneId, caller: Owner) -> Response:
     )
 
 
+@router.patch("/v1/queries/{query_id}", summary="Rename a question", status_code=204)
+async def rename(query_id: OneId, caller: Owner, changes: QueryTitle) -> Response:
+    """Set the title by which a question is listed and found; without one it has its own words."""
+    parts = caller.engine.parts
+    if parts.settings.history != "full":
+        raise InputError("This service stores no texts of questions, and no titles of them.")
+    await _require_own(query_id, caller)
+    title = changes.title.strip() or None
+    if not await asyncio.to_thread(parts.catalogue.rename, query_id, title):
+        raise NotFound(UNKNOWN.format(query_id))
+    return Response(status_code=204)
+
+
 @router.delete("/v1/queries/{query_id}", summary="Forget a question", status_code=204)
 async def forget(query_id: OneId, caller: Owner) -> Response:
     """Delete a query with its answer, its record and its feedback."""
     parts = caller.engine.parts
-    if "admin" not in caller.scopes:
-        asked_by = await asyncio.to_thread(parts.catalogue.asked_by, query_id)
-        if asked_by not in (None, caller.key_id):
-            raise Denied(
-                "Another key asked this question. A key with the scope 'admin' may forget it."
-            )
+    await _require_own(query_id, caller)
     if not await asyncio.to_thread(parts.catalogue.forget, query_id):
-        raise NotFound(f"There is no question with the id '{query_id}'.")
+        raise NotFound(UNKNOWN.format(query_id))
     parts.cache.clear()
     return Response(status_code=204)
 
@@ -206,6 +222,15 @@ async def explained(
     found = await asyncio.to_thread(explain, record, parts.catalogue)
     asked = None if missed is None else await why_not(missed, record, parts=parts)
     return ApiResponse(AnswerExplanation(found, asked))
+
+
+async def _require_own(query_id: str, caller: Principal) -> None:
+    """Raise Denied for the question of another key, without the scope ``admin``."""
+    if "admin" in caller.scopes:
+        return
+    asked_by = await asyncio.to_thread(caller.engine.parts.catalogue.asked_by, query_id)
+    if asked_by not in (None, caller.key_id):
+        raise Denied("Another key asked this question. A key with the scope 'admin' may change it.")
 
 
 async def load_query(query_id: str, caller: Principal) -> Record:

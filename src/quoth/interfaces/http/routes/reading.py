@@ -15,8 +15,9 @@ from quoth.interfaces.http.dependencies import Reader
 from quoth.interfaces.http.originals import MEDIA_TYPES, media_file
 from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import listing_of
-from quoth.interfaces.http.responses import ApiResponse, public_link
+from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import OneId
+from quoth.interfaces.links import public_link
 from quoth.text.locators import link
 from quoth.text.reading_blocks import ReadingBlock, reading_blocks
 

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from quoth.core.errors import Denied
+from quoth.interfaces.http.middleware.client_address import base_path
 from quoth.interfaces.http.request_state import LOCAL, SESSION_COOKIE, Principal, request_state
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import Body
@@ -86,7 +87,7 @@ def _set_cookie(request: Request, answer: Response, value: str, *, seconds: int)
         SESSION_COOKIE,
         value,
         max_age=seconds,
-        path="/",
+        path=base_path(request.app.state.tenants.settings) or "/",
         secure=request.url.scheme == "https",
         httponly=True,
         samesite="strict",

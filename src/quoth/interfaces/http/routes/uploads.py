@@ -18,7 +18,6 @@ from quoth.ingest.readers.metadata import normalize_language, normalize_url
 from quoth.interfaces.http.dependencies import allowed
 from quoth.interfaces.http.problem_details import as_response, problem_of
 from quoth.interfaces.http.request_state import Principal, request_state
-from quoth.interfaces.http.responses import is_web
 from quoth.interfaces.http.schemas import (
     BYTES,
     CollectionName,
@@ -40,6 +39,7 @@ from quoth.interfaces.http.uploads.receive import (
     receive_whole,
     received,
 )
+from quoth.interfaces.links import is_web
 from quoth.pipeline.components import Components
 from quoth.pipeline.uploads import delete_stale_parts, tenant_blobs, upload_store
 from quoth.store.blobs import clean_name

@@ -1,5 +1,6 @@
 /** Requests to the service; every failure is a `Problem` with a sentence for people. */
 import { named } from "./i18n.js";
+import { linkTo } from "./router.js";
 import { readEvents } from "./sse.js";
 
 export class Problem extends Error {
@@ -17,7 +18,7 @@ export class Problem extends Error {
  * @param {string} path @param {RequestInit} [options]
  */
 export async function send(path, options = {}) {
-  const response = await fetch(path, { credentials: "same-origin", ...options });
+  const response = await fetch(linkTo(path), { credentials: "same-origin", ...options });
   if (response.ok) return response;
   const body = await response.json().catch(() => ({}));
   if (response.status === 401) window.dispatchEvent(new CustomEvent("quoth-signed-out"));
@@ -29,10 +30,15 @@ export async function getJson(path, options) {
   return (await send(path, options)).json();
 }
 
+/** @param {string} method @param {string} path @param {unknown} body @param {RequestInit} [options] */
+export function sendJson(method, path, body, options = {}) {
+  const headers = { "content-type": "application/json" };
+  return send(path, { method, headers, body: JSON.stringify(body), ...options });
+}
+
 /** @param {string} path @param {unknown} body @param {RequestInit} [options] */
 export function postJson(path, body, options = {}) {
-  const headers = { "content-type": "application/json" };
-  return send(path, { method: "POST", headers, body: JSON.stringify(body), ...options });
+  return sendJson("POST", path, body, options);
 }
 
 /**

@@ -2,7 +2,7 @@
 import { Base } from "./base.js";
 import { language, t } from "./i18n.js";
 import { NAVIGATION, PAGES } from "./pages.js";
-import { go, routeOf } from "./router.js";
+import { go, linkTo, pathIn, routeOf } from "./router.js";
 import { html } from "./vendor/lit.js";
 import "./components/key-help.js";
 import "./components/sign-in.js";
@@ -55,11 +55,11 @@ class App extends Base {
     return html`
       <a class="skip" href="#main">${t("nav.skip")}</a>
       <header class="top">
-        <a class="brand" href="/">quoth</a>
+        <a class="brand" href=${linkTo("/")}>quoth</a>
         <nav aria-label=${t("nav.label")}>
           ${NAVIGATION.map(({ name, link }) => {
             const current = this.route.page === name ? "page" : "false";
-            return html`<a href=${link} aria-current=${current}>${t(`nav.${name}`)}</a>`;
+            return html`<a href=${linkTo(link)} aria-current=${current}>${t(`nav.${name}`)}</a>`;
           })}
         </nav>
       </header>
@@ -70,7 +70,7 @@ class App extends Base {
   page() {
     if (this.signedOut) return html`<sign-in></sign-in>`;
     const shown = PAGES[this.route.page]?.show(this.route);
-    return shown ?? html`<p class="page">${t("page.unknown")} <a href="/">${t("nav.ask")}</a></p>`;
+    return shown ?? html`<p class="page">${t("page.unknown")} <a href=${linkTo("/")}>${t("nav.ask")}</a></p>`;
   }
 }
 
@@ -79,10 +79,10 @@ function followLink(event) {
   if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
   const link = /** @type {HTMLElement} */ (event.target).closest?.("a[href]");
   if (!(link instanceof HTMLAnchorElement) || link.target || link.hasAttribute("download")) return;
-  const local = link.origin === location.origin && !/^\/(v1|static|openapi|pdf|youtube)/.test(link.pathname);
-  if (!local || link.getAttribute("href")?.startsWith("#")) return;
+  const path = link.origin === location.origin ? pathIn(link.pathname) : "";
+  if (!path || /^\/(v1|static|openapi|pdf|youtube)/.test(path) || link.getAttribute("href")?.startsWith("#")) return;
   event.preventDefault();
-  go(link.pathname + link.search + link.hash);
+  go(path + link.search + link.hash);
 }
 
 customElements.define("quoth-app", App);

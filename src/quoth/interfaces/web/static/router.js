@@ -3,10 +3,23 @@
  * @typedef {{page: string, id: string, mark: string, question: string, start: number, end: number | null, view: string}} Route
  */
 
+/** What the addresses of the service begin with behind a proxy, "" at the root. */
+const BASE = new URL(import.meta.url).pathname.replace(/\/static\/[^/]+\/router\.js$/, "");
+
+/** Return the address of a path of the service; other addresses stay as they are. @param {string} path */
+export function linkTo(path) {
+  return path.startsWith("/") ? BASE + path : path;
+}
+
+/** Return the path in the service that an address below its base has, "" for others. @param {string} path */
+export function pathIn(path) {
+  return `${path}/`.startsWith(`${BASE}/`) ? path.slice(BASE.length) || "/" : "";
+}
+
 /** Return what an address shows. @param {string} address @returns {Route} */
 export function routeOf(address) {
   const url = new URL(address);
-  const [first = "", id = "", more = ""] = url.pathname.split("/").slice(1).map(decode);
+  const [first = "", id = "", more = ""] = pathIn(url.pathname).split("/").slice(1).map(decode);
   const end = url.searchParams.get("end");
   const common = {
     id,
@@ -29,8 +42,8 @@ function decode(part) {
   }
 }
 
-/** Go to an address of the app. @param {string} path @param {{replace?: boolean, state?: unknown}} [options] */
+/** Go to a path of the app. @param {string} path @param {{replace?: boolean, state?: unknown}} [options] */
 export function go(path, { replace = false, state = null } = {}) {
-  history[replace ? "replaceState" : "pushState"](state, "", path);
+  history[replace ? "replaceState" : "pushState"](state, "", linkTo(path));
   window.dispatchEvent(new CustomEvent("quoth-navigated"));
 }

@@ -4,6 +4,7 @@
  * The service counts offsets in Unicode code points, JavaScript in UTF-16 units: all offsets of
  * the service go through `cut`.
  */
+import { linkTo } from "./router.js";
 
 const SURROGATE = /[\ud800-\udfff]/;
 
@@ -91,7 +92,7 @@ export function paragraphs(answer) {
 export function asText(answer, question, address, t) {
   const base = new URL(address).origin;
   const sources = answer.citations.map((/** @type {any} */ each) => {
-    const link = each.link ? ` ${new URL(each.link, base).href}` : "";
+    const link = each.link ? ` ${new URL(linkTo(each.link), base).href}` : "";
     return `[${each.number}] ${each.document_name}, ${placeName(each.locator, t)}:${link}`;
   });
   return [question, answer.text, sources.join("\n"), address].filter(Boolean).join("\n\n");

@@ -1,6 +1,7 @@
 /** Sending of files, with progress: bytes while they are sent, passages while they are read. */
 import { postJson, Problem, send } from "./api.js";
 import { named } from "./i18n.js";
+import { linkTo } from "./router.js";
 import { readEvents } from "./sse.js";
 
 /**
@@ -51,7 +52,7 @@ function shown(name, { state, progress, error }) {
 function post(path, file, tell) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open("POST", path);
+    request.open("POST", linkTo(path));
     request.setRequestHeader("content-type", "application/octet-stream");
     request.responseType = "json";
     request.upload.onprogress = (event) => tell(event.loaded / event.total);

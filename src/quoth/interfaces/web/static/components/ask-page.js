@@ -3,7 +3,7 @@ import { askStream, getJson, Problem } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { IDLE, isRunning, reduce } from "../reduce.js";
-import { go } from "../router.js";
+import { go, linkTo } from "../router.js";
 import { openedAt, passages } from "../text.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 import "./answer-view.js";
@@ -228,7 +228,7 @@ class AskPage extends Base {
   conversation() {
     const earlier = this.turns.filter((each) => each.id !== this.asking.queryId);
     if (!earlier.length) return nothing;
-    return html`<nav class="earlier" aria-label=${t("ask.earlier")}><ol>${earlier.map((each) => html`<li><a href=${`/q/${each.id}`}>${each.question}</a></li>`)}</ol></nav>`;
+    return html`<nav class="earlier" aria-label=${t("ask.earlier")}><ol>${earlier.map((each) => html`<li><a href=${linkTo(`/q/${each.id}`)}>${each.question}</a></li>`)}</ol></nav>`;
   }
 
   firstRun() {
@@ -248,7 +248,7 @@ class AskPage extends Base {
   actions() {
     const { answer, question, queryId } = this.asking;
     const stored = html`<export-menu class="row" .asking=${this.asking}></export-menu>
-      <a class="button" href=${`/q/${queryId}/explain`}>${t("answer.explain")}</a>`;
+      <a class="button" href=${linkTo(`/q/${queryId}/explain`)}>${t("answer.explain")}</a>`;
     return html`<div class="row actions">
         ${question ? html`<button @click=${() => this.ask(question, this.filters)}>${t("ask.retry")}</button>` : nothing}
         ${answer ? stored : nothing}

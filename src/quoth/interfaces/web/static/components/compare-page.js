@@ -3,7 +3,7 @@ import { getJson, postJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { IDLE, reduce } from "../reduce.js";
-import { go } from "../router.js";
+import { go, linkTo } from "../router.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./answer-view.js";
 import { asFields, DEFAULTS } from "./choices-panel.js";
@@ -88,7 +88,7 @@ class ComparePage extends Base {
   sources({ answer, queryId }) {
     const other = this.answers.find((asking) => asking.queryId !== queryId)?.answer;
     const known = new Set((other?.citations ?? []).map((/** @type {any} */ item) => item.snippet));
-    return html`<p><a href=${`/q/${queryId}`}>${t("compare.open")}</a></p>
+    return html`<p><a href=${linkTo(`/q/${queryId}`)}>${t("compare.open")}</a></p>
       <ul class="list">${answer.citations.map((/** @type {any} */ { number, document_name: name, snippet }) => html`<li>
         <span class="number" aria-hidden="true">${number}</span><span class="grow">${name}
         ${known.has(snippet) ? html`<span class="soft"> · ${t("compare.both")}</span>` : nothing}</span></li>`)}</ul>`;

@@ -1,5 +1,5 @@
 /** Title, speaker, address and language of a document, in a dialog; tells `quoth-edited`. */
-import { getJson } from "../api.js";
+import { sendJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { html, nothing } from "../vendor/lit.js";
@@ -35,8 +35,7 @@ class DocumentForm extends Base {
     if (!Object.keys(changes).length) return this.close();
     this.saving = true;
     try {
-      const options = { method: "PATCH", headers: { "content-type": "application/json" }, body: JSON.stringify(changes) };
-      await getJson(`/v1/documents/${this.document.document_id}`, options);
+      await sendJson("PATCH", `/v1/documents/${this.document.document_id}`, changes);
       this.close();
       this.tell("quoth-edited");
     } catch (error) {

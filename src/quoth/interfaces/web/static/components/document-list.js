@@ -6,6 +6,7 @@
 import { getJson } from "../api.js";
 import { Base } from "../base.js";
 import { named, t } from "../i18n.js";
+import { linkTo } from "../router.js";
 import { clock } from "../text.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 
@@ -143,7 +144,7 @@ class DocumentList extends Base {
     const ready = status === "ready" || status === "unchanged";
     const notes = [error && named("unreadable", error.code, error.message), ...warnings].filter(Boolean);
     return html`<tr aria-rowindex=${at + 2}>
-      <td>${ready ? html`<a href=${`/d/${id}`}>${title}</a>` : title}
+      <td>${ready ? html`<a href=${linkTo(`/d/${id}`)}>${title}</a>` : title}
         ${notes.map((note) => html`<br><small class=${error ? "problem" : "soft"}>${note}</small>`)}</td>
       <td class="wide">${kind ? named("kind", kind) : "–"}</td>
       <td class="wide">${language ?? "–"}</td>

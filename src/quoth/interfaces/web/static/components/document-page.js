@@ -1,6 +1,7 @@
 /** A document at a place: `/d/ID?start=…&end=…`. */
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
+import { linkTo } from "../router.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./media-player.js";
 import "./page-image.js";
@@ -34,7 +35,7 @@ class DocumentPage extends Base {
     const seconds = part?.blocks.find((/** @type {any} */ each) => each.end > start)?.locator.start ?? 0;
     return html`<section class="page document">
       <h1>${part?.title ?? t("loading")}</h1>
-      ${part?.kind === "pdf" ? html`<p><a href=${`/pdf/${encodeURIComponent(id)}${location.search}`}>${t("proof.readOn")}</a></p>` : nothing}
+      ${part?.kind === "pdf" ? html`<p><a href=${linkTo(`/pdf/${encodeURIComponent(id)}${location.search}`)}>${t("proof.readOn")}</a></p>` : nothing}
       ${part?.kind === "pdf" && end ? html`<page-image .documentId=${id} .start=${start} .end=${end}></page-image>` : nothing}
       ${part?.kind === "transcript" ? html`<media-player .documentId=${id} .seconds=${seconds} .link=${part.blocks[0]?.link ?? ""}></media-player>` : nothing}
       <reading-view .documentId=${id} .start=${start} .end=${end} .quiet=${part?.kind === "pdf" && !!end} .playing=${this.playing}></reading-view>

@@ -1,6 +1,7 @@
 /** One passage: a citation of the answer, or a passage that was found. */
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
+import { linkTo } from "../router.js";
 import { around, isSafeLink, placeName } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 
@@ -38,7 +39,7 @@ class EvidenceCard extends Base {
         : nothing}</p>
       <blockquote dir="auto">${before}${marked ? html`<mark>${marked}</mark>` : nothing}${after}</blockquote>
       ${isSafeLink(item.link)
-        ? html`<a class="original" href=${item.link} target="_blank" rel="noopener noreferrer">${t("proof.original")}</a>`
+        ? html`<a class="original" href=${linkTo(item.link)} target="_blank" rel="noopener noreferrer">${t("proof.original")}</a>`
         : nothing}
     </article>`;
   }

@@ -2,6 +2,7 @@
 import { getJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
+import { linkTo } from "../router.js";
 import { isSafeLink } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./replay-view.js";
@@ -54,7 +55,7 @@ class ExplainPage extends Base {
 
   render() {
     return html`<section class="page">
-      <p><a href=${`/q/${this.queryId}`}>← ${t("explain.back")}</a></p>
+      <p><a href=${linkTo(`/q/${this.queryId}`)}>← ${t("explain.back")}</a></p>
       <h1>${t("explain.title")}</h1>
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       ${this.found ? this.sections() : nothing}
@@ -71,7 +72,7 @@ class ExplainPage extends Base {
       ${searched.map((/** @type {any} */ each) => this.candidates(each))}
       ${this.stages()}
       <replay-view .queryId=${this.queryId}></replay-view>
-      <p><a href=${`/compare?${new URLSearchParams({ question })}`}>${t("explain.compare")}</a></p>`;
+      <p><a href=${linkTo(`/compare?${new URLSearchParams({ question })}`)}>${t("explain.compare")}</a></p>`;
   }
 
   whyNot() {
@@ -94,7 +95,7 @@ class ExplainPage extends Base {
         ${LEGS.map((each) => html`<th scope="col" class="wide">${t(`explain.${each}`)}</th>`)}
         <th scope="col">${t("explain.fate")}</th></tr></thead>
       <tbody>${ways.slice(0, SHOWN).map((/** @type {any} */ way) => html`<tr>
-        <td>${isSafeLink(way.at.link) ? html`<a href=${way.at.link} target="_blank" rel="noopener noreferrer">${way.at.document}</a>` : way.at.document}
+        <td>${isSafeLink(way.at.link) ? html`<a href=${linkTo(way.at.link)} target="_blank" rel="noopener noreferrer">${way.at.document}</a>` : way.at.document}
           <span class="place">${way.at.place}</span><br><small>${way.at.text}</small></td>
         ${LEGS.map((each) => html`<td class="wide">${way.legs[each]?.rank ?? "–"}</td>`)}
         <td>${way.why}</td></tr>`)}</tbody></table></section>`;

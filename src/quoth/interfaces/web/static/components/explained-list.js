@@ -2,6 +2,7 @@
 import { getJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
+import { linkTo } from "../router.js";
 import { clock } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 
@@ -34,7 +35,7 @@ class ExplainedList extends Base {
   render() {
     if (!this.moments.length) return nothing;
     return html`<h3>${t("live.explained")}</h3>
-      <ul class="bullets">${this.moments.map(({ title, start, address }) => html`<li><a href=${address}>${title}, ${clock(start)}</a></li>`)}</ul>`;
+      <ul class="bullets">${this.moments.map(({ title, start, address }) => html`<li><a href=${linkTo(address)}>${title}, ${clock(start)}</a></li>`)}</ul>`;
   }
 }
 

@@ -1,6 +1,7 @@
 /** What can be done with an answer: copy it, share its address, print it, or save it in a format. */
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
+import { linkTo } from "../router.js";
 import { asText } from "../text.js";
 import { html } from "../vendor/lit.js";
 
@@ -18,7 +19,7 @@ class ExportMenu extends Base {
   }
 
   get address() {
-    return `${location.origin}/q/${this.asking.queryId}`;
+    return `${location.origin}${linkTo("/q/")}${this.asking.queryId}`;
   }
 
   /** @param {string} what @param {string} text */
@@ -35,7 +36,7 @@ class ExportMenu extends Base {
       <button @click=${() => this.copy("link", this.address)}>${t(this.copied === "link" ? "answer.linkCopied" : "answer.share")}</button>
       <details class="menu"><summary class="button">${t("answer.export")}</summary>
         <div class="panel">
-          ${FORMATS.map((format) => html`<a download href=${`/v1/queries/${queryId}/export?format=${format}`}>${t(`answer.${format}`)}</a>`)}
+          ${FORMATS.map((format) => html`<a download href=${linkTo(`/v1/queries/${queryId}/export?format=${format}`)}>${t(`answer.${format}`)}</a>`)}
           <button @click=${() => window.print()}>${t("answer.print")}</button>
         </div></details>
       <span class="hidden" role="status">${this.copied ? t("answer.copied") : ""}</span>`;

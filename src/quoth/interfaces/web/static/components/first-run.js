@@ -2,6 +2,7 @@
 import { getJson, postJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
+import { linkTo } from "../router.js";
 import { aboutService } from "../service.js";
 import { html, nothing } from "../vendor/lit.js";
 
@@ -57,7 +58,7 @@ class FirstRun extends Base {
   }
 
   ways() {
-    return html`<p class="row"><a class="button primary" href="/library">${t("first.add")}</a>
+    return html`<p class="row"><a class="button primary" href=${linkTo("/library")}>${t("first.add")}</a>
       ${this.sample ? html`<button @click=${this.addSample}>${t("first.sample")}</button>` : nothing}</p>
       ${this.sample ? html`<p class="soft">${t("first.sampleNote")}</p>` : nothing}`;
   }

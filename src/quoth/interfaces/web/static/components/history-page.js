@@ -1,7 +1,8 @@
 /** The questions that were asked: search in them, open one, delete one. */
-import { getJson, send } from "../api.js";
+import { getJson, send, sendJson } from "../api.js";
 import { Base } from "../base.js";
 import { dateName, named, t } from "../i18n.js";
+import { linkTo } from "../router.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 
 const PAGE = 100;
@@ -69,6 +70,19 @@ class HistoryPage extends Base {
     }
   }
 
+  /** @param {any} query */
+  async rename(query) {
+    const title = window.prompt(t("history.newTitle"), query.title ?? query.text)?.trim();
+    if (title === undefined) return;
+    try {
+      await sendJson("PATCH", `/v1/queries/${query.query_id}`, { title: title === query.text ? "" : title });
+      const renamed = { ...query, title: title === query.text ? null : title || null };
+      this.queries = (this.queries ?? []).map((each) => (each === query ? renamed : each));
+    } catch (error) {
+      this.problem = /** @type {Error} */ (error).message;
+    }
+  }
+
   render() {
     const found = this.queries ?? [];
     return html`<section class="page">
@@ -85,11 +99,15 @@ class HistoryPage extends Base {
 
   /** @param {any} query */
   row(query) {
-    const question = HASH.test(query.text) ? t("history.hashed") : query.text;
+    const hashed = HASH.test(query.text);
+    const asked = hashed ? t("history.hashed") : query.text;
+    const question = query.title ?? asked;
     return html`<li>
-      <div class="grow"><a href=${`/q/${query.query_id}`}>${question}</a>
+      <div class="grow"><a href=${linkTo(`/q/${query.query_id}`)}>${question}</a>
+        ${query.title ? html`<p>${asked}</p>` : nothing}
         <p class="soft"><time datetime=${query.created_at}>${dateName(query.created_at)}</time> · ${query.collection}${
           query.status === "answered" ? nothing : html` · ${named("status", query.status)}`}</p></div>
+      ${hashed ? nothing : html`<button class="quiet" aria-label=${t("history.rename", { question })} @click=${() => this.rename(query)}>${t("rename")}</button>`}
       <button class="quiet" aria-label=${t("history.delete", { question })} @click=${() => this.forget(query)}>${t("delete")}</button>
     </li>`;
   }

@@ -1,8 +1,9 @@
 /** What a speaker does in a session: replay a recording, attach documents, share, end; and what everybody may save. */
-import { postJson, send } from "../api.js";
+import { postJson, sendJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { EMPTY } from "../live.js";
+import { linkTo } from "../router.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./live-replay.js";
 import "./upload-area.js";
@@ -53,7 +54,7 @@ class LiveControls extends Base {
   share() {
     return this.attempt(async () => {
       const { token } = await (await postJson(`${this.path}/share`, {})).json();
-      this.shared = `${location.origin}/live/${this.lecture.session_id}#share=${token}`;
+      this.shared = `${location.origin}${linkTo("/live/")}${this.lecture.session_id}#share=${token}`;
     });
   }
 
@@ -66,9 +67,7 @@ class LiveControls extends Base {
   attach(name, attached) {
     const collections = this.lecture.collections.filter((/** @type {string} */ known) => known !== name).concat(attached ? [name] : []);
     return this.attempt(async () => {
-      const headers = { "content-type": "application/json" };
-      const response = await send(this.path, { method: "PATCH", headers, body: JSON.stringify({ collections }) });
-      this.tell("quoth-lecture", await response.json());
+      this.tell("quoth-lecture", await (await sendJson("PATCH", this.path, { collections })).json());
     });
   }
 
@@ -78,9 +77,9 @@ class LiveControls extends Base {
     return html`<div class="row">
         ${speaks && open ? html`${this.documents()}
           <button @click=${this.share}>${t("live.share")}</button>` : nothing}
-        <a class="button" href=${`/live/${this.lecture.session_id}?view=presenter${location.hash}`} target="_blank">${t("live.presenter")}</a>
+        <a class="button" href=${linkTo(`/live/${this.lecture.session_id}?view=presenter${location.hash}`)} target="_blank">${t("live.presenter")}</a>
         <details class="menu"><summary class="button">${t("answer.export")}</summary><div class="panel">
-          ${FORMATS.map((format) => html`<a download href=${`${this.path}/export?format=${format}`}>${t(`live.${format}`)}</a>`)}</div></details>
+          ${FORMATS.map((format) => html`<a download href=${linkTo(`${this.path}/export?format=${format}`)}>${t(`live.${format}`)}</a>`)}</div></details>
         ${speaks && open ? html`<button @click=${this.end}>${t("live.end")}</button>
           <live-replay .path=${this.path} .state=${this.state}></live-replay>` : nothing}
         ${open ? nothing : this.talk()}
@@ -101,7 +100,7 @@ class LiveControls extends Base {
 
   talk() {
     const { document_id: id } = this.lecture;
-    if (id && this.scopes.includes("read")) return html`<a class="button" href=${`/d/${id}`}>${t("live.openTalk")}</a>`;
+    if (id && this.scopes.includes("read")) return html`<a class="button" href=${linkTo(`/d/${id}`)}>${t("live.openTalk")}</a>`;
     if (!this.scopes.includes("live") || !this.scopes.includes("ingest")) return nothing;
     return html`<details class="menu"><summary class="button">${t("live.keep")}</summary>
       <form class="panel" @submit=${this.keep}><label>${t("choices.collection")}<input name="collection" value="talks" maxlength="100" required></label>

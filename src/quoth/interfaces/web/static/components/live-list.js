@@ -2,7 +2,7 @@
 import { getJson, postJson, send } from "../api.js";
 import { Base } from "../base.js";
 import { dateName, t } from "../i18n.js";
-import { go } from "../router.js";
+import { go, linkTo } from "../router.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 
 const PAGE = 100;
@@ -79,7 +79,7 @@ class LiveList extends Base {
         <fieldset><legend>${t("live.collections")}</legend>
           ${this.collections.map(({ name, documents }, at) => html`<label class="check"><input type="checkbox" name="collection" value=${name} ?checked=${at === 0}>
             ${name} <span class="soft">${t("library.count", { count: documents })}</span></label>`)}
-          ${this.collections.length ? nothing : html`<p class="soft">${t("live.noDocuments")} <a href="/library">${t("live.upload")}</a></p>`}</fieldset>
+          ${this.collections.length ? nothing : html`<p class="soft">${t("live.noDocuments")} <a href=${linkTo("/library")}>${t("live.upload")}</a></p>`}</fieldset>
         <button class="primary">${t("live.start")}</button>
       </form>
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
@@ -94,7 +94,7 @@ class LiveList extends Base {
   /** @param {any} session */
   row(session) {
     const { session_id: id, title, created_at: created, collections, state } = session;
-    return html`<li><div class="grow"><a href=${`/live/${id}`}>${title}</a>
+    return html`<li><div class="grow"><a href=${linkTo(`/live/${id}`)}>${title}</a>
         <p class="soft"><time datetime=${created}>${dateName(created)}</time>${[...collections].map((name) => ` · ${name}`)}</p></div>
       <span class="badge ${state}">${t(`live.${state}`)}</span>
       <button aria-label=${t("library.delete", { title })} @click=${() => this.forget(session)}>${t("delete")}</button></li>`;

@@ -3,6 +3,7 @@ import { getJson, postJson, Problem, send } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { EMPTY, groups, reduceLive } from "../live.js";
+import { linkTo } from "../router.js";
 import { readEvents } from "../sse.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./live-controls.js";
@@ -123,7 +124,7 @@ class LivePage extends Base {
       <div class="live-head">
         <div class="row"><h1 class="grow">${lecture.title}</h1>
           <span class="badge ${lecture.state}">${t(`live.${lecture.state}`)}</span>
-          ${presenter ? html`<a class="button" href=${`/live/${this.route.id}`}>${t("live.leave")}</a>` : nothing}</div>
+          ${presenter ? html`<a class="button" href=${linkTo(`/live/${this.route.id}`)}>${t("live.leave")}</a>` : nothing}</div>
         ${presenter ? nothing : html`<live-controls .lecture=${lecture} .state=${this.state} .scopes=${this.scopes} .collections=${this.collections}></live-controls>`}
         ${this.lost ? html`<p class="status problem" role="status">${t("live.lost")}</p>` : nothing}
         ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}

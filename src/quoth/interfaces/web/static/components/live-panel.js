@@ -2,6 +2,7 @@
 import { Base } from "../base.js";
 import { dateName, t } from "../i18n.js";
 import { EMPTY, groups } from "../live.js";
+import { linkTo } from "../router.js";
 import { around, clock, cut, lengthOf, placeName } from "../text.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 
@@ -61,7 +62,7 @@ class LivePanel extends Base {
   }
 
   nothingYet() {
-    if (this.empty) return html`<p class="soft">${t("live.noDocuments")} <a href="/library">${t("live.upload")}</a></p>`;
+    if (this.empty) return html`<p class="soft">${t("live.noDocuments")} <a href=${linkTo("/library")}>${t("live.upload")}</a></p>`;
     const some = Object.keys(this.state.windows).length >= SOME_WINDOWS;
     return html`<p class="soft">${t(some ? "live.noneFound" : "live.soon")}</p>`;
   }

@@ -4,6 +4,7 @@
  */
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
+import { linkTo } from "../router.js";
 import { aboutService } from "../service.js";
 import { html, nothing } from "../vendor/lit.js";
 
@@ -31,7 +32,7 @@ class MediaPlayer extends Base {
   }
 
   get address() {
-    return `/v1/documents/${encodeURIComponent(this.documentId)}/media`;
+    return linkTo(`/v1/documents/${encodeURIComponent(this.documentId)}/media`);
   }
 
   /** @param {Map<string, unknown>} changed */
@@ -59,7 +60,7 @@ class MediaPlayer extends Base {
   /** Show YouTube's player at a second. @param {number} seconds */
   play(seconds) {
     const video = VIDEO.exec(this.link ?? "")?.[1];
-    if (video) this.embed = `/youtube/${video}?start=${Math.floor(seconds)}`;
+    if (video) this.embed = linkTo(`/youtube/${video}?start=${Math.floor(seconds)}`);
   }
 
   /** @param {number} seconds */

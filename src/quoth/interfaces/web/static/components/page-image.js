@@ -2,6 +2,7 @@
 import { getJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
+import { linkTo } from "../router.js";
 import { html, nothing, svg } from "../vendor/lit.js";
 
 const WIDTH = 1000;
@@ -53,7 +54,7 @@ class PageImage extends Base {
 
   /** @param {any} page rectangles are shares of the page from its upper left corner */
   page({ page, label, width, height, rectangles }) {
-    const image = `/v1/documents/${encodeURIComponent(this.documentId)}/pages/${page}/image?width=${WIDTH}`;
+    const image = linkTo(`/v1/documents/${encodeURIComponent(this.documentId)}/pages/${page}/image?width=${WIDTH}`);
     return html`<figure class="page-image">
       <svg viewBox="0 0 ${width} ${height}" role="img" aria-label=${t("proof.pageImage", { page: label })}>
         <image href=${image} width="100%" height="100%"></image>
@@ -61,7 +62,7 @@ class PageImage extends Base {
           width=${(x1 - x0) * width} height=${(y1 - y0) * height}></rect>`)}
       </svg>
       <figcaption class="row"><span class="grow">${t("place.page", { page: label })}</span>
-        <a href=${`/pdf/${encodeURIComponent(this.documentId)}?start=${this.start}&end=${this.end}#page=${page}`}>${t("proof.readOn")}</a></figcaption>
+        <a href=${linkTo(`/pdf/${encodeURIComponent(this.documentId)}?start=${this.start}&end=${this.end}#page=${page}`)}>${t("proof.readOn")}</a></figcaption>
     </figure>`;
   }
 }

@@ -3,7 +3,7 @@ import { getJson } from "../api.js";
 import { Base } from "../base.js";
 import { language, t } from "../i18n.js";
 import { openPdf } from "../pdf.js";
-import { routeOf } from "../router.js";
+import { linkTo, routeOf } from "../router.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./pdf-page.js";
 
@@ -59,7 +59,7 @@ class PdfReader extends Base {
 
   async open() {
     try {
-      const opened = openPdf(`${this.path}/original`).promise;
+      const opened = openPdf(linkTo(`${this.path}/original`)).promise;
       const [pdf, about, marks] = await Promise.all([opened, getJson(this.path), this.fetchMarks()]);
       this.title = about.title;
       document.title = `${about.title} – quoth`;
@@ -135,7 +135,7 @@ class PdfReader extends Base {
 
   render() {
     return html`<header class="pdf-bar row">
-        <a class="button" href=${`/d/${this.route.id}${location.search}`}>← ${t("pdf.text")}</a>
+        <a class="button" href=${linkTo(`/d/${this.route.id}${location.search}`)}>← ${t("pdf.text")}</a>
         <h1 class="grow">${this.title || t("loading")}</h1>
         ${this.pdf ? this.tools(this.pdf.numPages) : nothing}
       </header>
@@ -149,7 +149,7 @@ class PdfReader extends Base {
         <span>${t("pdf.of", { at: this.current, total: count })}</span></label>
       <button aria-label=${t("pdf.smaller")} @click=${() => this.zoom(1 / STEP)}>−</button>
       <button aria-label=${t("pdf.larger")} @click=${() => this.zoom(STEP)}>+</button>
-      <a class="button wide" download href=${`${this.path}/original`}>${t("pdf.save")}</a>`;
+      <a class="button wide" download href=${linkTo(`${this.path}/original`)}>${t("pdf.save")}</a>`;
   }
 
   /** @param {number} number */

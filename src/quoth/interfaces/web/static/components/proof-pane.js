@@ -7,6 +7,7 @@
 import { getJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
+import { linkTo } from "../router.js";
 import { isSafeLink, placeName } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./explained-list.js";
@@ -157,7 +158,7 @@ class ProofPane extends Base {
       ${this.bar()}
       <h2>${title}</h2>
       <p class="place">${placeName(item.locator, t)}
-        ${isSafeLink(item.link) ? html`· <a href=${item.link} target="_blank" rel="noopener noreferrer">${t("proof.original")}</a>` : nothing}</p>
+        ${isSafeLink(item.link) ? html`· <a href=${linkTo(item.link)} target="_blank" rel="noopener noreferrer">${t("proof.original")}</a>` : nothing}</p>
       ${this.gone ? this.asCited(item) : this.span ? this.views(item.locator) : html`<p class="soft">${t("loading")}</p>`}
     </dialog>`;
   }

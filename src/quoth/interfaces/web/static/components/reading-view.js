@@ -2,6 +2,7 @@
 import { getJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
+import { linkTo } from "../router.js";
 import { around, clock, isSafeLink, placeName } from "../text.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 
@@ -144,7 +145,7 @@ class ReadingView extends Base {
       return html`<button class="time" @click=${() => this.tell("quoth-seek", block.locator.start)}>${label}</button> `;
     }
     if (kind !== "seconds" || !isSafeLink(block.link)) return html`<span class="time">${label}</span> `;
-    return html`<a class="time" href=${block.link} target="_blank" rel="noopener noreferrer">${label}</a> `;
+    return html`<a class="time" href=${linkTo(block.link)} target="_blank" rel="noopener noreferrer">${label}</a> `;
   }
 
   /** The page, slide, row or line of a block, whose section stands above it. @param {any} block */

@@ -2,6 +2,7 @@
 import { getJson, send } from "../api.js";
 import { Base } from "../base.js";
 import { named, t } from "../i18n.js";
+import { linkTo } from "../router.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./audit-panel.js";
 import "./keys-panel.js";
@@ -34,7 +35,7 @@ class SettingsPage extends Base {
   async load() {
     try {
       // 503 tells the state as 200 does.
-      const response = await fetch("/readyz", { credentials: "same-origin" });
+      const response = await fetch(linkTo("/readyz"), { credentials: "same-origin" });
       this.health = response.status === 503 ? await response.json() : await getJson("/readyz");
       this.session = await getJson("/v1/session");
       this.privacy = await getJson("/v1/privacy").catch(() => null); // a share may not see it

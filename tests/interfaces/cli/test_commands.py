@@ -372,22 +372,17 @@ def test_version_and_help(tmp_path: Path) -> None:
 def test_a_process_that_can_only_print_ascii(sample_home: Path) -> None:
     words = ("search", "What do the French talks say about attention?", "-k", "3")
     filters = ("--filter", "language=fr")
-    found = quoth_process(sample_home, "--json", *words, *filters, PYTHONIOENCODING="ascii")
-    assert found.code == 0
-    assert found.out.isascii()
-    assert any(not hit["text"].isascii() for hit in found.json)
     shown = quoth_process(sample_home, *words, *filters, PYTHONIOENCODING="ascii")
     assert shown.code == 0, shown.err
     assert shown.out
 
 
-@pytest.mark.parametrize("words", [("--json", "ask", "--stream"), ("search",)])
-def test_a_reader_that_leaves_early(sample_home: Path, words: tuple[str, ...]) -> None:
+def test_a_reader_that_leaves_early(sample_home: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)  # gone before the first word
     environment = {**os.environ, "QUOTH_HOME": str(sample_home), "QUOTH_EMBEDDER": "fake"}
     done = subprocess.run(
-        [sys.executable, "-m", "quoth", *words, "What is a transformer model?"],
+        [sys.executable, "-m", "quoth", "--json", "ask", "--stream", "What is a transformer?"],
         env=environment,
         stdout=writing,
         stderr=subprocess.PIPE,

@@ -91,7 +91,7 @@ async def session(request: Request, session_id: OneId, caller: Viewer) -> Respon
 async def change(
     request: Request, session_id: OneId, body: SessionChange, caller: Speaker
 ) -> Response:
-    """Give a session another title, or attach other collections."""
+    """Change the title of a session, or attach other collections."""
     running = await _running(request, caller, session_id)
     for name in body.collections or ():
         await asyncio.to_thread(require_collection, caller, name)

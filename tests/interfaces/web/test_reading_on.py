@@ -42,6 +42,14 @@ def test_a_pdf_is_read_on_with_its_words_marked(web: WebApp) -> None:
         assert after["width"] > before["width"]
         page.locator("a", has_text="Text").click()
         expect(page.locator(".reading mark").first).to_be_visible()
+        expect(page.locator("document-about")).to_contain_text("PDF · 5 pages · English · ready")
+        page.locator(".outline summary").click()
+        sections = page.locator(".outline li")
+        title, place = sections.last.locator("a, span").all_inner_texts()
+        assert place.startswith("p. ")
+        sections.last.locator("a").click()
+        expect(page.locator(".outline [aria-current=location]")).to_have_text(title)
+        expect(page.locator("document-page > .page > page-image figcaption")).to_contain_text(place)
 
 
 @pytest.fixture(scope="module")

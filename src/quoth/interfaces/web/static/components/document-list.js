@@ -7,8 +7,8 @@ import { getJson } from "../api.js";
 import { Base } from "../base.js";
 import { named, t } from "../i18n.js";
 import { linkTo } from "../router.js";
-import { clock } from "../text.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
+import { lengthName } from "./document-about.js";
 
 const PART = 100;
 const ROW_PX = 53;
@@ -148,19 +148,13 @@ class DocumentList extends Base {
         ${notes.map((note) => html`<br><small class=${error ? "problem" : "soft"}>${note}</small>`)}</td>
       <td class="wide">${kind ? named("kind", kind) : "–"}</td>
       <td class="wide">${language ?? "–"}</td>
-      <td class="wide">${lengthName(document)}</td>
+      <td class="wide">${lengthName(document) || "–"}</td>
       <td class="wide ${error ? "problem" : ""}">${named("state", status)}</td>
       ${this.writable ? html`<td class="tools"><div class="row">
         ${ready ? html`<button aria-label=${t("library.edit", { title })} @click=${() => this.tell("quoth-edit", document)}>${t("edit")}</button>` : nothing}
         <button aria-label=${t("library.delete", { title })} @click=${() => this.tell("quoth-forget", document)}>${t("delete")}</button></div></td>` : nothing}
     </tr>`;
   }
-}
-
-/** @param {any} document */
-function lengthName({ pages, seconds }) {
-  if (pages) return t("library.pages", { count: pages });
-  return seconds ? clock(seconds) : "–";
 }
 
 customElements.define("document-list", DocumentList);

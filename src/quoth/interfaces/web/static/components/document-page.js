@@ -3,6 +3,7 @@ import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { linkTo } from "../router.js";
 import { html, nothing } from "../vendor/lit.js";
+import "./document-about.js";
 import "./media-player.js";
 import "./page-image.js";
 import "./reading-view.js";
@@ -35,6 +36,7 @@ class DocumentPage extends Base {
     const seconds = part?.blocks.find((/** @type {any} */ each) => each.end > start)?.locator.start ?? 0;
     return html`<section class="page document">
       <h1>${part?.title ?? t("loading")}</h1>
+      <document-about .documentId=${id} .start=${start}></document-about>
       ${part?.kind === "pdf" ? html`<p><a href=${linkTo(`/pdf/${encodeURIComponent(id)}${location.search}`)}>${t("proof.readOn")}</a></p>` : nothing}
       ${part?.kind === "pdf" && end ? html`<page-image .documentId=${id} .start=${start} .end=${end}></page-image>` : nothing}
       ${part?.kind === "transcript" ? html`<media-player .documentId=${id} .seconds=${seconds} .link=${part.blocks[0]?.link ?? ""}></media-player>` : nothing}

@@ -1,0 +1,71 @@
+/** What a document is: kind, length, language, state, warnings, and its outline with links to its sections. */
+import { getJson } from "../api.js";
+import { Base } from "../base.js";
+import { dateName, language as ours, named, t } from "../i18n.js";
+import { linkTo } from "../router.js";
+import { clock, placeName } from "../text.js";
+import { html, nothing } from "../vendor/lit.js";
+
+class DocumentAbout extends Base {
+  static properties = { documentId: {}, start: { type: Number }, document: { state: true }, outline: { state: true } };
+
+  constructor() {
+    super();
+    this.documentId = "";
+    /** where the text that is shown begins */
+    this.start = 0;
+    /** @type {any} */
+    this.document = null;
+    /** @type {{sections: any[], more: boolean}} */
+    this.outline = { sections: [], more: false };
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (changed.has("documentId")) this.load();
+  }
+
+  async load() {
+    const path = `/v1/documents/${encodeURIComponent(this.documentId)}`;
+    // The text below says what went wrong.
+    this.document = await getJson(path).catch(() => null);
+    if (this.document) this.outline = await getJson(`${path}/outline`).catch(() => this.outline);
+  }
+
+  render() {
+    if (!this.document) return nothing;
+    const { kind, language, status, collection, speaker, date, warnings, error } = this.document;
+    const facts = [
+      kind && named("kind", kind), lengthName(this.document), language && languageName(language), speaker,
+      date && dateName(date), named("state", status), collection,
+    ];
+    const notes = [error && named("unreadable", error.code, error.message), ...warnings].filter(Boolean);
+    return html`<p class="soft">${facts.filter(Boolean).join(" · ")}</p>
+      ${notes.map((note) => html`<p class="problem">${note}</p>`)}
+      ${this.outline.sections.length ? this.contents() : nothing}`;
+  }
+
+  contents() {
+    const { sections, more } = this.outline;
+    const now = sections.findLast((section) => section.start <= this.start);
+    return html`<details class="outline"><summary>${t("document.outline", { count: sections.length })}</summary>
+      <ol class="list">${sections.map((section) => html`<li class=${`level-${Math.min(section.level, 4)}`}>
+        <a class="grow" aria-current=${section === now ? "location" : "false"}
+          href=${linkTo(`/d/${this.documentId}?start=${section.start}&end=${section.end}`)}>${section.title}</a>
+        <span class="soft">${placeName({ ...section.locator, section: null, speaker: null }, t)}</span></li>`)}</ol>
+      ${more ? html`<p class="soft">${t("document.more")}</p>` : nothing}</details>`;
+  }
+}
+
+/** @param {any} document */
+export function lengthName({ pages, seconds }) {
+  if (pages) return t("library.pages", { count: pages });
+  return seconds ? clock(seconds) : "";
+}
+
+/** @param {string} code */
+function languageName(code) {
+  return new Intl.DisplayNames([ours], { type: "language" }).of(code) ?? code;
+}
+
+customElements.define("document-about", DocumentAbout);

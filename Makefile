@@ -9,7 +9,7 @@ PIP := $(BIN)/python $(PIP_INSTALL)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: web-tools coverage shape chromium chainlit models web help setup dev demo test lint types docs docs-check lock bench soak eval format clean
+.PHONY: web-tools coverage shape chromium tesseract chainlit models web help setup dev demo test lint types docs docs-check lock bench soak eval format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/' | column -t -s '	'
@@ -45,7 +45,7 @@ web: setup ## serve the sample collection over HTTP
 	@$(BIN)/quoth --home .demo serve
 
 test: ## everything that must hold: lint, types, docs, tests
-	@$(MAKE) --no-print-directory -j3 dev chromium web-tools .venv-lint/.ready
+	@$(MAKE) --no-print-directory -j3 dev chromium tesseract web-tools .venv-lint/.ready
 	@$(MAKE) --no-print-directory -j2 types lint docs-check models
 	@$(BIN)/pytest -n 2 --dist worksteal
 
@@ -67,6 +67,13 @@ chromium: | .venv/bin/python
 		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
 		apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
 		echo "There is no Chromium here: the tests of pages in a browser are skipped."
+
+# Tests of scanned pages are skipped without the program that reads them.
+tesseract: | chromium
+	@command -v tesseract >/dev/null || { \
+		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
+		apt-get install -y -qq --no-install-recommends tesseract-ocr tesseract-ocr-fra >/dev/null; } || \
+		echo "There is no tesseract here: the tests of scanned pages are skipped."
 
 # What checks the house rules does not go together with our own packages.
 .venv-lint/.ready: requirements-lint.lock | .venv/bin/python
@@ -137,7 +144,7 @@ lock: ## write the lock files from pyproject.toml (needs uv)
 		--no-emit-index-url --no-header --no-annotate --extra build --extra mcp pyproject.toml \
 		-o requirements.lock
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \
-		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra mcp --extra dev --extra llm --extra office --extra postgres --extra youtube --extra watch \
+		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra mcp --extra dev --extra llm --extra office --extra ocr --extra postgres --extra youtube --extra watch \
 		--extra sqlite-vec --extra chroma --extra pinecone --extra remote \
 		pyproject.toml --constraint requirements.lock -o requirements-dev.lock
 	@echo semgrep | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \

@@ -51,7 +51,7 @@ BAD: dict[str, tuple[Write, str, str]] = {
     "locked.pdf": (pdf("locked.pdf"), "encrypted", "password"),
     "torn.pdf": (torn, "damaged", "repair"),
     "scan.pdf": (pdf("scan.pdf"), "needs_ocr", "OCR"),
-    "picture.pdf": (text(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"), "unsupported", "a picture"),
+    "picture.pdf": (text(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"), "damaged", "a picture"),
     "archive.md": (text(b"PK\x03\x04\x14\x00\x00\x00"), "damaged", "container"),
     "noise.txt": (text(bytes(range(32)) * 40), "unsupported", "cannot be read"),
     "times.srt": (text("1\n00:00 --> soon\nHello there.\n"), "damaged", "times"),

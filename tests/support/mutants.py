@@ -30,6 +30,7 @@ FORMATS: dict[str, tuple[Path, ...]] = {
     ".json": (FIXTURES / "transcripts" / "whisper.json", DOCUMENTS / "harbour.json"),
     ".json3": tuple(sorted((FIXTURES / "transcripts").glob("*.json3"))),
     ".jsonl": tuple(sorted((FIXTURES / "transcripts").glob("*.jsonl"))),
+    ".png": tuple(sorted((FIXTURES / "pictures").glob("*"))),
     ".txt": (FIXTURES / "pages" / "guide.md", FIXTURES / "transcripts" / "lecture.srt"),
 }
 """The formats that are read, by suffix, with the files that are damaged."""

@@ -22,7 +22,7 @@ from quoth.answering.generative.sanitize import plain_quotation
 from quoth.bootstrap import open_engine
 from quoth.core.errors import Denied, InputError, QuothError
 from quoth.core.settings import load_settings
-from quoth.core.types import Answer, Citation, Turn
+from quoth.core.types import Answer, Citation, Document, Turn
 from quoth.engine import Engine
 from quoth.interfaces.http.middleware.trusted_host import LOOPBACK, check_host, check_origin
 from quoth.interfaces.links import answer_page, public_answer
@@ -146,7 +146,7 @@ def serve_sources(engine: Engine, found: Answer) -> dict[int, Any]:
     pages = {}
     for citation in found.citations:
         document = documents.get(citation.document_id)
-        if document is None or document.kind != "pdf" or not is_small(Path(document.source)):
+        if document is None or not is_small_pdf(document):
             continue
         place = (citation.document_id, citation.page_number)
         if place not in made:
@@ -161,9 +161,10 @@ def unique_pages(pages: Mapping[int, Any]) -> list[Any]:
     return list({page.name: page for page in pages.values()}.values())
 
 
-def is_small(file: Path) -> bool:
-    """Return whether a file exists and is small enough to be copied for the page."""
-    return file.is_file() and file.stat().st_size <= LARGEST
+def is_small_pdf(document: Document) -> bool:
+    """Return whether a document is a PDF file that is small enough to be copied for the page."""
+    file = Path(document.source)
+    return file.suffix.lower() == ".pdf" and file.is_file() and file.stat().st_size <= LARGEST
 
 
 def citation_card(each: Citation) -> Any:

@@ -95,7 +95,8 @@ async def test_a_page_is_fetched_without_a_setting_and_replaced_when_it_changed(
         added: list[Document] = []
         for text in (b"<title>Bees</title><p>One queen.", b"<title>Bees</title><p>Two queens."):
             world.pages["/"] = page(text)
-            added = await add_all(allowed, engine, ["http://bees.example/"])
+            report = await add_all(allowed, engine, ["http://bees.example/"])
+            added = list(report.documents)
             await remove_gone(allowed, engine, ["http://bees.example/"])
         assert [each.document_id for each in await engine.documents()] == [added[0].document_id]
 
@@ -105,14 +106,14 @@ def test_files_that_are_left_out_are_counted_by_type_with_a_way(tmp_path: Path, 
     folder.mkdir()
     (folder / "wasps.md").write_text(WASPS)
     (folder / "wasps.md.meta.json").write_text("{}")
-    for name in ("a.doc", "b.doc", "c.AVI", "d.png", "e.weird", ".hidden.doc"):
+    for name in ("a.doc", "b.doc", "c.AVI", "d.gif", "e.weird", ".hidden.doc"):
         (folder / name).write_bytes(b"x")
     said = quoth(home, "add", str(folder)).err
-    assert "5 files left out:" in said
+    assert "left out   5" in said
     for line in (
         "2 .doc: save them as PDF, DOCX",
         "1 .avi: add their captions",
-        "1 .png:",
+        "1 .gif:",
         "1 .weird:",
     ):
         assert line in said

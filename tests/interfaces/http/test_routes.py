@@ -127,6 +127,7 @@ async def test_history_is_listed_shown_rated_and_forgotten(fresh: httpx.AsyncCli
     assert (await fresh.post("/v1/feedback", json=rated)).status_code == 204
     kept = (await fresh.get(f"/v1/queries/{key}")).json()
     assert kept["answer"]["text"] == answer["text"]
+    assert kept["changed"] == []
     assert kept["feedback"]["comment"] == "Not warm enough."
     assert (await fresh.patch(f"/v1/queries/{key}", json={"title": "Ruhe"})).status_code == 204
     for words, count in (("ruhe", 1), (f"RUHE {QUESTION.split()[0]}", 1), ("other", 0)):

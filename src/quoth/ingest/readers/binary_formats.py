@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from quoth.ingest.readers.formats import Format
+from quoth.ingest.readers.formats import PICTURES, Format
 from quoth.ingest.readers.zip_container import ZipContainer, open_container
 
 ZIP = b"PK\x03\x04"
@@ -41,6 +41,8 @@ def binary_format(data: bytes, *, suffix: str, name: str) -> Format | None:
     """
     if data.startswith(b"{\\rtf"):
         return "rtf"
+    if data.startswith(PICTURES):
+        return "picture"
     if data.startswith(PARQUET):
         return "parquet"
     if data.startswith(OLD_OFFICE) and (suffix == ".xls" or _WORKBOOK in data):

@@ -14,6 +14,7 @@ from quoth.core.extras import is_installed
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.media import MEDIA_SUFFIXES, captions_beside
 from quoth.ingest.readers.metadata import SIDECAR
+from quoth.ingest.readers.ocr import missing_for_pictures
 from quoth.ingest.readers.source_file import SourceFile
 
 Format = Literal[
@@ -47,6 +48,7 @@ Format = Literal[
     "mbox",
     "zip",
     "tar",
+    "picture",
 ]
 
 
@@ -61,6 +63,8 @@ class Reader:
 
     def missing(self) -> str | None:
         """Return the command that installs what is missing, None when all is there."""
+        if self.extra == "ocr":
+            return missing_for_pictures()
         if self.needs is None or is_installed(self.needs):
             return None
         return f"pip install 'quoth[{self.extra}]'"
@@ -71,7 +75,7 @@ class Reader:
         if install is not None:
             raise DocumentError(
                 "missing_extra",
-                f"{file.name} needs a package that is not installed. Install it with: {install}",
+                f"{file.name} needs what is not installed here. Install it with: {install}",
             )
         module = import_module(f"quoth.ingest.readers.{self.module}")
         document: ParsedDocument = getattr(module, self.function)(file)
@@ -100,9 +104,12 @@ READERS: Mapping[Format, Reader] = {
     "mbox": Reader("mail", "read_mbox"),
     "zip": Reader("archive", "read_zip"),
     "tar": Reader("archive", "read_tar"),
+    "picture": Reader("pictures", "read_picture", "ocr"),
 }
 """The readers that are imported when a file of theirs is read."""
 
+PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
+"""The first bytes of PNG, JPEG and TIFF files."""
 _CODE = (
     "py pyi pyx js mjs cjs jsx ts tsx vue svelte java kt kts scala groovy c h cc cpp cxx hpp hh cs "
     "go rs rb php swift m mm sh bash zsh fish ps1 bat sql r jl lua pl pm hs ml mli ex exs erl clj "
@@ -156,6 +163,11 @@ SUFFIX_FORMATS: Mapping[str, Format] = {
     ".gz": "tar",
     ".bz2": "tar",
     ".xz": "tar",
+    ".png": "picture",
+    ".jpg": "picture",
+    ".jpeg": "picture",
+    ".tif": "picture",
+    ".tiff": "picture",
     **{f".{name}": "code" for name in _CODE.split()},
     **{f".{name}": "data" for name in _DATA.split()},
 }
@@ -194,12 +206,14 @@ FORMAT_NAMES: Mapping[Format, str] = {
     "mbox": "a mail box",
     "zip": "a ZIP archive",
     "tar": "a TAR archive",
+    "picture": "a picture",
 }
 """How a format is called in a sentence."""
 KNOWN = (
     "PDF, Markdown, plain text, HTML, transcripts (SRT, WebVTT, SBV, JSON), EPUB, Word, RTF, "
     "OpenDocument, PowerPoint, workbooks, CSV, Parquet, notebooks, program text, JSON, YAML, TOML, "
-    "XML, reStructuredText, AsciiDoc, Org, LaTeX, mail (EML, MBOX), and archives (ZIP, TAR)"
+    "XML, reStructuredText, AsciiDoc, Org, LaTeX, mail (EML, MBOX), archives (ZIP, TAR), and "
+    "pictures of text (PNG, JPEG, TIFF)"
 )
 """The formats that are read, for a sentence."""
 _JSON_CUE = re.compile(r'"(?:tStartMs|start|start_time|begin|segments|timestamp)"\s*:')

@@ -10,6 +10,7 @@ from urllib.parse import urldefrag, urljoin
 from selectolax.lexbor import LexborHTMLParser
 
 from quoth.ingest.readers.detect import decode
+from quoth.ingest.readers.feed import feed_entries, is_feed
 from quoth.ingest.readers.page_links import PageLinks
 
 MAX_LINKS = 5000
@@ -18,11 +19,14 @@ _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 
 
 def page_links(path: Path, *, address: str) -> PageLinks:
-    """Read the links of an HTML page that was fetched from an address, or those of a sitemap.
+    """Read the links of an HTML page that was fetched from an address, a sitemap's, or a feed's.
 
     Raises DocumentError.
     """
-    text, _guess = decode(path.read_bytes(), name=path.name)
+    data = path.read_bytes()
+    if is_feed(data):
+        return PageLinks((), entries=feed_entries(data, address=address))
+    text, _guess = decode(data, name=path.name)
     tree = LexborHTMLParser(_CDATA.sub(r"\1", text))
     listed = [node.text(strip=True) for node in tree.css("urlset loc, sitemapindex loc")]
     if listed:

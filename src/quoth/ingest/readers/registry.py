@@ -35,7 +35,7 @@ _ALIKE = frozenset({("spoken", "markdown"), ("spoken", "text"), ("data", "json")
 """Formats that a suffix of another one promises, too."""
 
 
-def read(path: Path, given: Metadata = EMPTY) -> ParsedDocument:
+def read(path: Path, given: Metadata = EMPTY, *, ocr_seconds: float = 300.0) -> ParsedDocument:
     """Read one file of any format that quoth knows; raises DocumentError with a code.
 
     Metadata precedence: ``given``, sidecar, front matter, embedded metadata, file name.
@@ -43,9 +43,15 @@ def read(path: Path, given: Metadata = EMPTY) -> ParsedDocument:
     beside, warnings = read_sidecar(path)
     meta = given.normalized().merged_with(beside)
     if is_pdf(_load(path, most=HEAD), suffix=path.suffix.lower()):
-        pdf = read_pdf(path, title=meta.title, url=meta.url, language=meta.language)
+        pdf = read_pdf(
+            path,
+            title=meta.title,
+            url=meta.url,
+            language=meta.language,
+            ocr_seconds=ocr_seconds,
+        )
         return _finish(pdf, "pdf", name=path.name, meta=meta, warnings=warnings)
-    file = SourceFile(path.name, _load(path), meta)
+    file = SourceFile(path.name, _load(path), meta, ocr_seconds=ocr_seconds)
     return read_data(file, warnings=warnings, path=path)
 
 
@@ -65,6 +71,7 @@ def read_data(
             url=meta.url,
             language=meta.language,
             data=file.data,
+            ocr_seconds=file.ocr_seconds,
         )
         return _finish(pdf, "pdf", name=file.name, meta=meta, warnings=said)
     binary = binary_format(file.data, suffix=suffix, name=file.name)

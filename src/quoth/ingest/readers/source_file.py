@@ -16,7 +16,8 @@ MAX_NESTING = 3
 class SourceFile:
     """A file to read. ``text`` is the decoded content of a text format, "" of any other.
 
-    ``nesting`` counts the archives and messages around it.
+    ``nesting`` counts the archives and messages around it; ``ocr_seconds`` is the wall time for the
+    recognition of its scanned pages.
     """
 
     name: str
@@ -24,6 +25,7 @@ class SourceFile:
     meta: Metadata = EMPTY
     text: str = ""
     nesting: int = 0
+    ocr_seconds: float = 300.0
 
     def document(
         self,

@@ -36,6 +36,8 @@ except ImportError:  # Windows has no such limits; the parent's timeout still en
 
 LENGTH = struct.Struct(">Q")
 """Precedes each answer: its length in bytes."""
+OCR_SHARE = 3
+"""Wall time for the recognition of a file's scanned pages, in its limits of processor time."""
 _NEW_NETWORK = 0x4000_0000
 _NEW_USERS = 0x1000_0000
 """Flags of Linux's unshare."""
@@ -86,7 +88,8 @@ def _read(path: Path, request: Json) -> Json:
     from quoth.ingest.readers.metadata import Metadata
     from quoth.ingest.readers.registry import read
 
-    return {"reading": to_json(read(path, Metadata(**request["given"])))}
+    given = Metadata(**request["given"])
+    return {"reading": to_json(read(path, given, ocr_seconds=OCR_SHARE * request["seconds"]))}
 
 
 def _draw(path: Path, request: Json) -> Json:

@@ -301,8 +301,13 @@ class _Child:
 
 
 def _bare_environment() -> dict[str, str]:
-    """Return a child what it needs to find this package, and no secret of its parent."""
-    environment = {"PYTHONPATH": os.pathsep.join(sys.path[:]), "PYTHONUTF8": "1"}
+    """Return a child what it needs to find packages and programs, and no secret of its parent."""
+    environment = {
+        "PATH": os.pathsep.join(os.get_exec_path()),
+        "PYTHONPATH": os.pathsep.join(sys.path[:]),
+        "PYTHONUTF8": "1",
+        "OMP_THREAD_LIMIT": "1",
+    }
     if sys.platform == "win32":
         environment["SYSTEMROOT"] = r"C:\Windows"
     return environment

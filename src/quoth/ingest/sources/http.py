@@ -24,12 +24,7 @@ from httpcore import AsyncNetworkStream
 from quoth.core.errors import DocumentError, InputError
 from quoth.ingest.readers.detect import text_encoding
 from quoth.ingest.readers.formats import SUFFIX_FORMATS
-from quoth.ingest.sources.url_safety import (
-    ParsedUrl,
-    display_url,
-    is_public,
-    target,
-)
+from quoth.ingest.sources.url_safety import ParsedUrl, display_url, is_public, target
 
 MAX_MB = 20
 """Size of a page at most, in millions of bytes."""
@@ -205,10 +200,11 @@ async def get(
     seconds: float = SECONDS,
     etag: str = "",
     modified: str = "",
+    any_type: bool = False,
 ) -> Page:
     """Return the page at an address, over at most three redirects; raises as `fetch` does.
 
-    ``etag`` and ``modified`` name the version that the caller has.
+    ``etag`` and ``modified`` name the caller's version; ``any_type`` is whether it may be no page.
     """
     at = target(url)
     known = {"If-None-Match": etag, "If-Modified-Since": modified}
@@ -217,8 +213,8 @@ async def get(
         async with asyncio.timeout(seconds):
             for _ in range(1 + REDIRECTS):
                 network = _PublicNetwork(at=at, resolve=resolve, connect=connect)
-                most = int(max_mb * 1e6)
-                page = await _visit(at, network=network, max_bytes=most, headers=headers)
+                limit = int(max_mb * 1e6)
+                page = await _visit(at, network, limit, headers=headers, any_type=any_type)
                 if isinstance(page, Page):
                     return page
                 at = target(urljoin(at.address, page))
@@ -259,7 +255,12 @@ async def exchange(
 
 
 async def _visit(
-    at: ParsedUrl, *, network: _PublicNetwork, max_bytes: int, headers: Mapping[str, str]
+    at: ParsedUrl,
+    network: _PublicNetwork,
+    max_bytes: int,
+    *,
+    headers: Mapping[str, str],
+    any_type: bool,
 ) -> Page | str:
     """Return the page, or the address of a redirect."""
     async with _answer(at, network=network, headers=headers) as (status, names, blocks):
@@ -273,7 +274,8 @@ async def _visit(
         if names.get("content-encoding", "identity").lower() not in ("", "identity"):
             raise _unreadable(at, "is compressed, which was not asked for")
         kind, charset = _media_type(names.get("content-type", ""))
-        _suffix(kind, at)
+        if not any_type:
+            _suffix(kind, at)
         if int(names.get("content-length", "0")) > max_bytes:
             raise _too_large(at, max_bytes)
         data = await _body(at, blocks, max_bytes=max_bytes)

@@ -1,11 +1,11 @@
-"""Fetch the pages of a site: from an address over links on the same host, politely and bounded."""
+"""Fetch the pages of a site, from an address over links on its host, or the entries of a feed."""
 
 from __future__ import annotations
 
 import asyncio
 import mimetypes
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,8 +13,10 @@ from urllib.parse import urldefrag, urlsplit
 from urllib.robotparser import RobotFileParser
 
 from quoth.core.errors import DocumentError, InputError
-from quoth.ingest.readers.page_links import PageLinks
-from quoth.ingest.sources.http import MAX_MB, Internet, Page, get, in_utf8, page_suffix
+from quoth.core.extras import is_installed
+from quoth.ingest.readers.feed import is_feed
+from quoth.ingest.readers.page_links import FeedEntry, PageLinks
+from quoth.ingest.sources.http import MAX_MB, SECONDS, Internet, Page, get, in_utf8, page_suffix
 from quoth.ingest.sources.mirror import FetchedItem, Mirror, MirroredItem, SourceListing
 from quoth.ingest.sources.url_safety import display_url, target
 
@@ -22,6 +24,9 @@ AGENT = "quoth"
 MAX_PAUSE_S = 30.0
 MAX_ROBOTS_MB = 0.5
 MAX_SITEMAPS = 20
+RECORDING_MB, RECORDING_S = 300.0, 600.0
+"""Size and time of a recording at most."""
+SPEECH = "pip install 'quoth[speech]'"
 _SKIPPED_TYPES = ("image/", "audio/", "video/", "font/", "text/css", "text/javascript")
 
 ReadLinks = Callable[[Path, str], Awaitable[PageLinks]]
@@ -54,6 +59,10 @@ class _Crawl:
     seen: set[str] = field(default_factory=set)
     whole: bool = True
     """Whether everything was visited, so that what was not listed is gone."""
+    entries: dict[str, FeedEntry] = field(default_factory=dict)
+    """The entries of the feed that the crawl began with, by their addresses, on any host."""
+    silent: int = 0
+    """Recordings of the feed that are left out, since nothing here transcribes them."""
 
     def enqueue(self, links: tuple[str, ...], *, depth: int, below: str = "") -> None:
         """Queue the addresses of the same host that may be visited, each once."""
@@ -72,7 +81,13 @@ class _Crawl:
                     self.queue.append((address, depth))
 
     async def visit(
-        self, address: str, *, max_mb: float = MAX_MB, etag: str = "", modified: str = ""
+        self,
+        address: str,
+        *,
+        max_mb: float = MAX_MB,
+        recording: bool = False,
+        etag: str = "",
+        modified: str = "",
     ) -> Page:
         """Fetch a page after the pause between two requests."""
         if self.waits:
@@ -83,7 +98,9 @@ class _Crawl:
             address,
             resolve=self.internet.resolve,
             connect=self.internet.connect,
-            max_mb=max_mb,
+            max_mb=RECORDING_MB if recording else max_mb,
+            seconds=RECORDING_S if recording else SECONDS,
+            any_type=recording,
             etag=etag,
             modified=modified,
         )
@@ -104,7 +121,8 @@ async def crawl(
     """Fetch a page, and with a depth the pages of its host that it leads to; yields each.
 
     A page is asked for by the version that the mirror has, and its file stays where it has not
-    changed. With a depth, robots.txt decides what is visited, and the pages of the sitemap below
+    changed. The entries of a feed are visited once each, and stay when they leave it. With a depth,
+    robots.txt decides what is visited, and the pages of the sitemap below
     the folder of the address count as linked by it. With ``drop_gone`` the files of pages that are
     gone are deleted at the end. Raises InputError for an address that is not visited.
     """
@@ -135,6 +153,11 @@ async def crawl(
         if sitemaps:
             sitemaps = False
             await _read_sitemaps(crawled)
+    if crawled.silent:
+        warn(
+            f"{crawled.silent} recordings of the feed were left out. "
+            f"To have them transcribed: {SPEECH}"
+        )
     listing = SourceListing(limits.depth, tuple(listed))
     gone = mirror.finish(start, listing, whole=crawled.whole and drop_gone)
     mirror.drop(gone)
@@ -144,9 +167,23 @@ async def _fetch_page(crawled: _Crawl, address: str, *, depth: int) -> FetchedIt
     """Fetch one page into its file; None for a page or a link that is left out."""
     mirror = crawled.mirror
     path = mirror.path(address)
-    known = mirror.items.get(address, MirroredItem()) if path else MirroredItem()
+    entry = crawled.entries.get(address)
+    if path and entry:
+        return FetchedItem(address, path)
+    of_feed = mirror.listings.get(address, SourceListing()).items
+    is_known = path or (of_feed and all(mirror.path(each) for each in of_feed))
+    known = mirror.items.get(address, MirroredItem()) if is_known else MirroredItem()
+    recording = bool(entry and entry.suffix)
     try:
-        page = await crawled.visit(address, etag=known.etag, modified=known.modified)
+        page = await crawled.visit(
+            address, etag=known.etag, modified=known.modified, recording=recording
+        )
+        if page.unchanged and not path:
+            _enqueue_entries(crawled, [FeedEntry(each) for each in of_feed])
+            return None
+        if depth == 0 and is_feed(page.data):
+            await _read_feed(crawled, page, address=address)
+            return None
         if page.unchanged and path:
             links = await _links(crawled, path, address, depth=depth)
             crawled.enqueue(links.links, depth=depth + 1)
@@ -160,7 +197,7 @@ async def _fetch_page(crawled: _Crawl, address: str, *, depth: int) -> FetchedIt
             raise
         return None  # a link or a redirect that is not visited
     except DocumentError as error:
-        if depth and error.code in ("not_found", "unsupported"):
+        if depth and not entry and error.code in ("not_found", "unsupported"):
             return None  # a dead link, or one to a picture, is no failure of the caller's
         mirror.fail(address, error)
         crawled.whole = crawled.whole and error.code == "not_found"
@@ -170,17 +207,18 @@ async def _fetch_page(crawled: _Crawl, address: str, *, depth: int) -> FetchedIt
 async def _store_page(crawled: _Crawl, page: Page, *, address: str, depth: int) -> Path | None:
     """Write a page to its file and queue its links; None for one that is not to be added."""
     mirror = crawled.mirror
-    suffix = page_suffix(page)
+    entry = crawled.entries.get(address)
+    suffix = (entry and entry.suffix) or page_suffix(page)
     moved = page.address != address
     elsewhere = _host(page.address) != _host(crawled.start) or suffix == ".xml"
-    if (depth and elsewhere) or (moved and page.address in crawled.seen):
+    if (depth and elsewhere and not entry) or (moved and page.address in crawled.seen):
         return None
     crawled.seen.add(page.address)
     path = mirror.write(
         address,
         in_utf8(page),
         suffix=suffix,
-        about={"url": page.address},
+        about={"url": page.address, **(_about(entry) if entry else {})},
         item=MirroredItem(etag=page.etag, modified=page.modified),
     )
     links = await _links(crawled, path, page.address, depth=depth)
@@ -191,6 +229,40 @@ async def _store_page(crawled: _Crawl, page: Page, *, address: str, depth: int) 
     if links.canonical:
         mirror.items[address] = replace(mirror.items[address], canonical=links.canonical)
     return path
+
+
+async def _read_feed(crawled: _Crawl, page: Page, *, address: str) -> None:
+    """Queue the entries of a feed; raises DocumentError."""
+    with TemporaryDirectory(prefix="quoth-") as folder:
+        path = Path(folder, "feed.xml")
+        await asyncio.to_thread(path.write_bytes, page.data)
+        links = await crawled.read_links(path, page.address)
+    version = MirroredItem(etag=page.etag, modified=page.modified)
+    crawled.mirror.items[address] = version
+    _enqueue_entries(crawled, links.entries)
+
+
+def _enqueue_entries(crawled: _Crawl, entries: Sequence[FeedEntry]) -> None:
+    crawled.whole = False  # what leaves a feed is not gone
+    transcribes = is_installed("faster_whisper")
+    for entry in entries:
+        try:
+            address = target(entry.address).address
+        except InputError:
+            continue
+        if address in crawled.seen:
+            continue
+        crawled.seen.add(address)
+        if entry.suffix and not transcribes:
+            crawled.silent += 1
+            continue
+        crawled.entries[address] = entry
+        crawled.queue.append((address, 1))
+
+
+def _about(entry: FeedEntry) -> dict[str, str]:
+    known = {"title": entry.title, "speaker": entry.author, "date": entry.date or ""}
+    return {key: value for key, value in known.items() if value}
 
 
 def _host(address: str) -> str:

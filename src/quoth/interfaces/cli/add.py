@@ -21,11 +21,11 @@ from quoth.interfaces.cli.session import (
     run,
     stored_documents,
 )
-from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
     from quoth.core.types import Document
     from quoth.engine import Engine
+    from quoth.interfaces.cli.add_report import AddReport
     from quoth.pipeline.add import DocumentMetadata
     from quoth.pipeline.remote import RemoteOptions
 
@@ -76,13 +76,12 @@ def add(
 
     async def work() -> int:
         async with engine_of(session) as engine:
-            documents = await add_all(
+            report = await add_all(
                 session, engine, sources, given=given, options=options, patterns=patterns
             )
         if session.json:
-            session.put([to_json(each) for each in documents])
-        failed = any(each.status == "failed" for each in documents)
-        return FAILED if failed or not documents else DONE
+            session.put(report.to_json())
+        return FAILED if report.failed or not report.documents else DONE
 
     run(session, work, stopped=KEPT)
 
@@ -113,12 +112,12 @@ def sync(
             return await foresee(session, folders)
         async with engine_of(session) as engine:
             options = RemoteOptions(drop_gone=True)
-            documents = await add_all(session, engine, sources, options=options)
+            report = await add_all(session, engine, sources, options=options)
             gone = await remove_gone(session, engine, sources)
         if session.json:
-            added = [to_json(each) for each in documents]
-            session.put({"documents": added, "removed": [each.document_id for each in gone]})
-        return FAILED if any(each.status == "failed" for each in documents) else DONE
+            removed = [each.document_id for each in gone]
+            session.put({**report.to_json(), "removed": removed})
+        return FAILED if report.failed else DONE
 
     run(session, work, stopped=KEPT)
 
@@ -167,10 +166,11 @@ async def add_all(
     given: DocumentMetadata | None = None,
     options: RemoteOptions | None = None,
     patterns: FilePatterns | None = None,
-) -> list[Document]:
-    """Add files, folders and pages, show the progress, and say which files were left out."""
+) -> AddReport:
+    """Add files, folders and pages; show the progress, and what became of every file."""
     from quoth.ingest.sources.files import find_files, left_out
-    from quoth.interfaces.cli.documents_view import adding, fetching, show_left_out
+    from quoth.interfaces.cli.add_report import AddReport, show_report, ways_of
+    from quoth.interfaces.cli.documents_view import adding, fetching
     from quoth.pipeline.add import DocumentMetadata
     from quoth.pipeline.remote import is_address
 
@@ -181,12 +181,22 @@ async def add_all(
     if patterns is not None and patterns != FilePatterns():
         chosen = find_files(paths, include=patterns.include, exclude=patterns.exclude)
         files = await asyncio.to_thread(list, chosen)
+    known = await asyncio.to_thread(_ready_sources, engine, session.settings.collection)
     steps = engine.add([*files, *fetched], given=given or DocumentMetadata())
     async with aclosing(steps):
         documents = await adding(session, steps, failed=failed)
-    show_left_out(session, await asyncio.to_thread(left_out, paths))
+    ways = ways_of(await asyncio.to_thread(left_out, paths))
+    report = AddReport(documents, known, ways)
+    show_report(session, report)
     await engine.settle(session.say)
-    return documents
+    return report
+
+
+def _ready_sources(engine: Engine, name: str) -> frozenset[str]:
+    catalogue = engine.parts.catalogue
+    collection = catalogue.find_collection(name)
+    there = catalogue.documents(collection) if collection else []
+    return frozenset(each.source for each in there if each.status == "ready")
 
 
 async def remove_gone(

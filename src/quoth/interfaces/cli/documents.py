@@ -104,6 +104,7 @@ async def set_metadata(
 
     The values go to FILE.meta.json beside the file, so that adding it again keeps them.
     """
+    from quoth.interfaces.cli.add_report import AddReport, show_report
     from quoth.interfaces.cli.documents_view import adding
     from quoth.pipeline.suggest import describe, read_pairs
     from quoth.pipeline.uploads import find_document
@@ -114,6 +115,7 @@ async def set_metadata(
     path = await asyncio.to_thread(describe, found, given)
     async with engine_of(session) as engine:
         documents = await adding(session, engine.add([path]))
+    show_report(session, AddReport(documents, frozenset({found.source})))
     session.show(documents, lambda _session, _documents: None)
     return FAILED if any(each.status == "failed" for each in documents) else DONE
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,58 +26,8 @@ if TYPE_CHECKING:
     from quoth.pipeline.components import Components
     from quoth.pipeline.remote import RemoteOptions
 
-NOTHING = "Nothing to add: there is no file here that quoth reads. It reads {known}."
-
-
-LISTED = 8
-"""Types that are named for one way to get their text."""
 SPEED_S = 300.0
 """Seconds over which the speed is averaged that the remaining time is taken from."""
-
-ADVICE: dict[str, tuple[str, ...]] = {
-    "save them as PDF, DOCX or HTML": (
-        *(".doc", ".mobi", ".azw3", ".ppt", ".key", ".pages", ".numbers", ".ps", ".djvu", ".msg"),
-    ),
-    "add their captions or a transcript (.srt, .vtt)": (
-        *(".mp3", ".m4a", ".wav", ".ogg", ".oga", ".flac", ".opus", ".aac"),
-        *(".mp4", ".m4v", ".mkv", ".webm", ".mov", ".avi"),
-    ),
-    "pictures are not read; make a PDF with text of scans": (
-        *(".jpg", ".jpeg", ".png", ".gif", ".webp", ".svg", ".tif", ".tiff", ".bmp", ".heic"),
-    ),
-    "unpack them": (".7z", ".rar", ".zst"),
-}
-"""What gets a text out of files that are not read, by suffix."""
-OTHERWISE = "name them one by one to have them read as text"
-
-
-def show_left_out(session: CliSession, counts: Mapping[str, int]) -> None:
-    """Say how many files of folders were left out, by type, and the way to get their text."""
-    if not counts:
-        return
-    total = sum(counts.values())
-    session.say(f"{total} file{'' if total == 1 else 's'} left out:")
-    advices = {**_installs(counts), **ADVICE}
-    known = {suffix for suffixes in advices.values() for suffix in suffixes}
-    for advice, suffixes in (*advices.items(), (OTHERWISE, tuple(counts.keys() - known))):
-        named = sorted((each for each in counts if each in suffixes), key=lambda e: (-counts[e], e))
-        listed = ", ".join(
-            f"{counts[each]} {each or 'without a suffix'}" for each in named[:LISTED]
-        )
-        more = sum(counts[each] for each in named[LISTED:])
-        if named:
-            session.say(f"  {listed}{f' and {more} others' if more else ''}: {advice}")
-
-
-def _installs(suffixes: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the suffixes of formats whose package is missing, by the command that installs it."""
-    from quoth.ingest.readers.formats import install_line
-
-    lines = {suffix: line for suffix in sorted(suffixes) if (line := install_line(suffix))}
-    return {
-        f"install what reads them: {line}": tuple(each for each in lines if lines[each] == line)
-        for line in dict.fromkeys(lines.values())
-    }
 
 
 def progress_bar(session: CliSession) -> Progress:
@@ -144,16 +94,17 @@ async def adding(
     *,
     failed: Sequence[Document] = (),
 ) -> list[Document]:
-    """Follow the adding of documents with a bar and a line for each, and the ``failed`` before."""
+    """Follow the adding of documents with a bar and a line for each that is new.
+
+    Returns them after those that ``failed`` before.
+    """
     documents: list[Document] = list(failed)
-    for each in failed:
-        session.err.print(_document_line(each), soft_wrap=True)
     with progress_bar(session) as bar:
         task = bar.add_task("Reading", total=None)
         async for step in steps:
             if isinstance(step, Document):
                 documents.append(step)
-                if step.error is not None or not session.quiet:
+                if step.status == "ready" and not session.quiet:
                     bar.console.print(_document_line(step), soft_wrap=True)
                 bar.update(task, completed=max(len(documents), bar.tasks[0].completed))
             else:
@@ -163,18 +114,6 @@ async def adding(
                     completed=step.done,
                     description=f"{_short(step.source)} · {step.chunks}/{step.of_chunks} passages",
                 )
-    counts = {
-        word: sum(each.status == status for each in documents)
-        for status, word in (("ready", "added"), ("unchanged", "unchanged"), ("failed", "failed"))
-    }
-    if not documents:
-        from quoth.ingest.readers.formats import KNOWN
-
-        session.err.print(
-            NOTHING.format(known=KNOWN), highlight=False, markup=False, soft_wrap=True
-        )
-    else:
-        session.say(", ".join(f"{count} {word}" for word, count in counts.items() if count))
     return documents
 
 
@@ -204,10 +143,6 @@ def document_list(session: CliSession, documents: Sequence[Document]) -> None:
 
 
 def _document_line(each: Document) -> Text:
-    if each.error is not None:
-        return Text(
-            f"failed     {each.title}: {each.error.message} [{each.error.code}]", style="red"
-        )
     line = Text(f"{each.status:<10} {each.title}")
     line.append(f" · {_about(each)}", style="dim")
     for warning in each.warnings:

@@ -48,11 +48,13 @@ def _mark_page(
         if not textpage:
             raise DocumentError("damaged", f"Page {number} cannot be opened.")
         glyphs = _PageGlyphs(textpage)
-        found = [glyphs.find(line) for line in lines]
+        found = {line: glyphs.find(line) for line in lines}
+        scanned = [line for line in lines if found[line] is None and glyphs.is_empty(line.box)]
         marked: tuple[Rectangle, ...] | None = None
-        if None not in found:
-            indices = sorted({index for line in found for index in line or ()})
-            marked = tuple(_rectangles(page, textpage, glyphs.runs(indices)))
+        if sum(indices is None for indices in found.values()) == len(scanned):
+            indices = sorted({index for line in found.values() for index in line or ()})
+            rectangles = _rectangles(page, textpage, glyphs.runs(indices))
+            marked = (*(_part(page, line) for line in scanned), *rectangles)
         width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
         return PageMarks(number, width, height, marked)
     finally:
@@ -104,6 +106,10 @@ class _PageGlyphs:
             return None
         return [index for _letter, index in within[first:last]]
 
+    def is_empty(self, box: Box) -> bool:
+        """Return whether no glyph is in a box: what is printed there is a part of an image."""
+        return not any(self._is_inside(index, box) for index in set(self._indices))
+
     def runs(self, indices: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Return the first index and the number of glyphs of each stretch of these glyphs."""
         own = set(indices)
@@ -142,6 +148,14 @@ class _PageGlyphs:
         left, right, bottom, top = (ctypes.c_double() for _ in range(4))
         pdfium.FPDFText_GetCharBox(self._textpage, index, left, right, bottom, top)
         return left.value, bottom.value, right.value, top.value
+
+
+def _part(page: object, line: MarkedLine) -> Rectangle:
+    """Return the rectangle of the marked characters of a line in an image, evenly distributed."""
+    corners = _drawn(page, line.box.x0, line.box.y0), _drawn(page, line.box.x1, line.box.y1)
+    xs, ys = zip(*corners, strict=True)
+    width = (max(xs) - min(xs)) / max(1, len(line.text))
+    return min(xs) + line.start * width, min(ys), min(xs) + line.end * width, max(ys)
 
 
 def _rectangles(

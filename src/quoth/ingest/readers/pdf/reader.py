@@ -22,6 +22,7 @@ import pypdfium2.raw as pdfium
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.formats import PICTURES
 from quoth.ingest.readers.pdf.furniture import find_furniture, printed_labels
 from quoth.ingest.readers.pdf.glyphs import clean_text, is_unreadable
 from quoth.ingest.readers.pdf.lines import PrintedLine, page_lines, page_pieces
@@ -33,6 +34,7 @@ from quoth.ingest.readers.pdf.outline import (
     sections,
 )
 from quoth.ingest.readers.pdf.reflow import body_size, flow
+from quoth.ingest.readers.pdf.scans import ScannedPages, read_scans, said_of
 
 _SCAN_CHARACTERS = 25
 """A page with an image and fewer characters than this is taken for a scan without a text layer."""
@@ -53,8 +55,11 @@ def read_pdf(
     url: str | None = None,
     language: str | None = None,
     data: bytes | None = None,
+    ocr_seconds: float = 300.0,
 ) -> ParsedDocument:
     """Read a PDF file; one place per printed line, sections from the outline.
+
+    Pages that are images without text are recognised, within ``ocr_seconds`` of wall time in all.
 
     ``data`` is the content of a file within another one, of which ``path`` is only the name.
     Raises DocumentError: ``not_found``, ``unreadable``, ``empty``, ``unsupported``, ``damaged``,
@@ -63,7 +68,12 @@ def read_pdf(
     with PDFIUM, closing(open_pdf(path, data)) as document:
         numbers = range(1, len(document) + 1)
         pages, left_out = _pages(document)
-        _refuse_without_text(path, pages, left_out)
+        wanted = sorted(left_out.scans | left_out.unmapped)
+        scanned = read_scans(document, wanted, language=language, seconds=ocr_seconds)
+        left_out.scans -= scanned.lines.keys()
+        left_out.unmapped -= scanned.lines.keys()
+        pages = dict(sorted({**pages, **scanned.lines}.items()))
+        _refuse_without_text(path, pages, left_out, scanned)
         labels = {n: clean_text(_label(document, n - 1))[:40] for n in numbers}
         outline = read_outline(document)
         stated = clean_text(_metadata(document, b"Title"))
@@ -94,7 +104,7 @@ def read_pdf(
         url=url,
         pages=len(numbers),
         labels=tuple(labels[n] or str(n) for n in numbers) if any(labels.values()) else (),
-        warnings=_warnings(left_out),
+        warnings=_warnings(left_out, scanned),
     )
 
 
@@ -114,6 +124,10 @@ def open_pdf(path: Path, data: bytes | None = None) -> pdfium2.PdfDocument:
         ) from None
     if not head:
         raise DocumentError("empty", f"{name} is empty: it has no bytes. Get the file again.")
+    if head.startswith(PICTURES):
+        from quoth.ingest.readers.pictures import open_picture  # its package is in an extra
+
+        return open_picture(path.read_bytes() if data is None else data, name=name)
     try:
         return pdfium2.PdfDocument(path if data is None else data)
     except pdfium2.PdfiumError as error:
@@ -193,7 +207,10 @@ def _has_image(page: object) -> bool:
 
 
 def _refuse_without_text(
-    path: Path, pages: Mapping[int, Sequence[PrintedLine]], left_out: _LeftOut
+    path: Path,
+    pages: Mapping[int, Sequence[PrintedLine]],
+    left_out: _LeftOut,
+    scanned: ScannedPages,
 ) -> None:
     if set(pages) - left_out.scans:
         return
@@ -203,11 +220,13 @@ def _refuse_without_text(
             why = (
                 "have fonts that do not say which characters they show, so their text is unreadable"
             )
-        raise DocumentError(
-            "needs_ocr",
-            f"The pages of {path.name} {why}; run OCR on the file first "
-            "(for example with ocrmypdf --force-ocr) and add the result.",
-        )
+        if scanned.install is not None:
+            raise DocumentError(
+                "needs_ocr",
+                f"The pages of {path.name} {why}. Install OCR and add it again: {scanned.install}",
+            )
+        said = _warnings(left_out, scanned)
+        raise DocumentError("needs_ocr", f"The pages of {path.name} {why}. {' '.join(said)}")
     if left_out.broken:
         raise DocumentError(
             "damaged", f"No page of {path.name} can be opened; get the file again or repair it."
@@ -250,13 +269,15 @@ def _title(
     return headings[0].path[0] if headings else None
 
 
-def _warnings(left_out: _LeftOut) -> tuple[str, ...]:
+def _warnings(left_out: _LeftOut, scanned: ScannedPages) -> tuple[str, ...]:
+    missing = f"; install OCR to have these pages read: {scanned.install}"
     reasons = (
-        (left_out.scans, "an image with almost no text; these pages need OCR to be found."),
+        *said_of(scanned),
+        (left_out.scans if scanned.install else set(), f"an image with almost no text{missing}"),
         (
-            left_out.unmapped,
-            "unreadable, because the fonts do not say which characters they show; these pages "
-            "were left out and need OCR to be found.",
+            left_out.unmapped if scanned.install else set(),
+            "unreadable and left out, because the fonts do not say which characters they show"
+            f"{missing}",
         ),
         (left_out.broken, "damaged, and left out."),
     )

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from quoth.core.errors import Denied, InputError, NotFound
 from quoth.core.types import Answer
 from quoth.history.explain import Explanation, explain
+from quoth.history.source_changes import ChangedSource, changed_sources
 from quoth.history.why_not import WhyNot, why_not
 from quoth.interfaces.http.dependencies import Owner, Reader
 from quoth.interfaces.http.request_state import Principal
@@ -81,7 +82,8 @@ class QueryTitle(RequestBody):
 class QueryRecord:
     """A query with its answer and feedback.
 
-    ``question`` and the texts of the answer are empty where only a hash was kept.
+    ``question`` and the texts of the answer are empty where only a hash was kept. ``changed`` are
+    the citations whose document was updated or removed since.
     """
 
     query_id: str
@@ -89,6 +91,7 @@ class QueryRecord:
     collection: str
     question: str
     answer: Answer
+    changed: list[ChangedSource]
     feedback: Feedback | None
 
 
@@ -162,7 +165,8 @@ async def queries(
 async def query(query_id: OneId, caller: Owner) -> Response:
     """Return a query with its answer as it was sent."""
     record = await load_query(query_id, caller)
-    measured = AnalyticsReader.of(caller.engine.parts.catalogue)
+    catalogue = caller.engine.parts.catalogue
+    measured = AnalyticsReader.of(catalogue)
     return ApiResponse(
         QueryRecord(
             record.query_id,
@@ -170,6 +174,7 @@ async def query(query_id: OneId, caller: Owner) -> Response:
             record.collection,
             record.request.question,
             record.answer,
+            await asyncio.to_thread(changed_sources, catalogue, record.answer),
             await asyncio.to_thread(measured.feedback, query_id),
         )
     )

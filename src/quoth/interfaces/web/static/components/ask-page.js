@@ -169,6 +169,8 @@ class AskPage extends Base {
     this.abort?.abort();
     try {
       const record = await getJson(`/v1/queries/${encodeURIComponent(id)}`);
+      for (const { number, change } of record.changed)
+        record.answer.citations.find((/** @type {any} */ each) => each.number === number).changed = change;
       const known = this.turns.findIndex((each) => each.id === id);
       this.turns = known < 0 ? [{ id, question: record.question, answer: record.answer.text }] : this.turns.slice(0, known + 1);
       this.apply({ event: "restored", question: record.question, answer: record.answer });

@@ -36,7 +36,7 @@ class EvidenceCard extends Base {
         <button class="title" @click=${() => this.tell("quoth-open", { mark: this.mark })}>${item.document_name ?? item.document}</button></h3>
       <p class="place">${placeName(item.locator, t)}${cited
         ? html` · <span class="support ${item.support}">${t(`support.${item.support}`)}</span>`
-        : nothing}</p>
+        : nothing}${item.changed ? html` · <span class="support partly">${t(`source.${item.changed}`)}</span>` : nothing}</p>
       <blockquote dir="auto">${before}${marked ? html`<mark>${marked}</mark>` : nothing}${after}</blockquote>
       ${isSafeLink(item.link)
         ? html`<a class="original" href=${linkTo(item.link)} target="_blank" rel="noopener noreferrer">${t("proof.original")}</a>`

@@ -73,6 +73,9 @@ class PdfReader extends Base {
       this.goTo(pageOf(location.hash) ?? [...marks.keys()][0] ?? 1);
       this.querySelectorAll("pdf-page").forEach((page) => { this.observer.observe(page); this.top.observe(page); });
     } catch (error) {
+      // A picture has pages, too, but is no PDF file: its page is shown beside its text.
+      const { name } = /** @type {Error} */ (error);
+      if (name === "InvalidPDFException") location.replace(linkTo(`/d/${this.route.id}${location.search}`));
       this.problem = /** @type {Error} */ (error).message;
     }
   }

@@ -1,0 +1,66 @@
+"""Which sources of a stored answer have changed since: their documents were updated or removed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urldefrag
+
+from quoth.core.errors import NotFound
+from quoth.core.types import Answer, Chars
+from quoth.store.catalogue import Catalogue
+from quoth.store.document_list import DocumentLists
+from quoth.text.locators import link
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedSource:
+    """A citation, by its number, whose document was updated or removed since the answer.
+
+    The citation keeps the words of the version that it was made from.
+    """
+
+    number: int
+    change: Literal["updated", "removed"]
+
+
+def changed_sources(catalogue: Catalogue, answer: Answer) -> list[ChangedSource]:
+    """Return the citations whose document is not there any more as it was cited.
+
+    A document is updated where one from the same source, or of the same name, has taken its place.
+    """
+    there = DocumentLists.of(catalogue)
+    gone = {key for key in {each.document_id for each in answer.citations} if _is_gone(there, key)}
+    names = _names(catalogue) if gone else frozenset()
+    return [
+        ChangedSource(
+            citation.number,
+            "removed"
+            if names.isdisjoint({citation.document_name, urldefrag(citation.link or " ").url})
+            else "updated",
+        )
+        for citation in answer.citations
+        if citation.document_id in gone
+    ]
+
+
+def _is_gone(there: DocumentLists, document_id: str) -> bool:
+    try:
+        there.document(document_id)
+    except NotFound:
+        return True
+    return False
+
+
+def _names(catalogue: Catalogue) -> frozenset[str | None]:
+    """Return the titles and addresses of the documents that are there."""
+    return frozenset(
+        name
+        for collection in catalogue.collections()
+        for document in catalogue.documents(collection)
+        if document.status == "ready"
+        for name in (
+            document.title,
+            link(Chars(0, 0), url=document.url, source=document.source, seconds=None),
+        )
+    )

@@ -1,0 +1,135 @@
+"""The table at the end of `quoth add` and `quoth sync`: what became of every file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from quoth.core.types import Document, Json
+from quoth.interfaces.cli.session import CliSession
+from quoth.text.json_codec import to_json
+
+NOTHING = "Nothing to add: there is no file here that quoth reads. It reads {known}."
+LISTED_TYPES = 8
+"""Types that are named for one way to get their text."""
+LISTED_FAILURES = 20
+"""Failures that a person is shown; programs get them all, and `quoth list` has them."""
+
+ADVICE: dict[str, tuple[str, ...]] = {
+    "save them as PDF, DOCX or HTML": (
+        *(".doc", ".mobi", ".azw3", ".ppt", ".key", ".pages", ".numbers", ".ps", ".djvu", ".msg"),
+    ),
+    "add their captions or a transcript (.srt, .vtt)": (
+        *(".mp3", ".m4a", ".wav", ".ogg", ".oga", ".flac", ".opus", ".aac"),
+        *(".mp4", ".m4v", ".mkv", ".webm", ".mov", ".avi"),
+    ),
+    "save pictures of text as PNG, JPEG or TIFF": (".gif", ".webp", ".svg", ".bmp", ".heic"),
+    "unpack them": (".7z", ".rar", ".zst"),
+}
+"""What gets a text out of files that are not read, by suffix."""
+OTHERWISE = "name them one by one to have them read as text"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutFiles:
+    """The files of folders that are not read, counted by suffix, and the way to their text."""
+
+    types: Mapping[str, int]
+    way: str
+
+    def __str__(self) -> str:
+        ordered = sorted(self.types.items(), key=lambda each: (-each[1], each[0]))
+        listed = ", ".join(
+            f"{count} {suffix or 'without a suffix'}" for suffix, count in ordered[:LISTED_TYPES]
+        )
+        more = sum(count for _, count in ordered[LISTED_TYPES:])
+        return f"{listed}{f' and {more} others' if more else ''}: {self.way}"
+
+
+@dataclass(frozen=True, slots=True)
+class AddReport:
+    """The documents of an add, the sources that were there before, and what was left out."""
+
+    documents: Sequence[Document]
+    known: frozenset[str] = frozenset()
+    left_out: Sequence[LeftOutFiles] = ()
+
+    @property
+    def failed(self) -> list[Document]:
+        """The documents that could not be read."""
+        return [each for each in self.documents if each.status == "failed"]
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of documents by what became of them."""
+        ready = [each for each in self.documents if each.status == "ready"]
+        updated = sum(each.source in self.known for each in ready)
+        unchanged = sum(each.status == "unchanged" for each in self.documents)
+        return {
+            "added": len(ready) - updated,
+            "updated": updated,
+            "unchanged": unchanged,
+            "failed": len(self.failed),
+        }
+
+    def to_json(self) -> Json:
+        """Return the report for programs."""
+        documents = [to_json(each) for each in self.documents]
+        left_out = [{"types": dict(each.types), "way": each.way} for each in self.left_out]
+        return {**self.counts(), "documents": documents, "left_out": left_out}
+
+
+def ways_of(counts: Mapping[str, int]) -> list[LeftOutFiles]:
+    """Return files that were left out, by suffix, in groups with one way to get their text."""
+    rest = dict(counts)
+    groups = []
+    for way, suffixes in {**_installs(counts), **ADVICE, OTHERWISE: tuple(counts)}.items():
+        types = {suffix: rest.pop(suffix) for suffix in suffixes if suffix in rest}
+        if types:
+            groups.append(LeftOutFiles(types, way))
+    return groups
+
+
+def show_report(session: CliSession, report: AddReport) -> None:
+    """Show the table; with --quiet only what failed."""
+    from quoth.ingest.readers.formats import KNOWN
+
+    if not report.documents:
+        session.err.print(
+            NOTHING.format(known=KNOWN), highlight=False, markup=False, soft_wrap=True
+        )
+    failures = [
+        f"{each.title}: {each.error.message} [{each.error.code}]"
+        for each in report.failed
+        if each.error is not None
+    ]
+    if len(failures) > LISTED_FAILURES:
+        more = f"… and {len(failures) - LISTED_FAILURES} more: quoth list"
+        failures = [*failures[:LISTED_FAILURES], more]
+    counts = report.counts()
+    left_out = sum(sum(each.types.values()) for each in report.left_out)
+    rows = [(word, count, failures if word == "failed" else []) for word, count in counts.items()]
+    rows.append(("left out", left_out, [str(each) for each in report.left_out]))
+    width = len(str(max(count for _, count, _ in rows)))
+    for word, count, details in rows:
+        if count and (not session.quiet or word == "failed"):
+            _show_row(session, f"{word:<10} {count:>{width}}", details)
+
+
+def _show_row(session: CliSession, head: str, details: Sequence[str]) -> None:
+    style = "red" if head.startswith("failed") else ""
+    for number, detail in enumerate(details or [""]):
+        begin = " " * len(head) if number else head
+        session.err.print(Text(f"{begin}  {detail}".rstrip(), style=style), soft_wrap=True)
+
+
+def _installs(suffixes: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the suffixes of formats whose package is missing, by the command that installs it."""
+    from quoth.ingest.readers.formats import install_line
+
+    lines = {suffix: line for suffix in sorted(suffixes) if (line := install_line(suffix))}
+    return {
+        f"install what reads them: {line}": tuple(each for each in lines if lines[each] == line)
+        for line in dict.fromkeys(lines.values())
+    }

@@ -1,0 +1,29 @@
+"""A stored answer says which of its sources were updated or removed since."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from quoth.core.types import Answer
+from quoth.history.source_changes import ChangedSource, changed_sources
+from tests.support.small_library import add, open_tour
+
+HIVE = "# Hive\n\nA beehive has one queen, named Ada.\n"
+
+
+async def test_a_citation_says_whether_its_document_was_updated_or_removed(tmp_path: Path) -> None:
+    async with open_tour(tmp_path / "home") as engine:
+        catalogue = engine.parts.catalogue
+        path = tmp_path / "hive.md"
+        path.write_text(HIVE)
+        (document,) = await add(engine, path)
+        answer: Answer = await engine.answer("How many queens has a beehive?")
+        number = next(
+            each.number for each in answer.citations if each.document_id == document.document_id
+        )
+        assert changed_sources(catalogue, answer) == []
+        path.write_text(HIVE.replace("# Hive", "# Hives").replace("Ada", "Eve"))
+        (newer,) = await add(engine, path)
+        assert changed_sources(catalogue, answer) == [ChangedSource(number, "updated")]
+        await engine.remove([newer.document_id])
+        assert changed_sources(catalogue, answer) == [ChangedSource(number, "removed")]

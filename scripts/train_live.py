@@ -1,22 +1,18 @@
 """Fits `quoth.live.relevance`: the probability that a page is about a window of a lecture.
 
-    python scripts/train_live.py DATA                   # writes src/quoth/live/data/relevance.json
-    python scripts/train_live.py DATA --measure         # leaves lectures and courses out instead
+    python scripts/train_live.py FEATURES             # writes src/quoth/live/data/relevance.json
+    python scripts/train_live.py FEATURES --measure   # leaves lectures and courses out instead
 
-DATA holds the sets sicp-lectures, hf-course-ch1, practical-ai, qmsum and culture-num-fr. Features
-are kept in ``--cache``, so that only the first run looks anything up.
+FEATURES is what `scripts/collect_live.py` writes.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-import gzip
 import hashlib
 import json
-import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,159 +20,29 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
+from scipy.stats import binomtest
 
-from quoth.bootstrap import open_engine
-from quoth.core.lecture import TranscriptSegment
-from quoth.core.settings import Settings
-from quoth.core.trace import Trace
-from quoth.core.types import Pages
 from quoth.evaluation.calibration import calibration_error
-from quoth.ingest.readers.cue_parsers import Cue, read_lines
-from quoth.live.relevance import PAGE, SCALED, TOPIC
-from quoth.live.segments import clean_segment
-from quoth.live.windows import MIN_WORDS, cut_windows
-from quoth.pipeline.lecture import judge_window, retrieve_window
-from quoth.text.sentences import sentences
+from quoth.live.cards import CardRules, PageCandidate, choose_in_order
+from quoth.live.relevance import MOST, PAGE, SCALED, TOPIC
 
 ROOT = Path(__file__).parent.parent
 TARGET = ROOT / "src/quoth/live/data/relevance.json"
-BOOKS = {
-    "sicp": ("sicp-lectures/sicp.pdf", "en"),
-    "hf-en": ("hf-course-ch1/book.en.pdf", "en"),
-    "hf-fr": ("hf-course-ch1/book.fr.pdf", "fr"),
-}
 L2 = 0.01
 RANKED = 5
 """First candidates of a window that the model is fitted on."""
-SPOKEN_WORDS = 110
-"""Words of a window cut by length, as the judged windows of sicp-lectures are."""
 HF_WEIGHT = 0.35
 """Weight of windows whose gold is the section that embeds the video, not what a window says."""
-COVERAGE = {"same": 0.62, "foreign": 0.5}
-"""Share of the judged windows to show, which fixes the threshold; and silence below."""
-SILENCE = 0.985
-
-FOLDS = 12
+ON_BOOK = 3.0
+"""How often a lecture is about its book, for each time that it is not."""
+PRECISION = {"same": 0.85, "foreign": 0.7}
+"""Share of right first pages among those shown that the threshold must reach on lectures left out;
+across languages on the weaker gold of the videos."""
+SILENCE, LEAST_SILENCE = 0.95, 0.9
+"""Silence off-book that it must reach: the mean of the sources, and in each of them."""
 
 Array = npt.NDArray[np.float64]
 Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Item:
-    """A window to look up in a book, with the pages about it; none where it is off-book."""
-
-    source: str
-    lecture: str
-    book: str
-    language: str
-    text: str
-    gold: tuple[int, ...]
-
-
-def items(data: Path) -> Iterator[Item]:
-    """Return all windows: judged ones, lectures against other courses' books, other speech."""
-    rng = random.Random(7)
-    for row in _rows(data / "sicp-lectures/windows.jsonl"):
-        gold = tuple(row["pdf_pages"] or ()) if row["kind"] == "on-book" else ()
-        yield Item("sicp", row["lecture"], "sicp", "en", row["text"], gold)
-    for row in _rows(data / "hf-course-ch1/lectures.jsonl"):
-        lang, cues = row["lang"], _cues(data / "hf-course-ch1" / row["srt"])
-        for text in (*_by_length(cues), *_by_sentence(cues)[::2]):
-            for book in ("hf-en", "hf-fr"):
-                gold = tuple(row["pdf_pages"][BOOKS[book][1]])
-                yield Item(f"hf {lang}", row["id"], book, lang, text, gold)
-            yield Item(f"hf {lang} x sicp", row["id"], "sicp", lang, text, ())
-    for row in _rows(data / "sicp-lectures/lectures.jsonl"):
-        cues = _cues(data / "sicp-lectures" / row["srt"])
-        for number, text in enumerate(rng.sample(_by_sentence(cues), 20)):
-            book = "hf-fr" if number % 3 == 0 else "hf-en"
-            yield Item("sicp x hf", row["id"], book, "en", text, ())
-    for path in sorted((data / "practical-ai").glob("practical-ai-*.md")):
-        spoken = re.sub(r"\*\*.*?\*\*|\\\[[\d:]+\\\]", "", path.read_text("utf-8"))
-        for text in rng.sample(_by_sentence(_read_aloud(spoken)), 30):
-            yield Item("practical-ai x sicp", path.name, "sicp", "en", text, ())
-    for name, language, size in (("qmsum", "en", 300), ("culture-num-fr", "fr", 105)):
-        with gzip.open(data / name / "corpus.jsonl.gz", "rt", encoding="utf-8") as file:
-            rows = [json.loads(line) for line in file]
-        long = [row for row in rows if len(row["text"].split()) > 60]
-        for number, row in enumerate(rng.sample(long, min(size, len(long)))):
-            for text in _by_sentence(_read_aloud(row["text"]))[: 1 if language == "en" else 3]:
-                book = tuple(BOOKS)[number % 3]
-                yield Item(f"{name} x", row["id"], book, language, text, ())
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
-def _cues(path: Path) -> list[Cue]:
-    return read_lines(path.read_text("utf-8").replace("\r", ""), vtt=False)
-
-
-def _read_aloud(text: str) -> list[Cue]:
-    """Return sentences as cues at the speed of speech."""
-    cues, at = [], 0.0
-    for low, high in sentences(text):
-        words = text[low:high].split()
-        cues.append(Cue(at, at + len(words) / 2.4, " ".join(words)))
-        at = cues[-1].end
-    return cues
-
-
-def _segments(cues: Sequence[Cue]) -> list[TranscriptSegment]:
-    segments = [
-        clean_segment(TranscriptSegment(f"{at:06}", cue.start, max(cue.start, cue.end), cue.text))
-        for at, cue in enumerate(cues)
-    ]
-    return [segment for segment in segments if segment.text]
-
-
-def _by_sentence(cues: Sequence[Cue]) -> list[str]:
-    windows, _ = cut_windows(sorted(_segments(cues), key=lambda each: each.place), closed=True)
-    return [each.text for each in windows if len(each.text.split()) >= MIN_WORDS]
-
-
-def _by_length(cues: Sequence[Cue]) -> list[str]:
-    words = " ".join(segment.text for segment in _segments(cues)).split()
-    return [
-        " ".join(words[at : at + SPOKEN_WORDS]) for at in range(0, len(words) - 60, SPOKEN_WORDS)
-    ]
-
-
-async def collect(data: Path, home: Path) -> list[dict[str, Any]]:
-    """Look up every window; return its features with what is right."""
-    rows: list[dict[str, Any]] = []
-    async with open_engine(Settings(home=home)) as engine:
-        for book, (path, _language) in BOOKS.items():
-            async for _ in engine.add([data / path], collection=book):
-                pass
-        for item in items(data):
-            found = await retrieve_window(
-                engine.parts,
-                item.text,
-                collections=(item.book,),
-                language=item.language,
-                trace=Trace(),
-            )
-            chunks = {key: each for ranked in found.ranked for key, each in ranked.chunks.items()}
-            judged = []
-            for candidate, features, _model in judge_window(engine.parts, found) or ():
-                place = chunks[candidate.chunk_id].locator
-                assert isinstance(place, Pages)
-                right = bool(set(item.gold) & set(range(place.first, place.last + 1)))
-                judged.append({"right": right, **features})
-            rows.append(
-                {
-                    "source": item.source,
-                    "lecture": item.lecture,
-                    "book": item.book,
-                    "foreign": BOOKS[item.book][1] != item.language,
-                    "on_book": bool(item.gold),
-                    "judged": judged,
-                }
-            )
-    return rows
 
 
 @dataclass(frozen=True)
@@ -188,11 +54,11 @@ class Fitted:
     means: Array
     scales: Array
 
-    def chances(self, candidates: Sequence[Mapping[str, float]]) -> Array:
-        """Return the probability of each candidate."""
+    def log_odds(self, candidates: Sequence[Mapping[str, float]]) -> Array:
+        """Return the log odds of each candidate, as `LogisticHead.log_odds` does."""
         values = np.array([[each[name] for name in self.names] for each in candidates])
         total = ((values - self.means) / self.scales) @ self.weights[:-1] + self.weights[-1]
-        return np.asarray(1 / (1 + np.exp(-total)))
+        return np.asarray(np.clip(total, -MOST, MOST))
 
     def stored(self) -> dict[str, Any]:
         """Return the model as it is stored."""
@@ -220,89 +86,194 @@ def fit(values: Array, truths: Array, weight: Array, names: tuple[str, ...]) -> 
     return Fitted(names, found.x, means, scales)
 
 
-def fit_both(rows: Sequence[Row], *, read: bool) -> tuple[Fitted, Fitted]:
-    """Fit the model of the topic on all windows, and that of the page on those on-book."""
-    topic, page = (
+@dataclass(frozen=True)
+class Model:
+    """The models of the topic, of the page, and of both."""
+
+    topic: Fitted
+    page: Fitted
+    both: Fitted
+
+    def chances(self, row: Row) -> Array:
+        """Return the probability of each candidate of a window."""
+        odds = self.both.log_odds(both_odds(self.topic, self.page, row["candidates"]))
+        return np.asarray(1 / (1 + np.exp(-odds)))
+
+
+def both_odds(topic: Fitted, page: Fitted, candidates: Sequence[Row]) -> list[dict[str, float]]:
+    """Return the log odds of the topic and of the page, for each candidate of a window."""
+    first = float(topic.log_odds(candidates[:1])[0])
+    return [{"topic": first, "page": float(odds)} for odds in page.log_odds(candidates)]
+
+
+def fit_model(rows: Sequence[Row], *, read: bool) -> Model:
+    """Fit the topic on all judged windows, the page on those on-book, and then both on all."""
+    names_of_topic, names_of_page = (
         tuple(name for name in names if read or name not in SCALED) for names in (TOPIC, PAGE)
     )
-    first = np.array([[row["judged"][0][name] for name in topic] for row in rows])
-    about = np.array([float(row["on_book"]) for row in rows])
-    # Both sides weigh the same, whatever their number.
-    even = np.where(about > 0, 1 / about.sum(), 1 / (1 - about).sum())
-    counted = [(row, each) for row in rows if row["on_book"] for each in row["judged"][:RANKED]]
-    values = np.array([[each[name] for name in page] for _, each in counted])
-    right = np.array([float(each["right"]) for _, each in counted])
-    weight = np.array([HF_WEIGHT if row["source"].startswith("hf ") else 1.0 for row, _ in counted])
-    return fit(first, about, even, topic), fit(values, right, weight, page)
+    judged = [row for row in rows if row["judged"]]
+    topic = _fit([(row, row["candidates"][0], row["on_book"]) for row in judged],
+                 names_of_topic, on_book=1.0)  # fmt: skip
+    on_book = [row for row in judged if row["on_book"]]
+    page = _fit([(row, each, each["right"]) for row in on_book
+                 for each in row["candidates"][:RANKED]], names_of_page, on_book=1.0)  # fmt: skip
+    odds = [
+        (row, values, each["right"])
+        for row in judged
+        for each, values in zip(
+            row["candidates"][:RANKED],
+            both_odds(topic, page, row["candidates"][:RANKED]),
+            strict=True,
+        )
+    ]
+    return Model(topic, page, _fit(odds, ("topic", "page"), on_book=ON_BOOK))
 
 
-Outcome = tuple[Row, float, bool]
+def _fit(
+    examples: Sequence[tuple[Row, Mapping[str, float], bool]],
+    names: tuple[str, ...],
+    *,
+    on_book: float,
+) -> Fitted:
+    """Fit whether each example is right; on-book windows weigh so much in all, others 1."""
+    values = np.array([[features[name] for name in names] for _, features, _ in examples])
+    right = np.array([float(truth) for *_, truth in examples])
+    weight = np.array([_weight(row) for row, *_ in examples])
+    about = np.array([row["on_book"] for row, *_ in examples])
+    weight[about] *= on_book / weight[about].sum()
+    if not about.all():
+        weight[~about] /= weight[~about].sum()
+    return fit(values, right, weight, names)
+
+
+def _weight(row: Row) -> float:
+    return HF_WEIGHT if row["source"] in ("hf en", "hf fr") else 1.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A window with the probability of its candidates, by a model that has not seen its lecture."""
+
+    row: Row
+    chances: Array
+
+    @property
+    def chance(self) -> float:
+        """Return the probability of the best candidate."""
+        return float(self.chances.max())
+
+    @property
+    def best(self) -> Row:
+        """Return what is known of the best candidate."""
+        known: Row = self.row["candidates"][int(self.chances.argmax())]
+        return known
+
+    @property
+    def candidates(self) -> list[PageCandidate]:
+        """Return the candidates as the choice of cards takes them."""
+        places = zip(self.row["candidates"], self.chances, strict=True)
+        return [
+            PageCandidate(str(at), self.row["book"], str(each["page"]), float(chance))
+            for at, (each, chance) in enumerate(places)
+        ]
 
 
 def left_out(rows: Sequence[Row], *, read: bool, key: str) -> list[Outcome]:
-    """Return the best candidate of each window, judged without its lecture or course."""
+    """Return the outcome of each window without its lecture, or its course."""
     outcomes: list[Outcome] = []
     for group in sorted({_group(row, key) for row in rows}):
         rest = [row for row in rows if _group(row, key) != group]
-        if not any(row["on_book"] for row in rest):
-            continue
-        topic, page = fit_both(rest, read=read)
-        for row in rows:
-            if _group(row, key) == group:
-                first = row["judged"][:RANKED]
-                chances = topic.chances(first[:1])[0] * page.chances(first)
-                at = int(chances.argmax())
-                outcomes.append((row, float(chances[at]), bool(first[at]["right"])))
+        if any(row["on_book"] for row in rest):
+            model = fit_model(rest, read=read)
+            own = [row for row in rows if _group(row, key) == group]
+            outcomes += [Outcome(row, model.chances(row)) for row in own]
     return outcomes
 
 
 def _group(row: Row, key: str) -> str:
-    """Return the course of a window, or the lecture: one of `FOLDS` groups of whole lectures."""
+    """Return the course of a window, or the lecture."""
     if key == "course":
-        source = str(row["source"])
-        return "hf" if source.startswith("hf") else source
+        return "hf" if row["source"].startswith("hf") else str(row["source"]).partition(" ")[0]
     # A video has the same number in both languages, and in the set of sicp-lectures.
-    lecture = re.sub(r"^(?:hf |en-|fr-)(\d\d).*", r"hf \1", str(row["lecture"]))
-    return str(int(hashlib.sha256(lecture.encode()).hexdigest(), 16) % FOLDS)
+    return re.sub(r"^(?:hf |en-|fr-)(\d\d).*", r"hf \1", str(row["lecture"]))
 
 
-def threshold(outcomes: Sequence[Outcome], coverage: float) -> float:
-    """Return the probability that shows this share of judged windows, or that keeps silence."""
-    judged = [row for row in outcomes if row[0]["on_book"]]
-    sure = [row for row in judged if not row[0]["source"].startswith("hf")] or judged
-    chances = sorted((chance for _, chance, _ in sure), reverse=True)
-    shown = chances[max(0, round(coverage * len(chances)) - 1)]
-    others = sorted(chance for row, chance, _ in outcomes if not row["on_book"])
-    return max(shown, others[min(len(others) - 1, int(SILENCE * len(others)))])
+def threshold(outcomes: Sequence[Outcome], *, precision: float, foreign: bool) -> float:
+    """Return the lowest probability with the precision and the silence that are wanted."""
+    judged = [each for each in outcomes if each.row["judged"]]
+    on = [o for o in judged if o.row["on_book"] and (foreign or _weight(o.row) == 1)]
+    off: dict[str, list[float]] = {}
+    for each in judged:
+        if not each.row["on_book"]:
+            off.setdefault(each.row["source"], []).append(each.chance)
+    for show_from in np.arange(0.2, 0.99, 0.005):
+        shown = [each.best["right"] for each in on if each.chance >= show_from]
+        silent = [np.mean([chance < show_from for chance in chances]) for chances in off.values()]
+        if (
+            np.mean(shown or [1.0]) >= precision
+            and np.mean(silent) >= SILENCE
+            and min(silent) >= LEAST_SILENCE
+        ):
+            return float(show_from)
+    return 0.99
 
 
 def report(outcomes: Sequence[Outcome], show_from: float) -> None:
-    """Print coverage, precision, silence and calibration by source."""
-    for source in sorted({(row["source"], row["book"]) for row, _, _ in outcomes}):
-        chosen = [each for each in outcomes if (each[0]["source"], each[0]["book"]) == source]
-        on = [each for each in chosen if each[0]["on_book"]]
-        off = [each for each in chosen if not each[0]["on_book"]]
-        shown = [right for _, chance, right in on if chance >= show_from]
-        silent = [chance < show_from for _, chance, _ in off]
-        error = calibration_error([c for _, c, _ in chosen], [right for *_, right in chosen])
+    """Print precision, coverage, silence with intervals, and calibration, by source."""
+    for source in sorted({(row["source"], row["book"]) for row in (o.row for o in outcomes)}):
+        chosen = [o for o in outcomes if (o.row["source"], o.row["book"]) == source]
+        judged = [o for o in chosen if o.row["judged"]]
+        shown = [o for o in chosen if o.chance >= show_from]
+        on = [o for o in shown if o.row["on_book"]]
+        error = calibration_error([o.chance for o in judged], [o.best["right"] for o in judged])
+        print(f"  {' '.join(source)}: calibration error {error:.3f}")
+        for name, values in (
+            ("rank 1 right", [o.best["right"] for o in on]),
+            ("coverage", [o.chance >= show_from for o in judged if o.row["on_book"]]),
+            ("silence", [o.chance < show_from for o in judged if not o.row["on_book"]]),
+            ("unjudged, shown", [o.chance >= show_from for o in chosen if not o.row["judged"]]),
+            (
+                "  pages of the lecture",
+                [o.best["in_lecture"] for o in shown if not o.row["judged"]],
+            ),
+        ):
+            if values:
+                counted = binomtest(sum(values), len(values))
+                low, high = counted.proportion_ci(method="wilson")
+                share = counted.statistic
+                print(f"    {name:22} {share:.3f} [{low:.2f}, {high:.2f}] of {len(values)}")
+
+
+def report_cards(outcomes: Sequence[Outcome], show_from: float) -> None:
+    """Print the cards of the lectures that were looked up from their beginning to their end."""
+    rules = CardRules(show_from=show_from)
+    lectures = [o.row["lecture"] for o in outcomes if o.row["source"] == "sicp"]
+    for name in dict.fromkeys(lectures):
+        own = [o for o in outcomes if (o.row["source"], o.row["lecture"]) == ("sicp", name)]
+        own.sort(key=lambda o: o.row["index"])
+        if own[-1].row["index"] + 1 > len(own):
+            continue
+        choices = choose_in_order([o.candidates for o in own], rules=rules)
+        cards = [
+            o.row["candidates"][int(card.chunk_id)]["in_lecture"]
+            for o, choice in zip(own, choices, strict=True)
+            for card in choice.cards
+        ]
+        minutes = own[-1].row["seconds"][1] / 60
         print(
-            f"  {' '.join(source):32} on {len(on):4} shown {len(shown):4} "
-            f"rank 1 {np.mean(shown) if shown else 0:.3f} | off {len(off):4} "
-            f"silent {np.mean(silent) if silent else 1:.3f} | ece {error:.3f}"
+            f"  {name}: {len(own)} windows, {len(cards)} cards, {len(cards) / minutes * 10:.1f} in "
+            f"ten minutes, {sum(cards)} on the lecture's pages"
         )
 
 
 def main() -> None:
     """Collect, fit, and write or measure."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--cache", type=Path, default=Path("live-features.json"))
-    parser.add_argument("--home", type=Path, default=Path("live-home"))
+    parser.add_argument("features", type=Path)
     parser.add_argument("--measure", action="store_true")
     given = parser.parse_args()
-    if not given.cache.is_file():
-        given.cache.write_text(json.dumps(asyncio.run(collect(given.data, given.home))))
-    rows = [row for row in json.loads(given.cache.read_text()) if row["judged"]]
+    lines = given.features.read_text("utf-8").split("\n")
+    rows = [row for row in map(json.loads, filter(None, lines)) if row["candidates"]]
     models = {}
     for name, foreign, read in (
         ("same", False, True),
@@ -311,23 +282,26 @@ def main() -> None:
         ("foreign_unread", True, False),
     ):
         own = [row for row in rows if row["foreign"] is foreign]
+        own = [row for row in own if not read or "late" in row["candidates"][0]]
         outcomes = left_out(own, read=read, key="lecture")
-        show_from = threshold(outcomes, COVERAGE[name.partition("_")[0]])
+        precision = PRECISION[name.partition("_")[0]]
+        show_from = threshold(outcomes, precision=precision, foreign=foreign)
+        print(f"{name}, lectures left out, shown from {show_from:.3f}")
+        report(outcomes, show_from)
+        report_cards(outcomes, show_from)
         if given.measure:
-            print(f"{name}, lectures left out, shown from {show_from:.3f}")
-            report(outcomes, show_from)
             print(f"{name}, courses left out")
             report(left_out(own, read=read, key="course"), show_from)
             continue
-        topic, page = fit_both(own, read=read)
+        model = fit_model(own, read=read)
         models[name] = {
-            "topic": topic.stored(),
-            "page": page.stored(),
+            "topic": model.topic.stored(),
+            "page": model.page.stored(),
+            "both": model.both.stored(),
             "show_from": round(show_from, 3),
         }
     if not given.measure:
         written = json.dumps({"windows": len(rows), "models": models}, indent=1) + "\n"
-        TARGET.parent.mkdir(exist_ok=True)
         TARGET.write_text(written, encoding="utf-8")
         print(hashlib.sha256(written.encode()).hexdigest())
 

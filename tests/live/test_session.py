@@ -38,12 +38,12 @@ def _run(arriving: list[TranscriptSegment], shuffle: random.Random | None = None
     waiting: list[str] = []
     for segment in arriving:
         change = lecture.add(segment)
-        waiting += [window.text for window in change.windows]
+        waiting += [window.query for window in change.windows]
         while waiting and (shuffle is None or shuffle.random() < 0.5):
-            text = waiting.pop(0 if shuffle is None else shuffle.randrange(len(waiting)))
-            lecture.resolve(text, _found(text), rules=RULES)
-    for text in (*waiting, *(window.text for window in lecture.close().windows)):
-        lecture.resolve(text, _found(text), rules=RULES)
+            query = waiting.pop(0 if shuffle is None else shuffle.randrange(len(waiting)))
+            lecture.resolve(query, _found(query), rules=RULES)
+    for query in (*waiting, *(window.query for window in lecture.close().windows)):
+        lecture.resolve(query, _found(query), rules=RULES)
     cards = [[card.page for card in choice.cards] for choice in lecture.choices]
     return [window.text for window in lecture.windows], cards
 
@@ -89,5 +89,5 @@ def test_a_revision_reopens_no_window_and_is_named() -> None:
     change = lecture.add(TranscriptSegment("s000", 0, 5, "No page at all here.", revision=1))
     assert lecture.windows == before
     assert [window.index for window in change.revised] == [0]
-    assert "No page at all" in lecture.revised_text(before[0])
+    assert "No page at all" in lecture.revised_query(before[0])
     assert lecture.add(TranscriptSegment("s000", 0, 5, "older", revision=0)).accepted is False

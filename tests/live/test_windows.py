@@ -17,6 +17,7 @@ from quoth.live.windows import (
     MAX_CARRIED,
     MAX_WORDS,
     MIN_WORDS,
+    QUERY_WORDS,
     LectureWindow,
     cut_windows,
     ends_sentence,
@@ -173,3 +174,17 @@ def test_a_real_lecture_makes_windows_of_two_or_three_sentences() -> None:
     assert 80 < len(windows) < 400
     assert max(sizes) <= MAX_WORDS
     assert sorted(sizes)[len(sizes) // 2] >= 45
+
+
+def test_a_short_window_is_looked_up_with_the_words_before_it() -> None:
+    segments = [
+        TranscriptSegment(f"s{at:02}", at * 5.0, at * 5.0 + 5, f"{'word ' * 19}{at}.")
+        for at in range(12)
+    ]
+    windows, _open = cut_windows(segments)
+    words = " ".join(segment.text for segment in segments).split()
+    for window in windows:
+        query = window.query.split()
+        end = words.index(window.text.split()[-1]) + 1
+        assert query == words[max(0, end - len(query)) : end]
+        assert len(query) == min(end, max(QUERY_WORDS, len(window.text.split())))

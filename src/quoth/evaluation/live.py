@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from quoth.evaluation.corpus import COLLECTION, Progress
 from quoth.evaluation.jsonl import locate_file, optional, read_rows, text
 from quoth.evaluation.people import open_files
 from quoth.evaluation.significance import latency_ms, mean_of
+from quoth.evaluation.speech_errors import Speech, with_errors
 from quoth.live.cards import CardRules, PageCandidate, choose_cards
 from quoth.pipeline.lecture import WindowLookup, cite_candidate, look_up_window
 
@@ -115,6 +116,16 @@ def load_windows(
     return tuple(windows)
 
 
+def misspoken(windows: Sequence[JudgedWindow], speech: Speech) -> tuple[JudgedWindow, ...]:
+    """Return windows with the errors of a recogniser, the same ones each time."""
+    texts: dict[str, str] = {}
+    for lecture in dict.fromkeys(window.lecture for window in windows):
+        own = [window for window in windows if window.lecture == lecture]
+        written = with_errors([window.text for window in own], speech=speech, seed=lecture)
+        texts |= dict(zip((window.id for window in own), written, strict=True))
+    return tuple(replace(window, text=texts[window.id]) for window in windows)
+
+
 def find_book(folder: Path, book: Path | None, *, language: str | None) -> Path:
     """Return the book: the one given, that of the language, or the only PDF of the folder."""
     if book is not None:
@@ -134,11 +145,14 @@ async def evaluate_live(
     book: Path | None,
     language: str | None,
     book_language: str | None,
+    speech: Speech = "plain",
     settings: Settings,
     progress: Progress,
 ) -> LiveReport:
     """Look up every window of a folder in the book; raises InputError."""
-    windows = load_windows(folder, language=language, book_language=book_language)
+    windows = misspoken(
+        load_windows(folder, language=language, book_language=book_language), speech
+    )
     path = find_book(folder, book, language=book_language or language)
     outcomes = []
     async with open_files(await asyncio.to_thread(path.resolve), settings=settings,

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Literal
 
 from quoth.core.lecture import LiveCitation, TranscriptSegment
@@ -109,7 +110,8 @@ class EventLog:
 
     def after(self, number: int) -> list[tuple[int, LiveEvent]]:
         """Return the events behind an id that are kept."""
-        return [(key, event) for key, _at, event in self._events if key > number]
+        behind = takewhile(lambda kept: kept[0] > number, reversed(self._events))
+        return [(key, event) for key, _at, event in behind][::-1]
 
     async def read(self, after: int | None = None) -> AsyncGenerator[tuple[int, LiveEvent], None]:
         """Yield the events behind an id, or all that are kept, until the session has ended."""

@@ -1,11 +1,11 @@
 """The probability that a page is about what is said in a window of a lecture.
 
-The product of two logistic models over how the engine ranked the passages: that the collection is
-about the topic at all, and that this page is the one. Features are late interaction and cosine, how
-far they stand out among the passages compared, words in relation to the window's length, agreement
-of the retrievers, and how many of the other candidates lie in the same section or nearby. Windows
-in another language than the book have weights of their own. `scripts/train_live.py` fits them from
-real lectures and writes ``data/relevance.json``.
+Two logistic models over how the engine ranked the passages, that the collection is about the topic
+at all and that this page is the one, and a third over the log odds of both. Features are late
+interaction and cosine, how far they stand out among the passages compared, words in relation to the
+window's length, agreement of the retrievers, and how many of the other candidates lie in the same
+section or nearby. Windows in another language than the book have weights of their own.
+`scripts/train_live.py` fits them from real lectures and writes ``data/relevance.json``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from quoth.core.types import Candidate, Chunk, Pages, Scored
 from quoth.retrieval.rerank import RERANK
 from quoth.text.analyzer import analyze
 
-CHECKSUM = "20bac7b16c684d08e9cf213265534562782c8aa11ad97781c20bbded0dc621d0"
+CHECKSUM = "9b83f7d28a385b07c9ebb905ad092ce943530b56596ada8c74be341e9e092e59"
 """SHA-256 of ``data/relevance.json``, which ``python scripts/train_live.py`` makes."""
 MODEL = "multilingual-e5-small"
 """The embedder whose scores the weights are for."""
@@ -44,6 +44,8 @@ PAGE = (
 """Features of a candidate among the others."""
 SCALED = frozenset(("late", "late_lead", "cosine", "keyword_per_word"))
 """Features on the scale of the default models; without these, any embedder will do."""
+MOST = 9.2
+"""Log odds of .9999: nothing counts as surer."""
 Features = Mapping[str, float]
 
 
@@ -56,26 +58,28 @@ class LogisticHead:
     means: Mapping[str, float]
     scales: Mapping[str, float]
 
-    def probability(self, features: Features) -> float:
-        """Return P = 1 / (1 + exp(−(bias + Σ weight · (feature − mean) / scale)))."""
+    def log_odds(self, features: Features) -> float:
+        """Return bias + Σ weight · (feature − mean) / scale, within ±`MOST`."""
         total = self.bias + sum(
             weight * (features[name] - self.means[name]) / self.scales[name]
             for name, weight in self.weights.items()
         )
-        return 1 / (1 + math.exp(-max(-50.0, min(50.0, total))))
+        return max(-MOST, min(MOST, total))
 
 
 @dataclass(frozen=True, slots=True)
 class RelevanceModel:
-    """The models of the topic and of the page, and the probability from which cards show."""
+    """The models of the topic, of the page and of both, and the probability that shows a card."""
 
     topic: LogisticHead
     page: LogisticHead
+    both: LogisticHead
     show_from: float
 
     def probability(self, first: Features, features: Features) -> float:
         """Return the probability of a candidate, given the features of the first one too."""
-        return self.topic.probability(first) * self.page.probability(features)
+        odds = {"topic": self.topic.log_odds(first), "page": self.page.log_odds(features)}
+        return 1 / (1 + math.exp(-self.both.log_odds(odds)))
 
 
 def relevance_features(
@@ -194,7 +198,10 @@ def _models() -> dict[str, RelevanceModel]:
     stored = json.loads(file.read_text(encoding="utf-8"))
     return {
         name: RelevanceModel(
-            LogisticHead(**values["topic"]), LogisticHead(**values["page"]), values["show_from"]
+            LogisticHead(**values["topic"]),
+            LogisticHead(**values["page"]),
+            LogisticHead(**values["both"]),
+            values["show_from"],
         )
         for name, values in stored["models"].items()
     }

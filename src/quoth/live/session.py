@@ -73,18 +73,18 @@ class LectureProgress:
         return self._cut(None)
 
     def resolve(
-        self, text: str, candidates: Sequence[PageCandidate], *, rules: CardRules
+        self, query: str, candidates: Sequence[PageCandidate], *, rules: CardRules
     ) -> list[int]:
-        """Take what a window's text found; return the windows whose cards changed."""
+        """Take what a window's query found; return the windows whose cards changed."""
         self.rules = rules
-        self.found[text] = tuple(candidates)
-        first = next((w.index for w in self.windows if w.text == text), None)
+        self.found[query] = tuple(candidates)
+        first = next((w.index for w in self.windows if w.query == query), None)
         return [] if first is None else self._choose(first)
 
-    def revised_text(self, window: LectureWindow) -> str:
-        """Return the words of a window with the newest revision of each segment."""
-        ids = window.segment_ids
-        return " ".join(self.segments[key].text for key in ids)
+    def revised_query(self, window: LectureWindow) -> str:
+        """Return what is looked up of a window with the newest revision of each segment."""
+        words = [self.segments[key].text for key in window.segment_ids]
+        return " ".join([window.before, *words]).strip()
 
     def _cut(self, segment: TranscriptSegment | None) -> SegmentChange:
         kept = len(self.windows)
@@ -98,8 +98,8 @@ class LectureProgress:
             start = bisect_left([each.place for each in self.finals], place)
         made, self.open = cut_windows(self.finals[start:], after=last, closed=segment is None)
         self.windows = [*self.windows[:kept], *made]
-        texts = {each.index: each.text for each in before}
-        changed = tuple(each for each in made if texts.get(each.index) != each.text)
+        queries = {each.index: each.query for each in before}
+        changed = tuple(each for each in made if queries.get(each.index) != each.query)
         self.choices = self.choices[: min(kept, len(self.choices))]
         self._choose(kept)
         return SegmentChange(True, changed, max(0, len(before) - len(made)))
@@ -109,7 +109,7 @@ class LectureProgress:
         changed = []
         for index in range(first, len(self.windows)):
             current = self.choices[index - 1].current if index else {}
-            candidates = self.found.get(self.windows[index].text)
+            candidates = self.found.get(self.windows[index].query)
             choice = (
                 CardChoice((), current)
                 if candidates is None

@@ -27,6 +27,8 @@ OPENING_WORDS = 45
 """Words from which "so", "now" or "donc" at the beginning of a segment opens a new window."""
 MAX_CARRIED = 60
 """Words of a last sentence that the next window repeats; a longer one is not repeated."""
+QUERY_WORDS = 110
+"""Words that are looked up where the lecture has them: a shorter text is about too little."""
 
 _OPENING = re.compile(
     r"(?:so|now|okay|ok|alright|all right|next|well|let's|first|second|finally|another"
@@ -64,18 +66,24 @@ class LectureWindow:
     """Consecutive pieces of a lecture, the first ``carried`` of them repeated from before.
 
     ``decided_by`` is the segment that completed it: a segment that comes later in the lecture
-    cannot change the window.
+    cannot change the window. ``before`` holds the words before a short window.
     """
 
     index: int
     pieces: tuple[SpokenPiece, ...]
     carried: int
     decided_by: Place
+    before: str = ""
 
     @property
     def text(self) -> str:
         """Return the words of the window."""
         return " ".join(piece.text for piece in self.pieces)
+
+    @property
+    def query(self) -> str:
+        """Return what is looked up: the words of the window, after those before a short one."""
+        return f"{self.before} {self.text}".strip()
 
     @property
     def start(self) -> float:
@@ -126,8 +134,10 @@ def cut_windows(
 
     def complete(by: SpokenPiece) -> None:
         nonlocal filling
+        before = _words_before(windows[-1] if windows else after, filling)
+        place = by.segment.place
         made = LectureWindow(
-            number + len(windows), tuple(filling.pieces), filling.carried, by.segment.place
+            number + len(windows), tuple(filling.pieces), filling.carried, place, before
         )
         windows.append(made)
         filling = _carry(made.pieces)
@@ -196,6 +206,15 @@ def _pieces(
     for segment in segments:
         if done is None or segment.place >= done[0]:
             yield from (piece for piece in pieces_of(segment) if done is None or piece.place > done)
+
+
+def _words_before(last: LectureWindow | None, filling: _Open) -> str:
+    missing = QUERY_WORDS - filling.words
+    if last is None or missing <= 0:
+        return ""
+    own = last.pieces[: len(last.pieces) - filling.carried]
+    words = [*last.before.split(), *(word for piece in own for word in piece.text.split())]
+    return " ".join(words[-missing:])
 
 
 def _carry(pieces: Sequence[SpokenPiece]) -> _Open:

@@ -104,7 +104,7 @@ class LiveSession:
                 continue
             self._cards[window.index] = record.citations
             found = tuple(candidate_of(citation) for citation in record.citations)
-            self.progress.resolve(window.text, found, rules=CardRules(show_from=0.0, sure=0.0))
+            self.progress.resolve(window.query, found, rules=CardRules(show_from=0.0, sure=0.0))
         self._numbered = max(
             (card.number for cards in self._cards.values() for card in cards), default=0
         )
@@ -273,28 +273,28 @@ class LiveSession:
             return
         last = windows[-1]
         text = " ".join(" ".join(each.text for each in windows).split()[-MAX_WORDS:])
-        text = last.text if len(windows) == 1 else text
+        text = last.query if len(windows) == 1 else text
         watch = asyncio.create_task(self._warn_slow(last.index, job.since))
         try:
             found = await self._look_up(text)
         finally:
             watch.cancel()
-        self._lookups[last.text] = found
+        self._lookups[last.query] = found
         rules = CardRules(show_from=found.show_from)
-        changed = self.progress.resolve(last.text, found.candidates, rules=rules)
+        changed = self.progress.resolve(last.query, found.candidates, rules=rules)
         for window in windows[:-1]:
-            changed += self.progress.resolve(window.text, (), rules=rules)
+            changed += self.progress.resolve(window.query, (), rules=rules)
         await self._publish(sorted({*changed, last.index}))
 
     async def _publish(self, indexes: Sequence[int]) -> None:
         records = []
         for index in (each for each in indexes if each < len(self.progress.windows)):
             window, choice = self.progress.windows[index], self.progress.choices[index]
-            if window.text not in self.progress.found:
+            if window.query not in self.progress.found:
                 continue
             cards = self._cite(
                 choice,
-                self._lookups.get(window.text, WindowLookup()),
+                self._lookups.get(window.query, WindowLookup()),
                 index=index,
                 transcript_id=window.segment_ids[-1],
                 text=window.text,
@@ -339,7 +339,7 @@ class LiveSession:
         cards = self._cards.get(window.index, ())
         if not cards:
             return
-        found = await self._look_up(self.progress.revised_text(window))
+        found = await self._look_up(self.progress.revised_query(window))
         supported = {
             candidate.chunk_id
             for candidate in found.candidates

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from quoth.evaluation.speech_errors import Speech
 from quoth.interfaces.cli.evaluate import Folder, Measurement, app, evaluation
 from quoth.interfaces.cli.session import CliSession
 from quoth.interfaces.cli.tables import ReportSummary
@@ -16,6 +17,9 @@ Book = Annotated[
 ]
 Language = Annotated[str | None, typer.Option("--lang", help="Language of the lecture.")]
 BookLanguage = Annotated[str | None, typer.Option("--book-lang", help="Language of the book.")]
+SpeechErrors = Annotated[
+    Speech, typer.Option(help="As written, without punctuation, or with 15 % of the words wrong.")
+]
 
 
 @evaluation
@@ -25,6 +29,7 @@ def live(
     book: Book = None,
     lang: Language = None,
     book_lang: BookLanguage = None,
+    speech: SpeechErrors = "plain",
 ) -> Measurement:
     """Judge windows of lectures: precision of what is shown, coverage, and silence."""
     from quoth.evaluation.live import evaluate_live
@@ -53,6 +58,7 @@ def live(
             book=book,
             language=lang,
             book_language=book_lang,
+            speech=speech,
             settings=session.settings,
             progress=progress,
         ),

@@ -8,13 +8,21 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.web_app import NEEDS_CHROMIUM, Visit, WebApp, open_web_app
+from tests.support.web_app import (
+    NEEDS_CHROMIUM,
+    PROGRAM,
+    Visit,
+    WebApp,
+    environment,
+    open_web_app,
+)
 
 pytestmark = [pytest.mark.soak, NEEDS_CHROMIUM]
 
@@ -67,6 +75,7 @@ def pages(visit: Visit) -> dict[str, str]:
         "compare": f"/compare?question={QUESTION}",
         "history": "/history",
         "library": "/library",
+        "live": "/live",
         "settings": "/settings",
         "talk": f"/d/{talk}?start=300&end=420",
         "page": f"/d/{pdf}?start=900&end=1000",
@@ -111,10 +120,11 @@ def test_figures_of_speed_are_written_down(web: WebApp) -> None:
 
 
 @pytest.mark.skipif(not BIG.exists(), reason="a PDF of 900 pages is needed")
-def test_a_page_of_a_pdf_of_900_pages_is_shown_soon(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    with open_web_app(tmp_path_factory.mktemp("big"), more=BIG) as web, web.opened() as visit:
+def test_a_page_of_a_pdf_of_900_pages_is_shown_soon(web: WebApp) -> None:
+    # Into the same library: Playwright runs once in a process.
+    env = environment(web.sources.parent / "home")
+    subprocess.run([*PROGRAM, "--quiet", "add", str(BIG)], env=env, check=True)
+    with web.opened() as visit:
         page = visit.page
         found = page.request.get(f"{web.url}/v1/documents?words=sicp").json()["documents"]
         path = f"{web.url}/pdf/{found[0]['document_id']}#page=500"

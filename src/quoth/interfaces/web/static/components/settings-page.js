@@ -36,7 +36,7 @@ class SettingsPage extends Base {
     try {
       // 503 tells the state as 200 does.
       const response = await fetch(linkTo("/readyz"), { credentials: "same-origin" });
-      this.health = response.status === 503 ? await response.json() : await getJson("/readyz");
+      this.health = response.ok || response.status === 503 ? await response.json() : await getJson("/readyz");
       this.session = await getJson("/v1/session");
       this.privacy = await getJson("/v1/privacy").catch(() => null); // a share may not see it
     } catch (error) {
@@ -57,7 +57,7 @@ class SettingsPage extends Base {
       ${this.privacy ? this.leaving(this.privacy) : nothing}
       ${this.session?.scopes.includes("admin") ? html`<keys-panel></keys-panel><audit-panel></audit-panel>` : nothing}
       <p class="soft">${t("settings.language")}</p>
-      <p><a href="/openapi.json" target="_blank">${t("settings.export")}</a></p>
+      <p><a href=${linkTo("/openapi.json")} target="_blank">${t("settings.export")}</a></p>
       ${this.session?.key_needed && this.session.tenant ? html`<p>${this.session.tenant}
         <button @click=${this.signOut}>${t("signin.out")}</button></p>` : nothing}
     </section>`;

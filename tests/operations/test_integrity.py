@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import shutil
 import sqlite3
@@ -14,6 +15,7 @@ import pytest
 
 from quoth.core.errors import InputError
 from quoth.operations.backup import make_backup
+from quoth.operations.file_checksums import LEDGER, damaged_files
 from quoth.operations.integrity import damaged_rows, find_damage
 from quoth.operations.repair import repair_library
 from quoth.store.database import open_database
@@ -114,3 +116,20 @@ async def test_any_flipped_byte_of_text_is_found(tmp_path: Path) -> None:
     database = open_database(copy)
     assert find_damage(database, home=home) == []
     database.close()
+
+
+def test_a_file_that_changed_without_being_written_is_damaged(tmp_path: Path) -> None:
+    index = tmp_path / "index" / "a.lance"
+    index.parent.mkdir()
+    index.write_bytes(b"vectors")
+    settings = tmp_path / "quoth.toml"
+    settings.write_text("threads = 2\n")
+    assert damaged_files(tmp_path) == []
+    written = index.stat()
+    index.write_bytes(b"vectorz")
+    os.utime(index, ns=(written.st_atime_ns, written.st_mtime_ns))
+    settings.write_text("threads = 3\n")  # by its owner
+    assert damaged_files(tmp_path) == damaged_files(tmp_path) == ["index/a.lance"]
+    ledger = tmp_path / LEDGER
+    ledger.write_bytes(ledger.read_bytes().replace(b"a.lance", b"b.lance"))
+    assert damaged_files(tmp_path) == [LEDGER]

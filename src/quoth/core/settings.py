@@ -45,7 +45,6 @@ PROVIDER_VARIABLES: Mapping[str, tuple[str, ...]] = {
 }
 """The environment variables that providers define for their own API keys."""
 
-
 OF_KUBERNETES = re.compile(
     r"QUOTH_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)=|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?=\w+://"
     r"|PORT_\d+_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)=).*"
@@ -183,6 +182,8 @@ class Settings(BaseSettings):
     public_url: str | None = Field(default=None, max_length=500)
     """The address under which users reach the service, with its base path where it has one, as in
     https://quoth.example.org/library: links begin with it, and its host name is accepted."""
+    link_minutes: float = Field(default=15, gt=0, le=1440)
+    """How long a signed link of a citation opens its document."""
     trusted_proxies: str = Field(default="127.0.0.1,::1", max_length=2000)
     """Addresses or networks of reverse proxies, separated by commas, whose X-Forwarded-For or
     Forwarded header names the client."""
@@ -232,8 +233,7 @@ class Settings(BaseSettings):
     wait_seconds: float = Field(default=10, ge=0, le=600)
     """Maximum time of a request in a queue before it is refused (503, or 429 in its key's)."""
     stop_seconds: float = Field(default=4, ge=0, le=600)
-    """Time for active requests to finish when the service is stopped; container runtimes kill what
-    takes longer than ten seconds in all."""
+    """Time for requests to finish when the service stops; container runtimes kill after 10 s."""
     crash_at: int | None = Field(default=None, ge=1)
     """For crash tests: the process kills itself at this store operation."""
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
-import pickle
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from threading import Thread
+from typing import Any
+
+from pydantic import SecretStr
 
 from quoth.bootstrap import open_tenants
 from quoth.core.errors import QuothError, StoreDown
@@ -17,6 +20,7 @@ from quoth.core.types import Document, Problem
 from quoth.operations.worker import DOWN, ChildDied, LeasedTasks, add_file
 from quoth.store.upload_tasks import Task
 from quoth.tenants import Tenants
+from quoth.text.json_codec import decode_json, to_json
 
 COMMAND = (sys.executable, "-m", "quoth.interfaces.isolated_add")
 
@@ -32,7 +36,8 @@ async def add_in_child(
     assert child.stdin is not None
     assert child.stdout is not None
     try:
-        child.stdin.write(pickle.dumps((settings, tenant, task)))
+        request = json.dumps((dict(settings), tenant, to_json(task)), default=_plain)
+        child.stdin.write(request.encode() + b"\n")
         answer = await child.stdout.read()
         await child.wait()
     finally:
@@ -41,19 +46,26 @@ async def add_in_child(
             await child.wait()
     if child.returncode or not answer:
         raise ChildDied(f"The process that added {task.name} ended with {child.returncode}.")
-    outcome: Document | str = pickle.loads(answer)  # noqa: S301 - our own process wrote it
+    outcome = json.loads(answer)
     if isinstance(outcome, str):
         raise StoreDown(outcome)
-    return outcome
+    return decode_json(Document, outcome)
+
+
+def _plain(value: Any) -> str:
+    """Return a value of a setting as text, secrets included: only our own process reads them."""
+    return value.get_secret_value() if isinstance(value, SecretStr) else str(value)
 
 
 def main(opener: Callable[[Settings], AbstractAsyncContextManager[Tenants]] = open_tenants) -> None:
     """Add the file that standard input names; write the document to standard output."""
     with os.fdopen(os.dup(1), "wb") as answer:
         os.dup2(2, 1)  # what libraries print must not mix with the answer
-        settings, tenant, task = pickle.load(sys.stdin.buffer)  # noqa: S301 - of our own process
+        values, tenant, data = json.loads(sys.stdin.buffer.readline())
+        settings, task = Settings(**values), decode_json(Task, data)
         Thread(target=_end_with_parent, daemon=True).start()
-        answer.write(pickle.dumps(asyncio.run(_add(opener(settings), tenant, task))))
+        outcome = asyncio.run(_add(opener(settings), tenant, task))
+        answer.write(json.dumps(to_json(outcome)).encode())
     os._exit(0)  # the other thread still reads
 
 

@@ -1,4 +1,4 @@
-"""Looks for damage: catalogue rows, uploaded files, audit log; changes nothing."""
+"""Looks for damage: catalogue rows, uploaded and derived files, audit log; changes none of them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from sqlalchemy import column, select
 from sqlalchemy import table as named_table
 
 from quoth.core.errors import QuothError
+from quoth.operations.file_checksums import damaged_files
 from quoth.store.audit import Audit
 from quoth.store.copy import snapshot
 from quoth.store.database import Database
 from quoth.store.rows import SHOWN, row_checksum
 from quoth.store.schema import chunks
 from quoth.store.upload_queue import TenantRoundRobin
+from quoth.tenants import Tenants
 
 COLUMNS = {
     "documents": (*SHOWN, "checksum"),
@@ -39,12 +41,14 @@ log = logging.getLogger("quoth.integrity")
 class Damage:
     """A damaged part; ``document_id`` is that of the document whose rows are damaged.
 
-    ``structural`` damage is of the database itself, so that any statement may fail.
+    ``structural`` damage is of the database itself, so that any statement may fail; that of
+    ``tokens`` is of stored token vectors, without which passages are only ranked less well.
     """
 
     what: str
     document_id: str | None = None
     structural: bool = False
+    tokens: bool = False
 
 
 def find_damage(database: Database, *, home: Path) -> list[Damage]:
@@ -64,6 +68,7 @@ def find_damage(database: Database, *, home: Path) -> list[Damage]:
                 found.append(Damage(f"the audit log of '{tenant}' is broken at number {at}"))
     except QuothError as error:
         found.append(Damage(str(error)))
+    found += [Damage(f"the file {name}") for name in damaged_files(home)]
     return [*found, *damaged_blobs(home)]
 
 
@@ -108,16 +113,24 @@ def damaged_blobs(home: Path) -> list[Damage]:
     return found
 
 
+async def damaged_tokens(tenants: Tenants) -> list[Damage]:
+    """Check every file of token vectors."""
+    found = []
+    for tenant in await asyncio.to_thread(TenantRoundRobin(tenants.database).tenants):
+        vectors = (await asyncio.to_thread(tenants.engine, tenant)).parts.tokens
+        names = [] if vectors is None else await vectors.damaged()
+        found += [Damage(f"token vectors of '{tenant}': {name}", tokens=True) for name in names]
+    return found
+
+
 async def run_integrity_checks(
-    database: Database,
-    *,
-    home: Path,
-    report: Callable[[Sequence[Damage]], None],
-    every_s: float = DAY_S,
+    tenants: Tenants, *, report: Callable[[Sequence[Damage]], None], every_s: float = DAY_S
 ) -> None:
     """Check at start and every day, until cancelled; ``report`` gets what is damaged."""
     while True:
-        found = await asyncio.to_thread(find_damage, database, home=home)
+        home = tenants.settings.home
+        found = await asyncio.to_thread(find_damage, tenants.database, home=home)
+        found += await damaged_tokens(tenants)
         report(found)
         for damage in found[:MAX_FINDINGS]:
             log.error("damage", extra={"what": damage.what})

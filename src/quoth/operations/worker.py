@@ -53,8 +53,7 @@ SET_ASIDE = (
 )
 TOGETHER = 32
 SMALL_BYTES = 4_000_000
-"""Files that one worker adds together, at most, and what they may have in all: the index is looked
-through once for each addition, and large files are worth a worker each."""
+"""Files that a worker adds together, and their bytes: each addition reads the index once."""
 DOWN = (BackendError, StoreDown)
 """Temporary failures: work waits and is retried."""
 GONE = "The file of this upload is no longer there. Upload it again."
@@ -146,6 +145,7 @@ class WorkerPool:
         self._added: set[tuple[str, str]] = set()
         self._busy: Counter[str] = Counter()  # the tenants that have files in work here
         self._taking = asyncio.Lock()
+        self._isolating = asyncio.Lock()  # a child costs seconds of a processor to start
 
     async def work(self, *, small: bool = False) -> None:
         """Process tasks until stopped; ``small`` ones of tenants without a file in work, only."""
@@ -266,7 +266,8 @@ class WorkerPool:
         settings = engine.parts.settings
         for _ in range(CHILD_TRIALS):
             with suppress(ChildDied):
-                return await isolate(settings, settings.tenant, task)
+                async with self._isolating:
+                    return await isolate(settings, settings.tenant, task)
             log.warning("file_ended_its_process", extra={"task": task.id})
         problem = Problem(POISON, SET_ASIDE)
         return Document("", "", kind=None, status="failed", error=problem)

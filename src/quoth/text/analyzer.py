@@ -262,13 +262,18 @@ def _by_function_words(text: str, languages: tuple[str, ...]) -> str | None:
 
 
 def _by_model(text: str, languages: tuple[str, ...]) -> str | None:
-    ranked = _identifier().rank(text[:2000])
+    with _loading:  # once, however many threads need it first
+        identifier = _identifier()
+    ranked = identifier.rank(text[:2000])
     scores = {language: float(score) for language, score in ranked if language in languages}
     total = sum(scores.values())
     if not total:
         return None
     best = max(languages, key=lambda language: scores.get(language, 0.0))
     return best if scores[best] / total >= CONFIDENCE_FLOOR else None
+
+
+_loading = threading.Lock()
 
 
 @cache

@@ -54,6 +54,7 @@ PLAIN = {
         "beginning",
         "words",
         "q",
+        "links",
         "why_not",
         "format",
         "state",
@@ -68,8 +69,8 @@ OWN_NAME = {("post", "/v1/collections"), ("post", "/v1/uploads")}
 """Operations in which the name of a collection is given, not looked up: each tenant has his own."""
 OWN_NAMES = {("/v1/uploads", "name"), ("/v1/sessions/{session_id}/talk", "collection")}
 """Names that are given by their path and field, and not looked up."""
-APART = ("/mcp", "/v1/operator/")
-"""Addresses with a protocol of their own, or of all tenants: they have their own tests."""
+APART = ("/mcp", "/v1/operator/", "/v1/links/")
+"""Addresses with a protocol of their own, of all tenants, or signed: they have their own tests."""
 
 
 @dataclass

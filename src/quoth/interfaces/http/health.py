@@ -25,8 +25,8 @@ from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.store.upload_tasks import State as FileState
 from quoth.tenants import Tenants
 
-CHECK_S = 1.0
-"""Seconds that a store has to respond."""
+CHECK_S = 3.0
+"""Seconds that a store has to respond; the first time, an index is opened in them."""
 PROBE_S = 1.0
 PROBE = "index"
 """A word to search for; only that the index responds counts."""
@@ -52,7 +52,8 @@ class Readiness:
     """Whether the service can answer, and its components.
 
     ``breakers`` are the circuit breakers with their states; ``models`` the
-    embedder, reranker, generator and judge in use; ``files`` counts the caller's own uploads by
+    embedder, reranker, generator and judge in use; ``tokens`` are the stored token vectors, without
+    which passages are only ranked less well; ``files`` counts the caller's own uploads by
     their state; ``rss_mb`` is the resident memory of the process.
     """
 
@@ -60,6 +61,7 @@ class Readiness:
     state: State
     catalogue: HealthState
     index: HealthState
+    tokens: HealthState
     breakers: Mapping[str, Circuit]
     models: Mapping[str, str]
     in_flight: int
@@ -117,6 +119,7 @@ async def check_readiness(engine: Engine, *, server: ServerState | None = None) 
         state=state,
         catalogue=catalogue,
         index=index,
+        tokens="down" if server is not None and any(d.tokens for d in server.damage) else "ok",
         breakers={breaker.name: breaker.state for breaker in parts.breakers},
         models=_models(parts),
         in_flight=0 if server is None else server.limit.in_flight,

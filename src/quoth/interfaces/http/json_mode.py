@@ -1,7 +1,7 @@
 """JSON mode of chat completions: a language model puts a checked answer into a JSON object.
 
-The object is made of the answer's verified sentences alone, so that it holds nothing that the
-answer does not prove.
+The model is given the supported sentences of the answer and no others. What it makes of them is
+not verified again.
 """
 
 from __future__ import annotations
@@ -41,18 +41,29 @@ def require_generator(generator: Generator | None) -> Generator:
 async def write_json(answer: Answer, *, schema: dict[str, Any], generator: Generator) -> str:
     """Return the answer as a JSON object with the schema's fields; raises GenerationError.
 
-    The fields that the schema requires are checked, their values are the client's to check.
+    The fields that the schema requires are checked, their values are the client's to check. They
+    are null where no sentence of the answer is supported.
     """
     wanted = f" Its JSON schema: {json.dumps(schema, ensure_ascii=False)}" if schema else ""
-    given = json.dumps(
-        {"question": answer.query.standalone, "answer": answer.text}, ensure_ascii=False
-    )
+    text = supported_text(answer)
+    if not text:
+        return json.dumps(dict.fromkeys(schema.get("required", ())))
+    given = json.dumps({"question": answer.query.standalone, "answer": text}, ensure_ascii=False)
     for _ in range(TRIES):
         reply = await generator.complete(INSTRUCTIONS + wanted, given, max_tokens=MAX_TOKENS)
         found = read_object(reply)
         if found is not None and set(schema.get("required", ())) <= set(found):
             return json.dumps(found, ensure_ascii=False)
     raise GenerationError("The language model wrote no such JSON object. Ask again.")
+
+
+def supported_text(answer: Answer) -> str:
+    """Return the sentences of an answer that its sources support."""
+    return " ".join(
+        answer.text[sentence.start : sentence.end]
+        for sentence in answer.sentences
+        if sentence.support == "supported" and sentence.citations
+    )
 
 
 def read_object(reply: str) -> dict[str, Any] | None:

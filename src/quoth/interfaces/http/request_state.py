@@ -27,6 +27,8 @@ QUERY_PATHS = frozenset(
 FILE_PATHS = ("/v1/uploads", "/v1/documents")
 """Paths to which files are sent."""
 
+LINKS_PATH = "/v1/links/"
+"""Below it, the signed part of a path admits whoever has it."""
 SESSION_PATH = "/v1/session"
 """Where a browser signs in and out; it may ask without a key who it is."""
 SESSION_COOKIE = "quoth_session"
@@ -46,7 +48,7 @@ class Principal:
 
     ``key_id`` is "local" where the service runs without keys, and begins with ``sh_`` for a
     share, which reads one ``collection``, or follows one live session (``lecture``), and nothing
-    else. A route reaches documents and
+    else; a signed link reads one ``document``. A route reaches documents and
     queries only through ``engine``, which knows no tenant but the caller's own.
     """
 
@@ -57,6 +59,7 @@ class Principal:
     address: str
     collection: str | None = None
     lecture: str | None = None
+    document: str | None = None
 
 
 @dataclass

@@ -21,6 +21,7 @@ from quoth.interfaces.http.middleware.trusted_host import (
     require_own_page,
 )
 from quoth.interfaces.http.request_state import (
+    LINKS_PATH,
     LOCAL,
     READING_METHODS,
     SESSION_PATH,
@@ -28,6 +29,7 @@ from quoth.interfaces.http.request_state import (
     RequestState,
     request_state,
 )
+from quoth.interfaces.http.signed_links import LinkSigner
 from quoth.interfaces.web.routes import is_public
 from quoth.store import keys, sessions, shares
 from quoth.store.keys import SCOPES, ApiKey
@@ -76,6 +78,7 @@ class AuthMiddleware:
         names = host_names(bound, settings=settings)
         self._local_only = all(is_loopback(name) for name in (bound, *names))
         self._public_host = urlsplit(settings.public_url or "").netloc
+        self._links = LinkSigner(settings)
         self._credentials = Credentials(tenants.database, clock=clock)
         per_minute = settings.wrong_keys_per_minute
         self._wrong_keys = GcraLimiter(per_minute, burst=per_minute, clock=clock)
@@ -96,6 +99,10 @@ class AuthMiddleware:
             return
         client = scope.get("client")
         address = str(client[0])[:60] if client else ""
+        if request.path.startswith(LINKS_PATH):
+            request.principal = self._linked(request.path, address)
+            await self.app(scope, receive, send)
+            return
         if request.path == READY_PATH and not request.credential:
             if await self._is_local_owner(request, address):
                 request.principal = self._local(address)
@@ -183,6 +190,19 @@ class AuthMiddleware:
             token, client_network(address), failures=self._wrong_keys, refusal=WRONG_KEY
         )
         return self._principal_of(found, address)
+
+    def _linked(self, path: str, address: str) -> Principal:
+        """Return the reader whom a signed link admits to one document; raises Denied."""
+        target = self._links.read(path.removeprefix(LINKS_PATH).partition("/")[0])
+        return Principal(
+            target.tenant,
+            f"link:{target.document_id}",
+            frozenset(),
+            self._tenants.engine(target.tenant),
+            address,
+            collection=target.collection,
+            document=target.document_id,
+        )
 
     def _local(self, address: str) -> Principal:
         """Return the owner of this machine."""

@@ -51,6 +51,13 @@ from quoth.interfaces.http.requests import (
     require_documents,
 )
 from quoth.interfaces.http.responses import ApiResponse, service_address, to_json, to_public
+from quoth.interfaces.http.signed_links import (
+    LinkKind,
+    Sign,
+    citation_signer,
+    sign_answer,
+    sign_events,
+)
 from quoth.interfaces.http.sse import EventStream, until_hits
 from quoth.interfaces.links import public_answer, public_link
 from quoth.interfaces.markdown import markdown_sentences, to_markdown
@@ -137,7 +144,9 @@ async def one_model(model: str, caller: Reader) -> Response:
         }
     },
 )
-async def complete(body: ChatRequest, request: Request, caller: Reader) -> Response:
+async def complete(
+    body: ChatRequest, request: Request, caller: Reader, links: LinkKind = None
+) -> Response:
     """Answer the last message of the user; marks in the text are links that open the places.
 
     With ``stream`` the answer comes as server-sent events, each sentence once it is checked.
@@ -159,12 +168,13 @@ async def complete(body: ChatRequest, request: Request, caller: Reader) -> Respo
     )
     base = service_address(request)
     keep = recorder_for(caller, store=body.store is not False)
+    sign = citation_signer(request, caller, links)
     if body.json_schema is not None:
-        return await _json(body, question, caller=caller, base=base, keep=keep)
+        return await _json(body, question, caller=caller, base=base, keep=keep, sign=sign)
     if not body.stream:
-        answer = await caller.engine.answer(question, keep=keep)
+        answer = sign_answer(await caller.engine.answer(question, keep=keep), sign)
         return ApiResponse(_completion(public_answer(answer, base=base), body))
-    events = caller.engine.stream(question, keep=keep)
+    events = sign_events(caller.engine.stream(question, keep=keep), sign)
     include_usage = body.stream_options is not None and body.stream_options.include_usage
     return EventStream(
         events,
@@ -175,7 +185,13 @@ async def complete(body: ChatRequest, request: Request, caller: Reader) -> Respo
 
 
 async def _json(
-    body: ChatRequest, question: Question, *, caller: Principal, base: str, keep: Keep
+    body: ChatRequest,
+    question: Question,
+    *,
+    caller: Principal,
+    base: str,
+    keep: Keep,
+    sign: Sign | None,
 ) -> Response:
     """Answer with a JSON object; a stream sends it as one piece."""
     parts = await asyncio.to_thread(apply_privacy_settings, caller.engine.parts)
@@ -184,7 +200,7 @@ async def _json(
     text = await write_json(answer, schema=body.json_schema or {}, generator=generator)
     tokens = sum(generator.count_tokens([answer.text, text]))
     await asyncio.to_thread(count_tokens, parts, tokens)
-    answer = public_answer(answer, base=base)
+    answer = public_answer(sign_answer(answer, sign), base=base)
     citations = to_public(chat_citations(answer, warnings=body.warnings()))
     return _plain(body, text, usage=to_public(token_usage(answer)), quoth=citations)
 

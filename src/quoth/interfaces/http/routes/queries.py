@@ -8,6 +8,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Query
 from pydantic import AfterValidator, Field
+from starlette.requests import Request
 from starlette.responses import Response
 
 from quoth.core.errors import Denied, InputError, NotFound
@@ -30,6 +31,12 @@ from quoth.interfaces.http.schemas import (
     require_plain_text,
 )
 from quoth.interfaces.http.schemas import Body as RequestBody
+from quoth.interfaces.http.signed_links import (
+    LinkKind,
+    citation_signer,
+    sign_answer,
+    sign_events,
+)
 from quoth.interfaces.http.sse import EventStream, until_hits
 from quoth.pipeline.record import Record
 from quoth.pipeline.record_codec import load_record
@@ -121,7 +128,10 @@ class AnswerExplanation:
     },
 )
 async def ask(
-    body: Annotated[AskRequest, Body(openapi_examples=EXAMPLE)], caller: Reader
+    body: Annotated[AskRequest, Body(openapi_examples=EXAMPLE)],
+    caller: Reader,
+    http: Request,
+    links: LinkKind = None,
 ) -> Response:
     """Answer a query from the documents of a collection, every sentence with its citation.
 
@@ -129,9 +139,10 @@ async def ask(
     """
     request = await to_request(body, caller)
     keep = recorder_for(caller, store=body.store, upload_id=body.upload_id)
+    sign = citation_signer(http, caller, links)
     if not body.stream:
-        return ApiResponse(await caller.engine.answer(request, keep=keep))
-    events = caller.engine.stream(request, keep=keep)
+        return ApiResponse(sign_answer(await caller.engine.answer(request, keep=keep), sign))
+    events = sign_events(caller.engine.stream(request, keep=keep), sign)
     return EventStream(events, first=await until_hits(events))
 
 

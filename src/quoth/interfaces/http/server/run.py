@@ -145,9 +145,7 @@ async def _serve(
     )
     closes = asyncio.create_task(close_slow_connections(server.server_state.connections))
     retains = asyncio.create_task(run_retention_daily(tenants.database))
-    checks = asyncio.create_task(
-        run_integrity_checks(tenants.database, home=settings.home, report=state.note_damage)
-    )
+    checks = asyncio.create_task(run_integrity_checks(tenants, report=state.note_damage))
     tasks = [asyncio.create_task(warm_up()), listens, works, closes, retains, checks]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

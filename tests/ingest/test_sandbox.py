@@ -141,7 +141,8 @@ def test_what_is_not_a_reading_is_refused(change: dict[str, object]) -> None:
 
 async def test_a_file_reads_in_a_child_as_it_does_here() -> None:
     about = Metadata(title="A book", language="en")
-    here = respond({"path": str(PDFS / "book.pdf"), "given": asdict(about)})
+    request = {"path": str(PDFS / "book.pdf"), "given": asdict(about), "seconds": 20}
+    here = respond(request)
     async with ParserPool(seconds=20, memory_mb=512) as readers:
         there = await readers.read(PDFS / "book.pdf", about)
     assert decode_json(ParsedDocument, here["reading"]) == there

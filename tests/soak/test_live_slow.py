@@ -1,0 +1,39 @@
+"""A live session whose retrieval takes five seconds."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from statistics import quantiles
+
+import pytest
+
+from quoth.pipeline.live_session import MAX_WAITING, LiveSession
+from quoth.store.lectures import Lectures
+from quoth.testing import SlowEmbedder
+from tests.support.lectures import TOPICS, spoken, write_book
+from tests.support.small_library import add, open_tour
+
+pytestmark = pytest.mark.soak
+
+ACKNOWLEDGED_S = 0.05
+
+
+async def test_segments_are_acknowledged_at_once_however_slow_retrieval_is(tmp_path: Path) -> None:
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, write_book(tmp_path / "sources"))
+        slow = replace(engine.parts, embedder=SlowEmbedder(5.0))
+        lecture = Lectures.of(engine.parts.catalogue).start(title="", collections=["default"])
+        session = LiveSession(slow, lecture)
+        waits, longest = [], 0
+        for segment in spoken(*tuple(TOPICS) * 50):
+            began = time.perf_counter()
+            await session.push([segment])
+            waits.append(time.perf_counter() - began)
+            longest = max(longest, session.waiting)
+        await session.stop()
+        stored = session.store.segments(lecture.session_id)
+    assert len(stored) == len(waits)
+    assert longest <= MAX_WAITING
+    assert quantiles(waits, n=100)[-1] <= ACKNOWLEDGED_S

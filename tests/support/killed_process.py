@@ -88,7 +88,7 @@ async def kill_and_recover(home: Path, source: Path, *, crash_at: int) -> bool:
     assert all(stored.get(key) == count for key, count in before.items()), "committed and lost"
     again = add(home, source)
     assert again.returncode == 0, again.stderr
-    documents = json.loads(again.stdout)["documents"]
+    documents = json.loads(again.stdout)
     assert len(documents) == FILES
     assert {each["status"] for each in documents} <= {"ready", "unchanged"}
     unchanged = {each["document_id"] for each in documents if each["status"] == "unchanged"}

@@ -21,6 +21,7 @@ from quoth.interfaces.cli.session import (
     run,
     stored_documents,
 )
+from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
     from quoth.core.types import Document
@@ -80,7 +81,7 @@ def add(
                 session, engine, sources, given=given, options=options, patterns=patterns
             )
         if session.json:
-            session.put(report.to_json())
+            session.put([to_json(document) for document in report.documents])
         return FAILED if report.failed or not report.documents else DONE
 
     run(session, work, stopped=KEPT)

@@ -91,6 +91,20 @@ call("download_document_file", document_id=note)
 call("play_talk_recording", document_id=talk)
 call("rebuild_index", name="notes")
 
+
+# Signed links.
+def token(document_id: str, question: str) -> str:
+    """Return the signed part of the link of a citation of this document."""
+    body = {"query": question, "scope": {"documents": [document_id]}}
+    cited = call("ask_question", body=body, links="signed").citations
+    return str(cited[0].link.partition("/v1/links/")[2].partition("?")[0])
+
+
+call("open_signed_link", token=token(talk, QUESTION))
+call("read_by_signed_link", token=token(talk, QUESTION))
+call("play_recording_by_signed_link", token=token(talk, QUESTION))
+call("draw_page_by_signed_link", token=token(pdf, "When did the boats come back?"), page=1)
+
 # Questions.
 asked = call("ask_question", body={"query": QUESTION, "collection": "notes"}).query_id
 call("search_passages", body={"query": QUESTION, "collection": "notes"})

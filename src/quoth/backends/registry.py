@@ -37,6 +37,7 @@ BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
         "multilingual-e5-small-int8": Backend("embedders.onnx", "OnnxEmbedder"),
         "onnx": Backend("embedders.onnx", "OnnxEmbedder"),
         "fake": Backend("testing", "HashEmbedder"),
+        "multilingual-e5-small": Backend("embedders.onnx", "OnnxEmbedder"),
         "bge-m3": Backend("embedders.onnx", "OnnxEmbedder"),
         "qwen3-embedding-0.6b": Backend("embedders.onnx", "OnnxEmbedder"),
         **dict.fromkeys(

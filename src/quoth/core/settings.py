@@ -16,7 +16,6 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -29,6 +28,13 @@ from pydantic_settings import (
 
 from quoth.core.errors import ConfigError
 from quoth.core.settings_aliases import Aliased, read_aliases, read_yaml
+from quoth.core.settings_values import (
+    check_database,
+    check_hub,
+    check_key,
+    check_public_url,
+    check_text,
+)
 
 PREFIX = "QUOTH_"
 PROVIDER_VARIABLES: Mapping[str, tuple[str, ...]] = {
@@ -63,6 +69,8 @@ class Settings(BaseSettings):
     """The folder that holds the catalogue, the indexes and ``quoth.toml``."""
     models: Path = Field(default_factory=lambda: user_cache_path("quoth") / "models")
     """The folder in which models are built once."""
+    models_hub: str = Field(default="https://huggingface.co", max_length=500)
+    """The hub that `quoth models get` fetches from, or a mirror of it."""
     collection: str = Field(default="default", min_length=1, max_length=100)
     """The default collection."""
     profile: str = "default"
@@ -237,24 +245,11 @@ class Settings(BaseSettings):
     crash_at: int | None = Field(default=None, ge=1)
     """For crash tests: the process kills itself at this store operation."""
 
-    @field_validator("database")
-    @classmethod
-    def _be_a_server(cls, address: SecretStr | None) -> SecretStr | None:
-        if address is None or not address.get_secret_value().strip():
-            return None
-        if not address.get_secret_value().startswith(("postgresql://", "postgres://")):
-            raise ValueError("write it as postgresql://USER:PASSWORD@HOST/DATABASE")
-        return address
-
-    @field_validator("public_url")
-    @classmethod
-    def _be_an_address(cls, address: str | None) -> str | None:
-        if not (address or "").strip():
-            return None
-        found = urlsplit(str(address).strip())
-        if found.scheme not in ("http", "https") or not found.hostname or found.query:
-            raise ValueError("write it as https://HOST or https://HOST/PATH")
-        return f"{found.scheme}://{found.netloc}{found.path.rstrip('/')}"
+    _database = field_validator("database")(check_database)
+    _public_url = field_validator("public_url")(check_public_url)
+    _models_hub = field_validator("models_hub")(check_hub)
+    _names = field_validator("collection", "tenant")(check_text)
+    _keys = field_validator("llm_api_key", *PROVIDER_VARIABLES)(check_key)
 
     @property
     def catalogue(self) -> Path | str:
@@ -262,23 +257,6 @@ class Settings(BaseSettings):
         if self.database is None:
             return self.home / "catalogue.sqlite"
         return self.database.get_secret_value()
-
-    @field_validator("collection", "tenant")
-    @classmethod
-    def _be_text(cls, name: str) -> str:
-        if any("\ud800" <= character <= "\udfff" for character in name) or "\x00" in name:
-            raise ValueError("it is not valid text")
-        return name
-
-    @field_validator("llm_api_key", *PROVIDER_VARIABLES)
-    @classmethod
-    def _be_a_key(cls, key: SecretStr | None) -> SecretStr | None:
-        if key is None:
-            return None
-        bare = key.get_secret_value().strip()
-        if not bare.isascii() or not bare.isprintable() or " " in bare:
-            raise ValueError("a key contains only ASCII characters and no blanks")
-        return SecretStr(bare) if bare else None
 
     @classmethod
     def settings_customise_sources(

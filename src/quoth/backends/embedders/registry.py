@@ -127,9 +127,9 @@ def folder_of(settings: Settings) -> Path:
     folder = settings.models / name
     if not folder.is_dir() and name != DEFAULT_EMBEDDER:
         raise ConfigError(
-            f"The embedder {name} is not installed, and quoth downloads nothing: put its "
-            f"model.onnx, tokenizer.json and config.json into {folder}, or choose another with "
-            "--embedder."
+            f"The embedder {name} is not installed. Fetch it with: quoth models get {name} (or "
+            f"put its model.onnx, tokenizer.json and config.json into {folder}), or choose another "
+            "with --embedder."
         )
     return folder
 

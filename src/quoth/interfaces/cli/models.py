@@ -1,7 +1,8 @@
-"""`quoth models`: what there is, and building the default model ahead of its first use."""
+"""`quoth models`: what there is, and building, fetching and converting models."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 from quoth.bootstrap import (
@@ -13,6 +14,7 @@ from quoth.bootstrap import (
 )
 from quoth.core.errors import InputError
 from quoth.interfaces.cli.session import DONE, CliSession
+from quoth_models.table import MODELS
 
 HOW_TO_GET_SPEECH = (
     "  pip install 'quoth[speech]', and put a Whisper model for CTranslate2 into that folder "
@@ -22,22 +24,66 @@ HOW_TO_GET_SPEECH = (
 )
 
 
-async def models_command(session: CliSession, action: str, *, weights: Path | None) -> int:
-    """Show or build the default model; raises InputError and ConfigError."""
-    if action not in ("list", "build"):
-        raise InputError(f"'{action}' is not something to do with models. Use list or build.")
+ACTIONS = ("list", "build", "get", "convert")
+
+
+async def models_command(
+    session: CliSession, action: str, *, name: str | None, weights: Path | None
+) -> int:
+    """Show, build, fetch or convert models; raises InputError, ConfigError and StorageFull."""
+    if action not in ACTIONS:
+        raise InputError(
+            f"'{action}' is not something to do with models. Use {', '.join(ACTIONS)}."
+        )
+    if (action in ("get", "convert")) != (name is not None):
+        needs = {"get": "needs a model's name", "convert": "needs a folder"}
+        raise InputError(f"quoth models {action} {needs.get(action, 'takes no name')}.")
+    if name is not None:
+        folder = await (_get(session, name) if action == "get" else _convert(session, name))
+        if session.json:
+            session.put({"name": folder.name, "folder": str(folder)})
+        return DONE
     if action == "build":
         build_default_model(session.settings, weights=weights, progress=session.say)
-    folder, built = default_model(session.settings)
-    speech, problem = speech_folder(session.settings), speech_problem(session.settings)
-    if session.json:
-        rows = ((DEFAULT_EMBEDDER, folder, built), ("speech", speech, not problem))
-        session.put([{"name": name, "folder": str(at), "built": ok} for name, at, ok in rows])
-    else:
-        state = "ready" if built else "not built yet (quoth models build)"
-        session.out.print(f"{DEFAULT_EMBEDDER}: {state}\n  {folder}", highlight=False)
-        text = f"speech to text: {'not there' if problem else 'ready'}\n  {speech}"
-        session.out.print(text, highlight=False, markup=False)
-        if problem:
-            session.out.print(HOW_TO_GET_SPEECH, highlight=False, markup=False, soft_wrap=True)
+    _list(session)
     return DONE
+
+
+async def _get(session: CliSession, name: str) -> Path:
+    from quoth.ingest.sources.download import Server
+    from quoth_models.get import get_model
+
+    settings = session.settings
+    server = Server(settings.models_hub)
+    return await get_model(name, models=settings.models, server=server, progress=session.say)
+
+
+async def _convert(session: CliSession, name: str) -> Path:
+    # Imported here: the converter loads onnx, which takes a second.
+    from quoth_models.convert import convert_folder
+
+    named = session.settings.models / name
+    folder = named if named.is_dir() else await asyncio.to_thread(Path(name).expanduser)
+    return (await asyncio.to_thread(convert_folder, folder, progress=session.say)).parent
+
+
+def _list(session: CliSession) -> None:
+    settings = session.settings
+    folder, built = default_model(settings)
+    speech, problem = speech_folder(settings), speech_problem(settings)
+    known = [(name, settings.models / name) for name in MODELS]
+    if session.json:
+        rows = [(DEFAULT_EMBEDDER, folder, built), ("speech", speech, not problem)]
+        rows += [(name, at, at.is_dir()) for name, at in known]
+        session.put([{"name": name, "folder": str(at), "built": ok} for name, at, ok in rows])
+        return
+    state = "ready" if built else "not built yet (quoth models build)"
+    session.out.print(f"{DEFAULT_EMBEDDER}: {state}\n  {folder}", highlight=False)
+    for name, at in known:
+        there = f"ready\n  {at}" if at.is_dir() else f"not there (quoth models get {name})"
+        line = f"{name} ({MODELS[name].used_as}): {there}"
+        session.out.print(line, highlight=False, markup=False, soft_wrap=True)
+    text = f"speech to text: {'not there' if problem else 'ready'}\n  {speech}"
+    session.out.print(text, highlight=False, markup=False)
+    if problem:
+        session.out.print(HOW_TO_GET_SPEECH, highlight=False, markup=False, soft_wrap=True)

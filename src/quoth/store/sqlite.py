@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ WAY_OUT = (
 )
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 
+SWITCH_PAUSE_S = 0.02
 KEPT_OPEN, AT_MOST = 8, 64
 """Connections: more than so many threads have no use for them at once."""
 
@@ -57,18 +59,29 @@ def connect(file: Path, *, patience_s: float) -> Engine:
         # SQLAlchemy's own BEGIN (see `_begin`) replaces the driver's, which would begin too late
         # to protect a read that a write follows.
         connection.isolation_level = None
-        for pragma in (
-            f"busy_timeout={round(patience_s * 1000)}",
-            "journal_mode=WAL",
-            "synchronous=FULL",
-            "foreign_keys=ON",
-            "secure_delete=ON",
-        ):
+        connection.execute(f"PRAGMA busy_timeout={round(patience_s * 1000)}")
+        _write_ahead(connection, patience_s=patience_s)
+        for pragma in ("synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     event.listen(engine, "connect", configure)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _write_ahead(connection: sqlite3.Connection, *, patience_s: float) -> None:
+    """Switch to the write-ahead log; raises the driver's error after ``patience_s``."""
+    last = time.monotonic() + patience_s
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            # Two connections that switch an older file at once: SQLite does not wait for the other.
+            if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() >= last:
+                raise
+            time.sleep(SWITCH_PAUSE_S)
+        else:
+            return
 
 
 def _begin(connection: Connection) -> None:

@@ -6,6 +6,7 @@ work: tests wait for elements, and scripts run with `evaluate`.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -82,7 +83,11 @@ class Visit:
 def open_web_app(folder: Path, *, more: Path | None = None) -> Iterator[WebApp]:
     """Serve a small library with a talk, a PDF and notes, and more sources; no model."""
     sources = write_sources(folder / "sources")
-    env = environment(folder / "home")
+    garden = folder / "garden"
+    garden.mkdir()
+    (garden / "compost.md").write_text("# Compost\n\nCompost needs air.\n", encoding="utf-8")
+    (garden / "broken.pdf").write_bytes(b"%PDF-1.4 this is none")
+    env = environment(folder / "home") | {"QUOTH_WATCHED": json.dumps({"garden": str(garden)})}
     added = [str(sources), *([] if more is None else [str(more)])]
     # Exit code 1 says that some files could not be read, as is meant in some tests.
     done = subprocess.run([*PROGRAM, "--quiet", "add", *added], env=env, check=False)

@@ -174,6 +174,9 @@ class Settings(BaseSettings):
     allow_urls: bool = False
     """Whether the service fetches web addresses that its users add, from the public internet only;
     the command line does unless this is set to false."""
+    watched: dict[str, Path] = {}
+    """Folders that the service keeps collections of its own tenant equal to, by collection: a table
+    of the file. `quoth serve --watch FOLDER` names one for the default collection."""
     parser_seconds: float = Field(default=120, gt=0)
     """Time limit for parsing one file, in CPU seconds; the limit in wall time is four times as
     long."""
@@ -250,6 +253,11 @@ class Settings(BaseSettings):
     _models_hub = field_validator("models_hub")(check_hub)
     _names = field_validator("collection", "tenant")(check_text)
     _keys = field_validator("llm_api_key", *PROVIDER_VARIABLES)(check_key)
+
+    @field_validator("watched")
+    @classmethod
+    def _be_whole_paths(cls, folders: dict[str, Path]) -> dict[str, Path]:
+        return {name: folder.expanduser().absolute() for name, folder in folders.items()}
 
     @property
     def catalogue(self) -> Path | str:

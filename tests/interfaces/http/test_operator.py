@@ -43,6 +43,7 @@ async def test_an_admin_of_a_tenant_is_no_operator(tmp_path: Path) -> None:
             for method, path in (
                 ("GET", "tenants"),
                 ("GET", "uploads"),
+                ("GET", "watched"),
                 ("DELETE", f"uploads/{ada}"),
                 ("POST", f"uploads/{ada}/retry"),
             ):

@@ -53,6 +53,7 @@ async def test_a_key_becomes_a_cookie_with_its_scopes(house: House) -> None:
             "tenant": None,
             "scopes": [],
             "collection": None,
+            "operator": False,
         }
         assert (await page.get("/v1/documents")).status_code == 401
         made = await page.post("/v1/session", json={"key": key})

@@ -46,6 +46,16 @@ def test_an_index_is_rebuilt_and_a_collection_made(web: WebApp) -> None:
         expect(page.locator("document-list")).to_contain_text("no documents in this collection")
 
 
+def test_a_watched_folder_and_the_tenants_are_shown_to_the_operator(web: WebApp) -> None:
+    with web.opened("/library") as visit:
+        page = visit.page
+        watched = page.locator("watched-folders li")
+        expect(watched).to_contain_text("1 failed", timeout=30_000)
+        expect(watched.locator(".problem")).to_contain_text("broken.pdf")
+        page.locator("nav a", has_text="Settings").click()
+        expect(page.locator("tenants-panel tbody tr").first).to_contain_text("local")
+
+
 def many_documents(route: Route) -> None:
     """Answer as a library of many documents, the last of which failed."""
     asked = {

@@ -47,7 +47,7 @@ async def history(
 
 
 def show_queries(session: CliSession, asked: list[QuerySummary]) -> None:
-    """Show questions, one line for each: its id, when (UTC), how it ended, and its words."""
+    """Show questions, one line for each: id, when (UTC), how it ended, and its title or words."""
     if not asked:
         session.say("No question is stored yet. Ask with: quoth ask QUESTION")
         return
@@ -59,7 +59,7 @@ def show_queries(session: CliSession, asked: list[QuerySummary]) -> None:
         if len(collections) > 1:
             line.append(f"{each.collection}  ", style="not dim")
         line.append(f"{each.status:<{WIDTH}}  ", style=f"not dim {COLOURS.get(each.status, '')}")
-        line.append(" ".join(each.text.split()), style="not dim")
+        line.append(" ".join((each.title or each.text).split()), style="not dim")
         session.out.print(line, soft_wrap=True)
 
 

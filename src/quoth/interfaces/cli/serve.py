@@ -6,6 +6,7 @@ import asyncio
 import signal
 import sys
 from contextlib import AsyncExitStack, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -29,13 +30,20 @@ async def serve(
     workers: Annotated[
         int, typer.Option(min=0, max=64, help="Files that are taken in at the same time.")
     ] = 1,
+    watch: Annotated[
+        Path | None, typer.Option(help="A folder that the collection is kept equal to.")
+    ] = None,
 ) -> int:
     """Serve the library over HTTP until Ctrl-C or SIGTERM; --json writes the log as JSON."""
     from quoth.interfaces.http.server.run import serve as serve_until_told
     from quoth.operations.logging import configure_logging
 
     configure_logging(as_json=session.json or not sys.stderr.isatty())
-    await serve_until_told(session.settings, host=host, port=port, workers=workers, say=session.say)
+    settings = session.settings
+    if watch is not None:
+        watched = {**settings.watched, settings.collection: watch.absolute()}
+        settings = settings.model_copy(update={"watched": watched})
+    await serve_until_told(settings, host=host, port=port, workers=workers, say=session.say)
     # All is closed: a late signal must not turn a clean exit into a failure.
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_IGN)

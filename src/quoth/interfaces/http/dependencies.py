@@ -35,9 +35,15 @@ Admin = Annotated[Principal, Depends(allowed("admin"))]
 """A caller who may decide for the tenant."""
 
 
+def is_operator(request: Request, caller: Principal) -> bool:
+    """Return whether a caller is the operator: an admin of the service's own tenant."""
+    own = request.app.state.tenants.settings.tenant
+    return "admin" in caller.scopes and caller.tenant == own
+
+
 def operator(caller: Admin, request: Request) -> Principal:
-    """Return the operator: an admin of the service's own tenant; raises Denied for any other."""
-    if caller.tenant != request.app.state.tenants.settings.tenant:
+    """Return the operator; raises Denied for any other."""
+    if not is_operator(request, caller):
         raise Denied("This is about all tenants: it needs a key of the operator.")
     return caller
 

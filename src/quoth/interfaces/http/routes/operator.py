@@ -1,4 +1,4 @@
-"""Routes of the operator: the tenants, their uploads and the queue, never their texts."""
+"""Routes of the operator: tenants, their uploads, the queue, watched folders; never texts."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from quoth.interfaces.http.dependencies import Operator
 from quoth.interfaces.http.request_state import request_state
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import Limit, OneId
+from quoth.operations.watched import WatchedFolder
 from quoth.store.operator_view import OperatorUpload, OperatorView, TenantUsage
 from quoth.store.upload_tasks import State
 
@@ -33,6 +34,13 @@ class UploadQueue:
 
     uploads: list[OperatorUpload]
     queue_age_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedFolders:
+    """The watched folders."""
+
+    folders: list[WatchedFolder]
 
 
 @router.get("/v1/operator/tenants", summary="List the tenants", response_model=TenantUsages)
@@ -77,6 +85,14 @@ async def retry(request: Request, upload_id: OneId, _caller: Operator) -> Respon
     await asyncio.to_thread(_view(request).retry, upload_id)
     request_state(request.scope).object_id = upload_id
     return Response(status_code=204)
+
+
+@router.get(
+    "/v1/operator/watched", summary="List the watched folders", response_model=WatchedFolders
+)
+async def watched(request: Request, _caller: Operator) -> Response:
+    """List the folders that this process keeps collections equal to, with their state."""
+    return ApiResponse(WatchedFolders(list(request.app.state.server.watched.values())))
 
 
 def _view(request: Request) -> OperatorView:

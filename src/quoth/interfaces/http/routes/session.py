@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from quoth.core.errors import Denied
+from quoth.interfaces.http.dependencies import is_operator
 from quoth.interfaces.http.middleware.client_address import base_path
 from quoth.interfaces.http.request_state import LOCAL, SESSION_COOKIE, Principal, request_state
 from quoth.interfaces.http.responses import ApiResponse
@@ -33,19 +34,21 @@ class SessionView:
     """Who asks: without a tenant a key is needed first.
 
     ``key_needed`` is False for the owner of this machine, who may do all without a key;
-    ``collection`` is the only one that a share reads.
+    ``collection`` is the only one that a share reads, ``operator`` whether the key may see all
+    tenants.
     """
 
     key_needed: bool
     tenant: str | None
     scopes: tuple[Scope, ...]
     collection: str | None
+    operator: bool
 
 
 @router.get("/v1/session", summary="Show who is signed in", response_model=SessionView)
 async def show_session(request: Request) -> Response:
     """Say whether a key is needed, and what the one in use may do."""
-    return ApiResponse(_view(request_state(request.scope).principal))
+    return ApiResponse(_view(request, request_state(request.scope).principal))
 
 
 @router.post(
@@ -64,7 +67,7 @@ async def sign_in(request: Request, wanted: SignIn) -> Response:
         raise Denied("This service takes no sessions.")
     caller = await state.sign_in(wanted.key.strip())
     state.principal = caller
-    answer = ApiResponse(_view(caller), 201)
+    answer = ApiResponse(_view(request, caller), 201)
     if caller.key_id != LOCAL:
         made = await asyncio.to_thread(_sessions(caller).add, caller.key_id)
         _set_cookie(request, answer, made.token, seconds=int(LIFETIME.total_seconds()))
@@ -94,11 +97,14 @@ def _set_cookie(request: Request, answer: Response, value: str, *, seconds: int)
     )
 
 
-def _view(caller: Principal | None) -> SessionView:
+def _view(request: Request, caller: Principal | None) -> SessionView:
     if caller is None:
-        return SessionView(True, None, (), None)
+        return SessionView(True, None, (), None, False)
     scopes = tuple(scope for scope in SCOPES if scope in caller.scopes)
-    return SessionView(caller.key_id != LOCAL, caller.tenant, scopes, caller.collection)
+    key_needed = caller.key_id != LOCAL
+    return SessionView(
+        key_needed, caller.tenant, scopes, caller.collection, is_operator(request, caller)
+    )
 
 
 def _sessions(caller: Principal) -> Sessions:

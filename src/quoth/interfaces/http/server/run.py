@@ -43,6 +43,7 @@ from quoth.interfaces.isolated_add import add_in_child
 from quoth.operations.integrity import run_integrity_checks
 from quoth.operations.metrics import Metrics
 from quoth.operations.purge import run_retention_daily
+from quoth.operations.watched import run_watched_folders
 from quoth.operations.worker import run_workers
 from quoth.store.database import MAX_WAITING
 from quoth.tenants import Tenants
@@ -146,7 +147,8 @@ async def _serve(
     closes = asyncio.create_task(close_slow_connections(server.server_state.connections))
     retains = asyncio.create_task(run_retention_daily(tenants.database))
     checks = asyncio.create_task(run_integrity_checks(tenants, report=state.note_damage))
-    tasks = [asyncio.create_task(warm_up()), listens, works, closes, retains, checks]
+    watches = asyncio.create_task(run_watched_folders(tenants, report=state.note_watched))
+    tasks = [asyncio.create_task(warm_up()), listens, works, closes, retains, checks, watches]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         ending.set()

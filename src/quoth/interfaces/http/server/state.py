@@ -12,6 +12,7 @@ from quoth.interfaces.http.middleware.shutdown import InFlightRequests
 from quoth.operations.integrity import Damage
 from quoth.operations.metrics import Metrics
 from quoth.operations.otel import observe_spans
+from quoth.operations.watched import WatchedFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class ServerState:
     workers: int = 0
     damage: list[Damage] = field(default_factory=list)
     """What the last check of the stored data found."""
+    watched: dict[str, WatchedFolder] = field(default_factory=dict)
+    """The state of the watched folders, by collection."""
 
     def observe(self, trace: Trace, answer: Answer | None) -> None:
         """Count a query or a search, and write its spans."""
@@ -33,3 +36,7 @@ class ServerState:
     def note_damage(self, found: Sequence[Damage]) -> None:
         """Keep what a check of the stored data found."""
         self.damage[:] = found
+
+    def note_watched(self, state: WatchedFolder) -> None:
+        """Keep the state of a watched folder."""
+        self.watched[state.collection] = state

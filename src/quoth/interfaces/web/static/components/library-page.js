@@ -8,6 +8,7 @@ import "./collection-bar.js";
 import "./document-form.js";
 import "./document-list.js";
 import "./upload-area.js";
+import "./watched-folders.js";
 
 const UNDO_MS = 8000;
 const TYPING_MS = 250;
@@ -20,6 +21,7 @@ class LibraryPage extends Base {
     unready: { state: true },
     failed: { state: true },
     writable: { state: true },
+    operator: { state: true },
     problem: { state: true },
     leaving: { state: true },
   };
@@ -35,6 +37,7 @@ class LibraryPage extends Base {
     /** how many documents are not ready */
     this.failed = 0;
     this.writable = true;
+    this.operator = false;
     this.problem = "";
     /** @type {any} the document that is deleted unless that is undone in time */
     this.leaving = null;
@@ -76,6 +79,7 @@ class LibraryPage extends Base {
       this.failed = total;
       this.unready &&= total > 0;
       this.writable = session.scopes.includes("ingest");
+      this.operator = session.operator;
       this.standard = service.collection || "default";
     });
   }
@@ -135,6 +139,7 @@ class LibraryPage extends Base {
       <h1>${t("nav.library")}</h1>
       <collection-bar .collections=${collections} .collection=${collection} .standard=${standard} .writable=${writable}></collection-bar>
       ${writable ? html`<upload-area .collection=${collection}></upload-area>` : nothing}
+      ${this.operator ? html`<watched-folders></watched-folders>` : nothing}
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       <div role="status">${this.leaving ? this.undoing(this.leaving) : nothing}</div>
       <h2>${t("library.documents")}</h2>

@@ -6,6 +6,7 @@ import { linkTo } from "../router.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./audit-panel.js";
 import "./keys-panel.js";
+import "./tenants-panel.js";
 
 class SettingsPage extends Base {
   static properties = {
@@ -56,6 +57,7 @@ class SettingsPage extends Base {
       ${this.health ? this.parts(this.health) : html`<p class="soft">${t("loading")}</p>`}
       ${this.privacy ? this.leaving(this.privacy) : nothing}
       ${this.session?.scopes.includes("admin") ? html`<keys-panel></keys-panel><audit-panel></audit-panel>` : nothing}
+      ${this.session?.operator ? html`<tenants-panel></tenants-panel>` : nothing}
       <p class="soft">${t("settings.language")}</p>
       <p><a href=${linkTo("/openapi.json")} target="_blank">${t("settings.export")}</a></p>
       ${this.session?.key_needed && this.session.tenant ? html`<p>${this.session.tenant}

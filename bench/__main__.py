@@ -20,7 +20,7 @@ from bench.systems import SYSTEMS
 from bench.table import report
 from quoth.bootstrap import DEFAULT_EMBEDDER, open_embedder
 from quoth.core.errors import QuothError
-from quoth.core.settings import load_settings
+from quoth.core.load_settings import load_settings
 
 EFFORT, QUICK_EFFORT = Effort(alone_s=15, together_s=3), Effort(alone_s=5, together_s=1)
 # Every question of the small corpus counts for its quality columns, and none may be asked twice.

@@ -25,7 +25,8 @@ from statistics import median
 
 from bench.load import Orders, from_outside, quantile
 from quoth.bootstrap import open_engine
-from quoth.core.settings import Settings, load_settings
+from quoth.core.load_settings import load_settings
+from quoth.core.settings import Settings
 
 QUOTH = ("-m", "quoth")
 

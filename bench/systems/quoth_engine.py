@@ -20,7 +20,8 @@ from bench.system import Found, Hit, Retrieve, Tools
 from quoth.answering.context import build_context, estimate_tokens
 from quoth.bootstrap import open_engine
 from quoth.core.errors import QuothError
-from quoth.core.settings import Settings, load_settings
+from quoth.core.load_settings import load_settings
+from quoth.core.settings import Settings
 from quoth.core.trace import Trace
 from quoth.core.types import Chars, Chunk, Document
 from quoth.engine import Engine

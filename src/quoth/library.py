@@ -15,7 +15,7 @@ from uuid import uuid4
 from quoth.bootstrap import discard_line, open_engine
 from quoth.core.errors import InputError
 from quoth.core.events import Event
-from quoth.core.settings import load_settings
+from quoth.core.load_settings import load_settings
 from quoth.core.types import (
     Answer,
     Document,

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from quoth.backends.embedders.onnx import FullTokenizer, OnnxEmbedder
 from quoth.core.errors import ConfigError, EmbeddingError
-from quoth.core.settings import load_settings
+from quoth.core.load_settings import load_settings
 from quoth_e5.build import NAME, is_built
 
 WORDS = ["[CLS]", "[SEP]", "[UNK]", "red", "green", "blue"]

@@ -8,12 +8,8 @@ from pathlib import Path
 import pytest
 
 from quoth.core.errors import ConfigError
-from quoth.core.settings import (
-    PREFIX,
-    PROVIDER_VARIABLES,
-    Settings,
-    load_settings,
-)
+from quoth.core.load_settings import load_settings
+from quoth.core.settings import PREFIX, PROVIDER_VARIABLES, Settings
 
 
 @pytest.fixture(autouse=True)

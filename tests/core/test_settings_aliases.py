@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from quoth.core.errors import ConfigError
+from quoth.core.load_settings import load_settings
 from quoth.core.plan import make_plan
-from quoth.core.settings import Settings, load_settings
+from quoth.core.settings import Settings
 from quoth.core.settings_aliases import (
     FIXED,
     HELD,

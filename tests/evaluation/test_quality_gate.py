@@ -22,7 +22,8 @@ from typing import Any
 import pytest
 
 from quoth.bootstrap import default_model
-from quoth.core.settings import Settings, load_settings
+from quoth.core.load_settings import load_settings
+from quoth.core.settings import Settings
 from quoth.core.types import Answer, Document
 from quoth.engine import Engine
 from quoth.evaluation.conversation import evaluate_conversations

@@ -21,7 +21,7 @@ from quoth.core.errors import (
     StorageFull,
     StoreDown,
 )
-from quoth.core.settings import load_settings
+from quoth.core.load_settings import load_settings
 from quoth.store import postgres
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import (

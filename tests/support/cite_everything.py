@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quoth.bootstrap import open_engine
-from quoth.core.settings import load_settings
+from quoth.core.load_settings import load_settings
 from quoth.core.types import Document, Passage
 from quoth.store.catalogue import Catalogue
 from tests.support.citation_checks import check_spans, cite_every_sentence

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from quoth.answering.generative.sanitize import plain_quotation
 from quoth.bootstrap import open_engine
 from quoth.core.errors import Denied, InputError, QuothError
-from quoth.core.settings import load_settings
+from quoth.core.load_settings import load_settings
 from quoth.core.types import Answer, Citation, Document, Turn
 from quoth.engine import Engine
 from quoth.interfaces.http.middleware.trusted_host import LOOPBACK, check_host, check_origin

@@ -130,7 +130,7 @@ def start(
     ] = False,
 ) -> None:
     """Read the settings for whichever command follows."""
-    from quoth.core.settings import load_settings
+    from quoth.core.load_settings import load_settings
 
     tell_late()
     err = Screen(stderr=True)

@@ -1,0 +1,138 @@
+"""The only reader of the environment and of configuration files.
+
+Sources by precedence: the caller (command line or Python), the environment (``QUOTH_HOME``,
+``QUOTH_PROFILE`` …), the files ``quoth.toml`` and ``quoth.yaml`` in the home folder, and the
+defaults of `Settings`. An unknown name is an error with its location. Provider keys are also read
+from the providers' own variables (`PROVIDER_VARIABLES`), where none of the former gives one; a key
+alone enables nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_settings import SettingsError
+
+from quoth.core.errors import ConfigError
+from quoth.core.settings import PREFIX, PROVIDER_VARIABLES, Settings
+from quoth.core.settings_aliases import Aliased, read_aliases, read_yaml
+
+OF_KUBERNETES = re.compile(
+    r"QUOTH_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)=|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?=\w+://"
+    r"|PORT_\d+_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)=).*"
+)
+"""The variables that Kubernetes sets in every pod for a service whose name begins with quoth."""
+
+
+def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
+    """Read the settings; raises ConfigError naming the wrong variable or key.
+
+    ``overrides`` are the caller's own; a value of None means "not given".
+    """
+    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    _refuse_unknown_variables()
+    named = {name: value for name, value in _environment().items() if value and name not in given}
+    home = Path(
+        given.get("home")
+        or named.get("home")
+        or Settings.model_fields["home"].get_default(call_default_factory=True)
+    )
+    file = home.expanduser() / "quoth.toml"
+    written = _file(file)
+    other = _yaml(home.expanduser() / "quoth.yaml")
+    below = {name: value for name, value in written.items() if name not in named}
+    set_here = given.keys() | named.keys() | below.keys()
+    theirs = {name: found for name, found in _provider_keys().items() if name not in set_here}
+    also = read_aliases(os.environ)
+    below |= {name: value for name, value in also.settings.items() if name not in named}
+    below = {name: value for name, value in other.settings.items() if name not in named} | below
+    tables = (
+        other.plan,
+        written.get("plan"),
+        also.plan,
+        _json(_environment().get("plan", "")),
+        given.get("plan"),
+    )
+    if all(isinstance(table, dict | None) for table in tables):
+        below["plan"] = {name: value for table in tables for name, value in (table or {}).items()}
+        given.pop("plan", None)
+    try:
+        settings = Settings(**{**theirs, **below, **given})
+    except SettingsError as error:
+        raise ConfigError(f"An environment variable is not valid JSON: {error}.") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        where = f"in {file}" if name in below else f"(variable {PREFIX}{name.upper()} or option)"
+        if name in theirs:
+            where = f"(variable {' or '.join(PROVIDER_VARIABLES[name])})"
+        raise ConfigError(f"The setting '{name}' {where} is wrong: {first['msg']}.") from None
+    paths = {
+        name: path.expanduser()
+        for name in ("home", "models", "llm_tokenizer")
+        if (path := getattr(settings, name)) is not None
+    }
+    return settings.model_copy(update=paths)
+
+
+def _json(text: str) -> Any:
+    """Parse a table from JSON; invalid text is reported when the settings are validated."""
+    try:
+        return json.loads(text) if text else None
+    except ValueError:
+        return text
+
+
+def _environment() -> dict[str, str]:
+    return {
+        name.removeprefix(PREFIX).lower(): value
+        for name, value in os.environ.items()
+        if name.startswith(PREFIX) and not OF_KUBERNETES.fullmatch(f"{name}={value}")
+    }
+
+
+def _provider_keys() -> dict[str, str]:
+    found = {
+        name: next((os.environ[variable] for variable in variables if os.environ.get(variable)), "")
+        for name, variables in PROVIDER_VARIABLES.items()
+    }
+    return {name: key for name, key in found.items() if key}
+
+
+def _refuse_unknown_variables() -> None:
+    unknown = sorted(set(_environment()) - set(Settings.model_fields))
+    if unknown:
+        known = ", ".join(PREFIX + name.upper() for name in Settings.model_fields)
+        raise ConfigError(
+            f"The environment variable {PREFIX}{unknown[0].upper()} is not a setting of quoth. "
+            f"The settings are: {known}."
+        )
+
+
+def _file(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The settings file {path} is not valid TOML: {error}.") from None
+    except OSError as error:
+        raise ConfigError(f"The settings file {path} cannot be read: {error.strerror}.") from None
+
+
+def _yaml(path: Path) -> Aliased:
+    if not path.is_file():
+        return Aliased()
+    try:
+        return read_yaml(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise ConfigError(f"The settings file {path} is not in UTF-8.") from None
+    except OSError as error:
+        raise ConfigError(f"The settings file {path} cannot be read: {error.strerror}.") from None

@@ -8,7 +8,7 @@ from typing import Any
 
 from quoth.answering.answerability import describe_degradation
 from quoth.core.plan import Plan
-from quoth.core.types import Answer, Chunk, Document, Filter, LegScore, Query, ScoreKind
+from quoth.core.types import Answer, Chunk, Document, Filter, LegScore, ScoreKind
 from quoth.history.candidate_outcome import Fate, outcome_of
 from quoth.pipeline.record import CandidateTrace, CollectionTrace, Record, Span
 from quoth.store.catalogue import Catalogue
@@ -111,14 +111,14 @@ class Explanation:
 
 def explain(record: Record, catalogue: Catalogue) -> Explanation:
     """Explain a question from its record; texts are those of the library today."""
-    answer, query = record.answer, record.answer.query
+    answer = record.answer
     timings = dict(answer.timings_ms)
     total = timings.pop("total", 0.0)
     return Explanation(
         query_id=record.query_id,
         created_at=record.created_at,
         question=record.request.question,
-        understood=tuple(_understood(query, record)),
+        understood=tuple(_understood(record, _titles(record, catalogue))),
         choices=tuple(_choices(record)),
         makers=(*_named(record.makers), *_written(answer)),
         stages=stages_of(timings, record.spans_ms),
@@ -174,15 +174,34 @@ def beginning(text: str, *, most: int = SAID) -> str:
     return line if len(line) <= most else line[:most].rsplit(" ", 1)[0] + " …"
 
 
-def filter_text(each: Filter) -> str:
-    """Write a filter for people: ``speaker: Ada``, ``page: 12–14``."""
+def filter_text(each: Filter, titles: Mapping[str, str] | None = None) -> str:
+    """Write a filter for people: ``speaker: Ada``, ``page: 12–14``.
+
+    ``titles`` are those of documents by id.
+    """
     if each.operator == "overlaps":
         low, high = (f"{value:g}" for value in each.values if isinstance(value, int | float))
         return f"{each.field}: {low}" if low == high else f"{each.field}: {low}–{high}"
-    return f"{each.field}: {', '.join(str(value) for value in each.values)}"
+    known = titles or {}
+    return f"{each.field}: {', '.join(known.get(str(value), str(value)) for value in each.values)}"
 
 
-def _understood(query: Query, record: Record) -> Iterator[tuple[str, str]]:
+def _titles(record: Record, catalogue: Catalogue) -> dict[str, str]:
+    """Return the titles of the documents that filters name, by id."""
+    query = record.answer.query
+    filters = (*query.filters, *record.plan.filters, *query.boosts)
+    ids = [str(value) for each in filters if each.field == "document" for value in each.values]
+    collections = [catalogue.find_collection(name) for name in record.request.collections]
+    return {
+        key: document.title
+        for found in collections
+        if found is not None
+        for key, document in catalogue.documents_by_id(found, ids).items()
+    }
+
+
+def _understood(record: Record, titles: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    query = record.answer.query
     yield "language", query.language
     yield "kind", query.kind + (", follows up" if query.is_followup else "")
     if query.standalone != record.request.question:
@@ -191,9 +210,9 @@ def _understood(query: Query, record: Record) -> Iterator[tuple[str, str]]:
         yield "searched for as well", query.in_context
     given = [each for each in record.plan.filters if each not in query.filters]
     for name, values in (
-        ("read as filter", map(filter_text, query.filters)),
-        ("filter given", map(filter_text, given)),
-        ("guessed, lifts only", map(filter_text, query.boosts)),
+        ("read as filter", (filter_text(each, titles) for each in query.filters)),
+        ("filter given", (filter_text(each, titles) for each in given)),
+        ("guessed, lifts only", (filter_text(each, titles) for each in query.boosts)),
         ("compares", query.aspects),
         ("names", query.entities),
         ("note", query.notes),

@@ -264,8 +264,9 @@ def test_profiles_say_what_they_need(tmp_path: Path) -> None:
 
 def test_models_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QUOTH_MODELS", str(tmp_path / "models"))
-    model, speech = pure(quoth(tmp_path, "--json", "models"))
-    assert (model["built"], speech["built"]) == (False, False)
+    listed = pure(quoth(tmp_path, "--json", "models"))
+    assert len(listed) > 2
+    assert not any(each["built"] for each in listed)
     assert quoth(tmp_path, "models", "bake").code == 2
 
 

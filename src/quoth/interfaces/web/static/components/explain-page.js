@@ -1,7 +1,7 @@
 /** How an answer came about, and why a passage is not in it. */
 import { getJson } from "../api.js";
 import { Base } from "../base.js";
-import { t } from "../i18n.js";
+import { named, t } from "../i18n.js";
 import { linkTo } from "../router.js";
 import { isSafeLink } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
@@ -67,7 +67,7 @@ class ExplainPage extends Base {
     return html`<p class="lead">${question}</p>
       ${this.whyNot()}
       <section><h2>${t("explain.understood")}</h2>
-        <dl class="facts">${understood.map((/** @type {string[]} */ [name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl></section>
+        <dl class="facts">${understood.map((/** @type {string[]} */ [name, value]) => html`<div><dt>${named("understood", name)}</dt><dd>${named("question", value, value)}</dd></div>`)}</dl></section>
       ${notes.length ? html`<section><h2>${t("explain.notes")}</h2><ul class="bullets">${notes.map((/** @type {string} */ each) => html`<li>${each}</li>`)}</ul></section>` : nothing}
       ${searched.map((/** @type {any} */ each) => this.candidates(each))}
       ${this.stages()}
@@ -107,7 +107,7 @@ class ExplainPage extends Base {
     return html`<section><h2>${t("explain.stages")}</h2><p class="soft">${t("explain.total", { total: Math.round(total) })}</p>
       <table class="table"><thead><tr><th scope="col">${t("explain.stage")}</th><th scope="col">${t("explain.spent")}</th>
         <td class="wide"></td></tr></thead>
-      <tbody>${stages.filter((/** @type {any} */ each) => each.spent_ms).map((/** @type {any} */ each) => html`<tr><td>${each.name}</td><td>${each.spent_ms.toFixed(1)}</td>
+      <tbody>${stages.filter((/** @type {any} */ each) => each.spent_ms).map((/** @type {any} */ each) => html`<tr><td>${named("stage", each.name)}</td><td>${each.spent_ms.toFixed(1)}</td>
         <td class="wide">${each.start_ms === null ? nothing : html`<svg class="timeline" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
           <rect x=${(100 * each.start_ms) / most} width=${Math.max(0.5, (100 * (each.end_ms - each.start_ms)) / most)} height="4"></rect></svg>`}</td></tr>`)}</tbody></table></section>`;
   }

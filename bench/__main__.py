@@ -10,8 +10,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.data import make_cranfield, make_scale
+from bench.data import SCALE_CHUNKS, make_cranfield, make_scale
 from bench.home import Home, take_home
+from bench.larger import make_larger
 from bench.peers import SetUpError, make_environment
 from bench.phases import Effort
 from bench.results import Run, read_runs, write_run
@@ -104,14 +105,21 @@ def _tasks(choice: Choice) -> list[Task]:
     systems = choice.systems
     scale = make_scale(choice.home, model=choice.model, real=choice.real, say=say)
     for size in sorted(choice.sizes):
+        large = size > SCALE_CHUNKS
+        data = (
+            make_larger(choice.home, scale=scale, chunks=size * 11 // 10, say=say)
+            if large
+            else scale
+        )
         tasks += take_turns(
             corpus=f"{size:,} chunks",
-            data=scale,
+            data=data,
             chunks=size,
             systems=systems,
             effort=choice.effort,
             rounds=choice.rounds,
             cold=True,
+            grow=large,
         )
     if choice.cranfield and (folder := make_cranfield(choice.home, model=choice.model, say=say)):
         tasks += take_turns(

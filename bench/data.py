@@ -84,9 +84,9 @@ def make_cranfield(home: Home, *, model: Path, say: Say) -> Path | None:
     return folder
 
 
-def mixed_vectors(real: Matrix, *, wanted: int) -> Matrix:
+def mixed_vectors(real: Matrix, *, wanted: int, seed: int = SEED) -> Matrix:
     """Follow the real unit rows with unit mixes of two of them and noise, up to `wanted` rows."""
-    randomly = np.random.default_rng(SEED)
+    randomly = np.random.default_rng(seed)
     rest = max(0, wanted - len(real))
     weight = randomly.uniform(0.5, 0.9, (rest, 1)).astype(np.float32)
     first = real[randomly.integers(0, len(real), rest)]

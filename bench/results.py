@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
-Phase = Literal["build", "query", "cold"]
+Phase = Literal["build", "query", "cold", "grow"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,8 @@ class Figures:
     ``chunks_per_s`` leaves embedding out; ``finish_s`` is what goes on behind the ingest.
     ``cpu_ms`` counts all threads of the process per query. ``rss_mb`` is resident memory before,
     ``rss_after_mb`` after the concurrent clients. ``cold_s`` is from the start of the process to
-    the first context.
+    the first context. ``recall_20`` compares the nearest twenty with every vector; ``busy_…`` is
+    measured while another process adds chunks.
     """
 
     chunks_per_s: float | None = None
@@ -42,6 +43,11 @@ class Figures:
     rss_after_mb: float | None = None
     cold_s: float | None = None
     cold_cpu_s: float | None = None
+    recall_20: float | None = None
+    busy_p50_ms: float | None = None
+    busy_p95_ms: float | None = None
+    busy_recall_20: float | None = None
+    busy_chunks_per_s: float | None = None
     stages_ms: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -59,10 +59,11 @@ def take_turns(
     effort: Effort,
     rounds: int,
     cold: bool,
+    grow: bool = False,
 ) -> list[Task]:
     """Order the tasks of one corpus: all builds, then queries and cold starts, round by round.
 
-    Systems that share an index have it built once.
+    Systems that share an index have it built once. ``grow`` adds to quoth's in the end.
     """
     builders = {SYSTEMS[name].index: name for name in reversed(systems)}
     builds = [name for name in systems if name in builders.values()]
@@ -71,6 +72,8 @@ def take_turns(
         turns.append(("query", number, systems))
         if cold:
             turns.append(("cold", number, systems))
+    if grow:
+        turns.append(("grow", 0, [name for name in systems if name == "quoth"]))
     return [
         Task(
             name,

@@ -47,6 +47,14 @@ FOOTPRINT = (
     Column("judged", "judged", better="more", kind="plain"),
     Column("timed", "timed", better="more", kind="plain"),
 )
+GROWING = (
+    Column("recall@20", "recall_20", "grow", "more", "plain"),
+    Column("p50 ms while adding", "busy_p50_ms", "grow"),
+    Column("p95 ms", "busy_p95_ms", "grow"),
+    Column("recall@20 while adding", "busy_recall_20", "grow", "more", "plain"),
+    Column("chunks/s added", "busy_chunks_per_s", "grow", "more"),
+    Column("memory MB", "rss_after_mb", "grow"),
+)
 
 
 def report(runs: Sequence[Run]) -> str:
@@ -94,7 +102,7 @@ def number(value: float) -> str:
 def _corpus(corpus: str, runs: Sequence[Run]) -> str:
     names = [name for name in SYSTEMS if any(run.system == name for run in runs)]
     lines = [f"### {corpus}", ""]
-    for columns in (SPEED, FOOTPRINT):
+    for columns in (SPEED, FOOTPRINT, GROWING):
         shown = [
             each
             for each in columns

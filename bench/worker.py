@@ -18,6 +18,9 @@ from bench.results import Figures
 from bench.system import System
 from bench.systems import SYSTEMS
 
+ADDED = 100_000
+"""Chunks that are added in the last phase, at most a tenth of those that are there."""
+
 
 def main() -> None:
     """Measure what the options say and write the figures to the file they name."""
@@ -36,6 +39,16 @@ def _measure(system: System, options: argparse.Namespace) -> Figures:
         return measure_build(
             system, data=options.data, folder=options.folder, chunks=options.chunks
         )
+    if options.phase == "grow":
+        from bench.growth import measure_growth
+
+        return measure_growth(
+            data=options.data,
+            folder=options.folder,
+            model=options.model,
+            chunks=options.chunks,
+            added=min(ADDED, options.chunks // 10),
+        )
     if options.phase == "cold":
         return measure_cold(system, model=options.model, folder=options.folder, began=options.began)
     effort = Effort(alone_s=options.alone, together_s=options.together)
@@ -52,7 +65,7 @@ def _measure(system: System, options: argparse.Namespace) -> Figures:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--system", choices=SYSTEMS, required=True)
-    parser.add_argument("--phase", choices=("build", "query", "cold"), required=True)
+    parser.add_argument("--phase", choices=("build", "query", "cold", "grow"), required=True)
     parser.add_argument("--chunks", type=int)
     parser.add_argument("--began", type=float, required=True)
     parser.add_argument("--alone", type=float, required=True)

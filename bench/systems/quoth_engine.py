@@ -35,7 +35,9 @@ DOCUMENT_CHUNKS = 50
 
 def build(corpus: Corpus, *, folder: Path) -> None:
     """Commit the chunks in batches as `quoth add` does."""
-    asyncio.run(_add(corpus, settings=load_settings({"home": folder, "token_vectors": False})))
+    asyncio.run(
+        add_chunks(corpus, settings=load_settings({"home": folder, "token_vectors": False}))
+    )
 
 
 def finish(folder: Path) -> None:
@@ -60,7 +62,7 @@ def load(folder: Path, *, tools: Tools, choices: Mapping[str, Any] | None = None
 
     def retrieve(query: str, limit: int) -> Found:
         request = Request(query, {**(choices or {}), "final_k": limit})
-        asked = _ask(engine, request=request, tools=tools)
+        asked = ask(engine, request=request, tools=tools)
         return asyncio.run_coroutine_threadsafe(asked, loop).result()
 
     return retrieve
@@ -77,7 +79,8 @@ async def _serve(
         opened.set_exception(error)
 
 
-async def _ask(engine: Engine, *, request: Request, tools: Tools) -> Found:
+async def ask(engine: Engine, *, request: Request, tools: Tools) -> Found:
+    """Retrieve for a question and build the context."""
     trace = Trace()
     found = await engine.retrieve(request, trace=trace)
     with trace.stage("context"):
@@ -93,7 +96,8 @@ async def _ask(engine: Engine, *, request: Request, tools: Tools) -> Found:
     return Found(hits=hits, context=context.text)
 
 
-async def _add(corpus: Corpus, *, settings: Settings) -> None:
+async def add_chunks(corpus: Corpus, *, settings: Settings) -> None:
+    """Commit chunks in batches, without embedding."""
     async with open_engine(settings) as engine:
         parts = engine.parts
         identity = embedding_fingerprint(parts.embedder)
@@ -117,7 +121,7 @@ async def _add(corpus: Corpus, *, settings: Settings) -> None:
 
 def _entries(corpus: Corpus) -> Iterator[Entry]:
     for begin in range(0, len(corpus.ids), DOCUMENT_CHUNKS):
-        key = f"d{begin}"
+        key = f"d{corpus.ids[begin]}"
         chunks = []
         at = 0
         for row in range(begin, min(begin + DOCUMENT_CHUNKS, len(corpus.ids))):

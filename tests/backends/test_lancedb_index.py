@@ -14,6 +14,7 @@ import pytest
 from filelock import FileLock
 
 from quoth.backends.indexes.lancedb.index import LanceIndex
+from quoth.backends.indexes.snapshot.store import SegmentStore
 from quoth.core.errors import RetrievalError
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chars, Chunk
@@ -156,21 +157,24 @@ async def test_every_write_is_announced(tmp_path: Path) -> None:
 @pytest.fixture
 async def large(index: LanceIndex) -> LanceIndex:
     await index.upsert(made(ROWS), vectors=units(ROWS))
-    assert await index.build()
     return index
 
 
-async def test_a_large_table_wants_one_until_it_is_built(index: LanceIndex) -> None:
-    await index.upsert(made(300), vectors=units(300))
+async def test_a_large_table_wants_segments_until_they_are_built(
+    large: LanceIndex, tmp_path: Path
+) -> None:
+    index = large
+    assert not await index.needs_build()
+    SegmentStore(tmp_path, "c_1").remove()
     assert await index.needs_build()
     assert await index.build()
     assert not await index.needs_build()
     assert not await index.build()
 
 
-async def test_of_two_that_build_one_does(index: LanceIndex) -> None:
-    await index.upsert(made(300), vectors=units(300))
-    assert sorted(await asyncio.gather(index.build(), index.build())) == [False, True]
+async def test_of_two_that_build_one_does(large: LanceIndex, tmp_path: Path) -> None:
+    SegmentStore(tmp_path, "c_1").remove()
+    assert sorted(await asyncio.gather(large.build(), large.build())) == [False, True]
 
 
 async def test_rows_that_came_later_are_found_before_and_after_optimizing(

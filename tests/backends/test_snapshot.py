@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from quoth.backends.indexes.lancedb.client import lancedb
 from quoth.backends.indexes.lancedb.index import LanceIndex
 from quoth.backends.indexes.lancedb.schema import rows
-from quoth.backends.indexes.snapshot.build import columns_to_arrays
-from quoth.backends.indexes.snapshot.quantize import Quantizer
-from quoth.backends.indexes.snapshot.search import GROUP, Snapshot, top_k
-from quoth.backends.indexes.snapshot.store import manifest_path, remove_snapshots
+from quoth.backends.indexes.snapshot.build import rows_to_arrays, with_product
+from quoth.backends.indexes.snapshot.search import GROUP, Part, Snapshot, top_k
+from quoth.backends.indexes.snapshot.segment import Segment
+from quoth.backends.indexes.snapshot.store import SegmentStore
 from quoth.core.errors import IndexMismatch, StorageFull
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chars, Chunk, Filter
@@ -83,8 +83,10 @@ async def index(tmp_path: Path) -> AsyncIterator[LanceIndex]:
 
 @pytest.fixture
 async def large(index: LanceIndex) -> LanceIndex:
-    await index.upsert(made(ROWS), vectors=units(ROWS))
-    assert await index.build()
+    chunks, vectors = made(ROWS), units(ROWS)
+    for at in range(0, ROWS, 600):
+        await index.upsert(chunks[at : at + 600], vectors=vectors[at : at + 600])
+    assert not await index.needs_build()
     return index
 
 
@@ -101,17 +103,16 @@ def snapshots(folder: Path) -> list[Path]:
 
 
 def active(folder: Path) -> Path:
-    """The folder of the only snapshot."""
-    (found,) = folder.glob("*.scan")
-    return found
+    """The file of the largest segment."""
+    return max(folder.glob("*.scan"), key=lambda path: path.stat().st_size)
 
 
 def snapshot_of(chunks: list[Chunk]) -> Snapshot:
+    """All chunks in one segment."""
     vectors = units(len(chunks))
-    quantizer = Quantizer(rows=len(chunks), dimension=WIDE)
-    quantizer.add(vectors)
-    columns = columns_to_arrays(rows(chunks, vectors=vectors))
-    return Snapshot({**columns, **quantizer.arrays()})
+    return Snapshot(
+        [Part(Segment(with_product(rows_to_arrays(rows(chunks, vectors=vectors), vectors))))]
+    )
 
 
 # --- right ------------------------------------------------------------------------------------
@@ -135,7 +136,7 @@ async def test_scores_are_the_exact_cosine(large: LanceIndex) -> None:
 
 async def test_words_score_as_in_the_table(large: LanceIndex, tmp_path: Path) -> None:
     copied = dict(await large.match("owl w3", languages=["en"], limit=ROWS))
-    remove_snapshots(tmp_path, TABLE)
+    SegmentStore(tmp_path, TABLE).remove()
     direct = dict(await large.match("owl w3", languages=["en"], limit=ROWS))
     assert copied.keys() == direct.keys()
     factors = {round(copied[key] / score, 2) for key, score in direct.items()}
@@ -213,7 +214,28 @@ async def test_every_write_of_another_handle_is_seen_by_the_next_search(
     found = await large.nearest(units(1, seed=4)[0], limit=2)
     assert [key for key, _ in found].count("d.0") == 1
     assert found[0][0] == "d.0"
+    assert not await large.needs_build()
+    other.close()
+
+
+async def test_a_write_whose_segment_was_lost_is_repaired_by_the_next(
+    large: LanceIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a crash between the two: the table has what the segments lack."""
+    with monkeypatch.context() as patched:
+        patched.setattr(SegmentStore, "activate", raise_full)
+        with pytest.raises(StorageFull):
+            await large.delete(["d1"])
+        with pytest.raises(StorageFull):
+            await large.upsert(made(2, name="lost"), vectors=units(2, seed=5))
+    assert len(await large.match("fox", languages=["en"], limit=2 * ROWS)) == ROWS
     assert await large.needs_build()
+    other = opened(tmp_path)
+    await other.upsert(made(1, name="next"), vectors=units(1, seed=6))
+    assert not await large.needs_build()
+    assert len(await large.match("fox", languages=["en"], limit=2 * ROWS)) == ROWS - 100 + 3
+    assert (await large.nearest(units(2, seed=5)[1], limit=1))[0][0] == "lost.1"
+    assert set(await large.vectors(["d.1", "lost.0", "next.0"])) == {"lost.0", "next.0"}
     other.close()
 
 
@@ -228,7 +250,8 @@ async def test_optimizing_leaves_the_snapshot_valid(large: LanceIndex, tmp_path:
 
 async def test_searches_go_on_while_a_snapshot_is_made(large: LanceIndex, tmp_path: Path) -> None:
     await large.delete([f"d{at}" for at in range(10)])
-    old, other = active(tmp_path), opened(tmp_path)
+    SegmentStore(tmp_path, TABLE).remove()
+    other = opened(tmp_path)
     expected = await answers(large)
     building = asyncio.create_task(other.build())
     rounds = 0
@@ -237,7 +260,7 @@ async def test_searches_go_on_while_a_snapshot_is_made(large: LanceIndex, tmp_pa
         assert all(each[0] == expected[0] for each in seen)
         rounds += 1
     assert await building
-    assert active(tmp_path) != old
+    assert active(tmp_path)
     assert not await large.needs_build()
     other.close()
 
@@ -246,7 +269,7 @@ async def test_a_library_that_has_become_small_loses_its_snapshot(
     index: LanceIndex, tmp_path: Path
 ) -> None:
     await index.upsert(made(120), vectors=units(120))
-    assert await index.build()
+    assert snapshots(tmp_path) != []
     await index.delete([f"d{at}" for at in range(40)])
     await index.optimize()
     assert snapshots(tmp_path) == []
@@ -256,22 +279,22 @@ async def test_a_library_that_has_become_small_loses_its_snapshot(
 # --- harmless ---------------------------------------------------------------------------------
 
 
-def cut(folder: Path) -> None:
-    os.truncate(folder / "codes.npy", 1000)
+def cut(file: Path) -> None:
+    os.truncate(file, 1000)
 
 
-def altered(folder: Path) -> None:
-    with (folder / "vectors.npy").open("r+b") as file:
-        file.seek(4000)
-        file.write(b"\xff" * 4)
+def altered(file: Path) -> None:
+    with file.open("r+b") as opened_file:
+        opened_file.seek(4000)
+        opened_file.write(b"\xff" * 4)
 
 
-def lost(folder: Path) -> None:
-    (folder / "term_at.npy").unlink()
+def lost(file: Path) -> None:
+    file.unlink()
 
 
-def no_manifest(folder: Path) -> None:
-    manifest_path(folder.parent, TABLE).write_text("{")
+def no_manifest(file: Path) -> None:
+    (file.parent / f"{TABLE}.scan.json").write_text("{")
 
 
 @pytest.mark.parametrize("harm", [cut, altered, lost, no_manifest])
@@ -293,7 +316,11 @@ async def test_a_damaged_snapshot_is_not_used_and_is_made_again(
 async def test_what_a_killed_build_left_behind_is_removed(
     index: LanceIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await index.upsert(made(300), vectors=units(300))
+    await index.upsert(made(50), vectors=units(50))
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", raise_full)
+        with pytest.raises(StorageFull):
+            await index.upsert(made(300), vectors=units(300))
     expected = await answers(index)
     (tmp_path / f"{TABLE}.half.scan").mkdir()
     (tmp_path / f"{TABLE}.half.scan" / "vectors.npy").write_bytes(b"half")
@@ -308,7 +335,7 @@ async def test_what_a_killed_build_left_behind_is_removed(
     assert active(tmp_path)
 
 
-def raise_full(*_all: object) -> None:
+def raise_full(*_all: object, **_named: object) -> None:
     raise OSError(28, "No space left on device")
 
 

@@ -14,14 +14,14 @@ MAX_NEAR = 3
 MIN_LETTERS = 4
 
 
-def near_terms(term: str, *, known: Sequence[str]) -> list[str]:
-    """Return up to `MAX_NEAR` terms at edit distance one (F. Damerau, 1964), in their order.
+def near_terms(term: str, *, known: Sequence[str], limit: int | None = MAX_NEAR) -> list[str]:
+    """Return up to ``limit`` terms at edit distance one (F. Damerau, 1964), in their order.
 
     One letter too few, too many or another one, or two exchanged; none for short terms and numbers.
     """
     if len(term) < MIN_LETTERS or any(character.isdigit() for character in term):
         return []
-    found = process.extract(term, known, scorer=OSA.distance, score_cutoff=1, limit=MAX_NEAR)
+    found = process.extract(term, known, scorer=OSA.distance, score_cutoff=1, limit=limit)
     return [near for near, _distance, _place in found]
 
 

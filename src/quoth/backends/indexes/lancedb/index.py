@@ -1,8 +1,9 @@
 """Vector and keyword index in LanceDB: one embedded, multi-process store.
 
-The table is authoritative. Above a threshold there is a snapshot for searching, used while it
-matches the table's current version; otherwise the table is searched. LanceDB is imported when the
-table is first needed: a query answered from the snapshot does not wait for that.
+The table is authoritative. From some rows on there is a snapshot for searching, which every write
+brings up to date before it is done: what a crash leaves between the two, the catalogue does not
+name, and the next write repairs it. LanceDB is imported when the table is first needed: a query
+answered from the snapshot does not wait for that.
 """
 
 from __future__ import annotations
@@ -12,19 +13,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from quoth.backends.indexes.near_terms import weigh_terms
-from quoth.backends.indexes.snapshot.store import (
-    SnapshotReader,
-    activate,
-    read_manifest,
-    remove_snapshots,
-    table_version,
-)
+from quoth.backends.indexes.snapshot.follow import SegmentFollower
+from quoth.backends.indexes.snapshot.store import SEGMENT_ROWS, SegmentStore
 from quoth.core.errors import BackendError, RetrievalError, StorageFull
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Filter, Scored
@@ -40,8 +35,9 @@ NO_ROOM = ("No space left", "File too large", "quota exceeded")
 class LanceIndex:
     """One table of a LanceDB folder, serving one collection.
 
-    ``vector_rows`` is the minimum number of rows for a snapshot. ``on_operation`` is
-    called with the name of every write before and after it is done.
+    ``vector_rows`` is the minimum number of rows for a snapshot, ``segment_rows`` the maximum of
+    one of its segments. ``on_operation`` is called with the name of every write before and after
+    it is done.
     """
 
     def __init__(
@@ -51,6 +47,7 @@ class LanceIndex:
         *,
         dimension: int,
         vector_rows: int,
+        segment_rows: int = SEGMENT_ROWS,
         on_operation: Callable[[str], None] = lambda _name: None,
     ) -> None:
         self._folder = folder
@@ -59,49 +56,57 @@ class LanceIndex:
         self._vector_rows = vector_rows
         self._on_operation = on_operation
         self._store: LanceStore | None = None
-        self._snapshots = SnapshotReader(folder, table)
+        self._segments = SegmentStore(folder, table)
+        self._follower = SegmentFollower(
+            self._segments, vector_rows=vector_rows, segment_rows=segment_rows
+        )
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="search")
 
     # --- writing ------------------------------------------------------------------------------
 
     async def upsert(self, chunks: Sequence[Chunk], *, vectors: Matrix) -> None:
         """Write chunks with their vectors; writing a chunk again replaces it."""
-        if chunks:
-            with _translated():
-                await (await self._table()).upsert(chunks, vectors=vectors)
+        if not chunks:
+            return
+        with _translated():
+            store = await self._table()
+            made = await asyncio.to_thread(store.rows, chunks, vectors=vectors)
+            await store.create()
+            async with store.turn("upsert chunks"):
+                before = await store.version()
+                arrays = self._follower.arrays(made, vectors)
+                added, _ = await asyncio.gather(arrays, store.upsert(made))
+                await self._follower.written(store, before=before, added=added)
 
     async def delete(self, document_ids: Sequence[str]) -> None:
         """Remove every chunk of the documents."""
         if document_ids:
             with _translated():
-                await (await self._table()).delete(document_ids)
+                store = await self._table()
+                if await store.found() is not None:
+                    async with store.turn("delete chunks"):
+                        before = await store.version()
+                        await store.delete(document_ids)
+                        await self._follower.written(store, before=before, deleted=document_ids)
 
     async def optimize(self) -> None:
-        """Compact the table after recent writes."""
+        """Compact the table and its segments after recent writes."""
         with _translated():
             store = await self._table()
             if await store.found() is None:
                 return
             async with store.turn("optimize index"):
-                manifest = read_manifest(self._folder, self._name)
-                valid = manifest and manifest.version == table_version(self._folder, self._name)
+                before = await store.version()
                 await store.optimize()
-                version = table_version(self._folder, self._name)
-                if manifest and valid and version:  # rows moved, but none has changed
-                    newer = replace(manifest, version=version)
-                    await asyncio.to_thread(activate, self._folder, self._name, manifest=newer)
-                elif manifest and await store.count() < self._vector_rows:
-                    await asyncio.to_thread(remove_snapshots, self._folder, self._name)
+                await self._follower.compacted(store, before=before)
 
     async def needs_build(self) -> bool:
-        """Return whether a snapshot is missing or out of date, and there are enough rows."""
+        """Return whether there are enough rows for segments, and these are missing or behind."""
         with _translated():
-            if await self._snapshots.current() is not None:
-                return False
-            return await (await self._table()).count() >= self._vector_rows
+            return await self._follower.behind(await self._table())
 
     async def build(self) -> bool:
-        """Build the snapshot if worthwhile; takes seconds, while searches continue."""
+        """Build the segments that are missing; takes seconds, while searches continue."""
         if not await self.needs_build():
             return False
         with _translated():
@@ -109,24 +114,18 @@ class LanceIndex:
             async with store.turn("build snapshot"):
                 if not await self.needs_build():
                     return False  # another process did while this one waited for its turn
-                # Importing the builder takes a third of a second, and a search never needs it.
-                module = await asyncio.to_thread(
-                    import_module, "quoth.backends.indexes.snapshot.build"
-                )
-                await module.build_snapshot(
-                    store, self._folder, table=self._name, dimension=self._dimension
-                )
+                await self._follower.reconcile(store)
         return True
 
     async def drop(self) -> None:
-        """Remove the table and its snapshot."""
+        """Remove the table and its segments."""
         with _translated():
             self._folder.mkdir(parents=True, exist_ok=True)
             store = await self._table()
             async with store.turn("drop index"):
-                await asyncio.to_thread(remove_snapshots, self._folder, self._name)
+                await asyncio.to_thread(self._segments.remove)
                 await store.drop()
-        self._snapshots.close()
+        self._segments.close()
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -135,7 +134,7 @@ class LanceIndex:
     ) -> list[Scored]:
         """Rank chunks by cosine, best first."""
         with _translated():
-            snapshot = await self._snapshots.current()
+            snapshot = await self._segments.current()
             if snapshot is None:
                 store = await self._table()
                 return await store.nearest(vector, limit=limit, filters=filters)
@@ -146,7 +145,7 @@ class LanceIndex:
     ) -> list[Scored]:
         """Rank chunks by BM25 (k1 1.2, b .75), best first."""
         with _translated():
-            snapshot = await self._snapshots.current()
+            snapshot = await self._segments.current()
             if snapshot is None:
                 terms = analyze_query(text, languages=languages)
                 if not terms:
@@ -170,7 +169,7 @@ class LanceIndex:
             # Asked for what a search has just found: the snapshot that it searched will do.
             snapshot = None
             if not exact:
-                snapshot = self._snapshots.latest or await self._snapshots.current()
+                snapshot = self._segments.latest or await self._segments.current()
             if snapshot is None:
                 return await (await self._table()).vectors(chunk_ids)
             return snapshot.vectors(chunk_ids)  # some rows in memory: quicker than a thread
@@ -183,7 +182,7 @@ class LanceIndex:
     async def count(self) -> int:
         """Return the number of searchable chunks; 0 for a missing table."""
         with _translated():
-            snapshot = await self._snapshots.current()
+            snapshot = await self._segments.current()
             return snapshot.count if snapshot else await (await self._table()).count()
 
     async def _near(self, store: LanceStore, terms: Sequence[str]) -> list[str]:
@@ -200,7 +199,7 @@ class LanceIndex:
     def close(self) -> None:
         """Release the table, the snapshot and the threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
-        self._snapshots.close()
+        self._segments.close()
         if self._store is not None:
             self._store.close()
             self._store = None

@@ -20,13 +20,7 @@ from quoth.backends.indexes.lancedb.client import (
     col,
     lancedb,
 )
-from quoth.backends.indexes.lancedb.schema import (
-    INDEXED,
-    column_index,
-    predicate,
-    rows,
-    schema,
-)
+from quoth.backends.indexes.lancedb.schema import INDEXED, column_index, predicate, rows, schema
 from quoth.backends.indexes.near_terms import NEAR_WEIGHT
 from quoth.backends.indexes.writer_lock import writer_lock
 from quoth.core.errors import IndexCorrupt, IndexMismatch
@@ -69,7 +63,7 @@ class LanceStore:
             raise IndexCorrupt("The index is not there. Rebuild it with: quoth reindex")
         return table
 
-    async def _open(self) -> Any:
+    async def create(self) -> Any:
         """Return the table for writing, created if necessary."""
         async with self._opening:
             if self._table is None:
@@ -116,21 +110,20 @@ class LanceStore:
 
     # --- writing ------------------------------------------------------------------------------
 
-    async def upsert(self, chunks: Sequence[Chunk], *, vectors: Matrix) -> None:
-        """Write chunks with their vectors; writing a chunk again replaces it."""
-        made = await asyncio.to_thread(rows, chunks, vectors=vectors)
-        table = await self._open()
-        async with self.turn("upsert chunks"):
-            merge = table.merge_insert("id")
-            merge = merge.when_matched_update_all().when_not_matched_insert_all()
-            await merge.execute(made)
+    @staticmethod
+    def rows(chunks: Sequence[Chunk], *, vectors: Matrix) -> pa.Table:
+        """Return the rows of chunks as `upsert` takes them."""
+        return rows(chunks, vectors=vectors)
+
+    async def upsert(self, made: pa.Table) -> None:
+        """Write rows; a row with the id of another one replaces it. The caller has its turn."""
+        merge = (await self.there()).merge_insert("id")
+        merge = merge.when_matched_update_all().when_not_matched_insert_all()
+        await merge.execute(made)
 
     async def delete(self, document_ids: Sequence[str]) -> None:
-        """Remove every chunk of the documents."""
-        table = await self.found()
-        if table is not None:
-            async with self.turn("delete chunks"):
-                await table.delete(col("document_id").isin(list(document_ids)))
+        """Remove every chunk of the documents; the caller has its turn."""
+        await (await self.there()).delete(col("document_id").isin(list(document_ids)))
 
     async def optimize(self) -> None:
         """Bring recent writes into the indexes of the table; the caller has its turn."""
@@ -209,6 +202,16 @@ class LanceStore:
         """Return how many chunks there are."""
         table = await self.found()
         return 0 if table is None else await table.count_rows()
+
+    async def version(self) -> tuple[int, int]:
+        """Return the present version of the table, and how many rows it has."""
+        table = await self.there()
+        return await table.version(), await table.count_rows()
+
+    async def stamps(self) -> Any:
+        """Return the digest of each row's content, shape (rows,)."""
+        table = await self.there()
+        return (await table.query().select(["stamp"]).to_arrow())["stamp"].to_numpy()
 
     async def batches(self) -> AsyncIterator[tuple[pa.RecordBatch, Matrix]]:
         """Yield all rows some at a time: their columns without the vectors, and the vectors."""

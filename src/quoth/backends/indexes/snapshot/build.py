@@ -1,4 +1,4 @@
-"""Build the arrays of a snapshot from the columns of an index's table.
+"""Make the arrays of a segment from rows of an index's table, or from smaller segments.
 
 Everything that is looked up by value (terms, filters, ids) is stored under 64-bit digests in
 sorted arrays, so that opening costs nothing and no value can be mistaken for code.
@@ -6,25 +6,21 @@ sorted arrays, so that opening costs nothing and no value can be mistaken for co
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from quoth.backends.indexes.filter_columns import FIELDS, LISTS, NUMBERS
-from quoth.backends.indexes.snapshot.quantize import Quantizer
-from quoth.backends.indexes.snapshot.search import K1, Arrays, B, encode_key
-from quoth.backends.indexes.snapshot.store import table_version, write_snapshot
+from quoth.backends.indexes.snapshot.quantize import product_arrays, quantize_int16
+from quoth.backends.indexes.snapshot.segment import FEW_ROWS, Arrays, Numbers, encode_key
+from quoth.core.protocols import Matrix
 
-if TYPE_CHECKING:
-    from quoth.backends.indexes.lancedb.table import LanceStore
-
-Numbers = npt.NDArray[Any]
+PER_ROW = ("stamps", "lengths", *NUMBERS, "vectors", "scales")
+"""The arrays with one entry per row, in the order of the rows."""
+MOST_TIMES = np.iinfo(np.uint16).max
 
 
 class PostingLists(NamedTuple):
@@ -36,67 +32,78 @@ class PostingLists(NamedTuple):
     counts: Numbers
 
 
-def columns_to_arrays(columns: pa.Table) -> Arrays:
-    """Return every array but those of the vectors."""
+def rows_to_arrays(columns: pa.Table | pa.RecordBatch, vectors: Matrix) -> Arrays:
+    """Return the arrays of rows of the table, but those of the 4-bit product."""
     count = len(columns)
     words, owners = _cut(columns["terms"], at=" ")
-    lengths = np.bincount(owners, minlength=count)
-    mean = max(1.0, float(lengths.mean()) if count else 1.0)
-    found = posting_lists([("", words, owners)], rows=count)
-    frequencies = found.counts.astype(np.float32)
-    norm = (K1 * (1 - B + B * lengths / mean)).astype(np.float32)[found.rows]
-    tags = posting_lists(_tags(columns), rows=count)
     ids = [chunk_id.encode("utf-8", "surrogatepass") for chunk_id in columns["id"].to_pylist()]
-    id_keys = np.array([encode_key("id", chunk_id) for chunk_id in ids], np.uint64)
-    order = np.argsort(id_keys)
-    dictionary = " ".join(sorted(pc.unique(words).to_pylist())).encode("utf-8", "surrogatepass")
+    found, texts = posting_lists([("", words, owners)], rows=count)
+    tags, _ = posting_lists(_tags(columns), rows=count)
     return {
-        "id_text": np.frombuffer(b"".join(ids), np.uint8),
-        "id_at": np.cumsum([0, *map(len, ids)], dtype=np.int64),
-        "id_keys": id_keys[order],
-        "id_rows": order.astype(np.int32),
-        "term_text": np.frombuffer(dictionary, np.uint8),
-        "term_keys": found.keys,
-        "term_at": found.at,
-        "term_rows": found.rows,
-        "term_weights": (frequencies * np.float32(K1 + 1) / (frequencies + norm)).astype(
-            np.float32
-        ),
-        "tag_keys": tags.keys,
-        "tag_at": tags.at,
-        "tag_rows": tags.rows,
+        **_id_arrays(pa.array(ids, pa.large_binary())),
+        "stamps": columns["stamp"].to_numpy(),
+        "lengths": np.bincount(owners, minlength=count).astype(np.float32),
+        "term_text": _joined(texts),
+        **_posting_arrays("term", found),
+        "term_counts": np.minimum(found.counts, MOST_TIMES).astype(np.uint16),
+        **_posting_arrays("tag", tags),
         **{name: columns[name].to_numpy().astype(np.float64) for name in NUMBERS},
+        **quantize_int16(vectors),
     }
 
 
-async def build_snapshot(store: LanceStore, root: Path, *, table: str, dimension: int) -> None:
-    """Write a snapshot of the whole table and activate it; the caller holds the writer lock."""
-    version = table_version(root, table)
-    if version is None:
-        raise ValueError("the table has no version that can be read")
-    quantizer = Quantizer(rows=await store.count(), dimension=dimension)
-    batches = []
-    async for columns, vectors in store.batches():
-        batches.append(columns)
-        await asyncio.to_thread(quantizer.add, vectors)
+def merge_arrays(parts: Sequence[tuple[Mapping[str, Numbers], Numbers | None]]) -> Arrays:
+    """Return the arrays of one segment with the rows of several that are still there."""
+    alive = [
+        np.ones(len(arrays["stamps"]), np.bool_) if mask is None else mask for arrays, mask in parts
+    ]
+    every = [arrays for arrays, _ in parts]
+    ids = [
+        _binary(arrays["id_text"], arrays["id_at"]).filter(pa.array(mask))
+        for arrays, mask in zip(every, alive, strict=True)
+    ]
+    first = np.cumsum([0, *map(np.count_nonzero, alive)])
+    moved = [np.cumsum(mask) - 1 + at for mask, at in zip(alive, first, strict=False)]
+    terms, kept = _merge_postings("term", every, alive=alive, moved=moved)
+    tags, _ = _merge_postings("tag", every, alive=alive, moved=moved)
+    texts = [bytes(arrays["term_text"]).split(b" ") for arrays in every]
+    return {
+        **_id_arrays(pa.concat_arrays(ids)),
+        "term_text": _joined([text for part in texts for text in part], kept),
+        **_posting_arrays("term", terms),
+        "term_counts": terms.counts.astype(np.uint16),
+        **_posting_arrays("tag", tags),
+        **{
+            name: np.concatenate(
+                [arrays[name][mask] for arrays, mask in zip(every, alive, strict=True)]
+            )
+            for name in PER_ROW
+        },
+    }
 
-    def write() -> None:
-        arrays = {**columns_to_arrays(pa.Table.from_batches(batches)), **quantizer.arrays()}
-        write_snapshot(root, table, arrays=arrays, version=version)
 
-    await asyncio.to_thread(write)
+def with_product(arrays: Arrays) -> Arrays:
+    """Add what is needed to score all rows at once, where there are many."""
+    if len(arrays["stamps"]) <= FEW_ROWS:
+        return arrays
+    return arrays | product_arrays(arrays["vectors"], arrays["scales"])
 
 
-def posting_lists(parts: Sequence[tuple[str, Any, Numbers]], *, rows: int) -> PostingLists:
-    """Return the posting lists of values from their rows, field by field."""
+def posting_lists(
+    parts: Sequence[tuple[str, Any, Numbers]], *, rows: int
+) -> tuple[PostingLists, list[bytes]]:
+    """Return the posting lists of values from their rows, field by field, and the values."""
     keys: list[int] = []
+    texts: list[bytes] = []
     codes: list[Numbers] = []
     owners: list[Numbers] = []
     for field, values, owned in parts:
         encoded = values.dictionary_encode()
         codes.append(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64) + len(keys))
         owners.append(owned)
-        keys += [encode_key(field, value) for value in encoded.dictionary.to_pylist()]
+        distinct = encoded.dictionary.cast(pa.large_binary()).to_pylist()
+        keys += [encode_key(field, value) for value in distinct]
+        texts += distinct
     unsorted = np.array(keys, np.uint64)
     order = np.argsort(unsorted)
     ranks = np.empty(len(keys), np.int64)
@@ -106,15 +113,81 @@ def posting_lists(parts: Sequence[tuple[str, Any, Numbers]], *, rows: int) -> Po
     begins = np.flatnonzero(np.diff(pairs, prepend=-1))
     counts = np.diff(np.append(begins, len(pairs)))
     pairs = pairs[begins]
-    return PostingLists(
+    lists = PostingLists(
         keys=unsorted[order],
         at=np.searchsorted(pairs // max(1, rows), np.arange(len(keys) + 1)).astype(np.int64),
         rows=(pairs % max(1, rows)).astype(np.int32),
         counts=counts.astype(np.int32),
     )
+    return lists, [texts[at] for at in order.tolist()]
 
 
-def _tags(columns: pa.Table) -> list[tuple[str, Any, Numbers]]:
+def _merge_postings(
+    name: str, parts: Sequence[Mapping[str, Numbers]], *, alive: list[Numbers], moved: list[Numbers]
+) -> tuple[PostingLists, Numbers]:
+    """Return the posting lists of several segments as one, and where their keys stood before.
+
+    Each list is copied to its place: the lists of a key follow one another, segment by segment.
+    """
+    lists = [_living(name, arrays, mask) for arrays, mask in zip(parts, alive, strict=True)]
+    keys, before, places = np.unique(
+        np.concatenate([each.keys for each in lists]), return_index=True, return_inverse=True
+    )
+    sizes = np.concatenate([np.diff(each.at) for each in lists])
+    at = np.append(0, np.cumsum(np.bincount(places, weights=sizes, minlength=len(keys)))).astype(
+        np.int64
+    )
+    rows, counts = np.empty(at[-1], np.int32), np.empty(at[-1], np.int32)
+    free, begin = at[:-1].copy(), 0
+    for each, new_rows in zip(lists, moved, strict=True):
+        mine, size = places[begin : begin + len(each.keys)], np.diff(each.at)
+        target = np.repeat(free[mine] - each.at[:-1], size) + np.arange(len(each.rows))
+        rows[target] = new_rows[each.rows]
+        counts[target] = each.counts
+        free[mine] += size
+        begin += len(each.keys)
+    there = np.flatnonzero(np.diff(at))  # a key may have lost all its rows
+    at = np.append(at[there], at[-1])
+    return PostingLists(keys[there], at, rows, counts), before[there]
+
+
+def _living(name: str, arrays: Mapping[str, Numbers], alive: Numbers) -> PostingLists:
+    """Return posting lists without the rows that are no longer there."""
+    at, rows = arrays[f"{name}_at"], arrays[f"{name}_rows"]
+    counts = arrays.get(f"{name}_counts", np.ones(len(rows), np.uint16))
+    there = alive[rows]
+    new_at = np.append(0, np.cumsum(there))[at]
+    return PostingLists(arrays[f"{name}_keys"], new_at, rows[there], counts[there])
+
+
+def _posting_arrays(name: str, lists: PostingLists) -> Arrays:
+    return {f"{name}_keys": lists.keys, f"{name}_at": lists.at, f"{name}_rows": lists.rows}
+
+
+def _id_arrays(ids: Any) -> Arrays:
+    keys = np.array([encode_key("id", chunk_id) for chunk_id in ids.to_pylist()], np.uint64)
+    order = np.argsort(keys)
+    whole = b"".join(ids.to_pylist())
+    lengths = pc.binary_length(ids).to_numpy(zero_copy_only=False)
+    return {
+        "id_text": np.frombuffer(whole, np.uint8),
+        "id_at": np.append(0, np.cumsum(lengths)).astype(np.int64),
+        "id_keys": keys[order],
+        "id_rows": order.astype(np.int32),
+    }
+
+
+def _binary(text: Numbers, at: Numbers) -> Any:
+    buffers = [None, pa.py_buffer(np.ascontiguousarray(at)), pa.py_buffer(text)]
+    return pa.Array.from_buffers(pa.large_binary(), len(at) - 1, buffers)
+
+
+def _joined(texts: Sequence[bytes], chosen: Numbers | None = None) -> Numbers:
+    some = texts if chosen is None else [texts[at] for at in chosen.tolist()]
+    return np.frombuffer(b" ".join(some), np.uint8)
+
+
+def _tags(columns: Any) -> list[tuple[str, Any, Numbers]]:
     every = np.arange(len(columns))
     plain = [(field, _whole(columns[name]), every) for field, name in FIELDS.items()]
     return plain + [(field, *_cut(columns[name], at="|")) for field, name in LISTS.items()]
@@ -129,4 +202,5 @@ def _cut(column: Any, *, at: str) -> tuple[Any, Numbers]:
 
 
 def _whole(column: Any) -> Any:
-    return column.combine_chunks().cast(pa.large_string())
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return column.cast(pa.large_string())

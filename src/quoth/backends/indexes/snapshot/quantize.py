@@ -1,4 +1,4 @@
-"""Quantize the vectors of a snapshot to 16 and 4 bits; build the product model."""
+"""Quantize the vectors of a segment to 16 and 4 bits; build the product model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from quoth.backends.indexes.snapshot.search import Arrays, Numbers
+from quoth.backends.indexes.snapshot.segment import Arrays, Numbers
 from quoth.core.protocols import Matrix
 
 LEVELS = 32767
@@ -19,44 +19,33 @@ EIGHT_BIT = 4
 """The operator's name for "may round the query to 8 bits", in which processors are quickest."""
 
 
-class Quantizer:
-    """Takes vectors batch by batch; returns them in 16 bits, with a scale each, and in 4 bits."""
+def quantize_int16(vectors: Matrix) -> Arrays:
+    """Return vectors in 16 bits, with a scale each."""
+    greatest = np.maximum(np.abs(vectors).max(axis=1), np.finfo(np.float32).tiny)
+    return {
+        "vectors": np.round(vectors * (LEVELS / greatest)[:, None]).astype(np.int16),
+        "scales": (greatest / LEVELS).astype(np.float32),
+    }
 
-    def __init__(self, *, rows: int, dimension: int) -> None:
-        self._vectors = np.zeros((rows, dimension), np.int16)
-        self._scales = np.zeros(rows, np.float32)
-        self._filled = 0
 
-    def add(self, batch: Matrix) -> None:
-        """Add the next rows."""
-        first, last = self._filled, self._filled + len(batch)
-        greatest = np.maximum(np.abs(batch).max(axis=1), np.finfo(np.float32).tiny)
-        self._vectors[first:last] = np.round(batch * (LEVELS / greatest)[:, None])
-        self._scales[first:last] = greatest / LEVELS
-        self._filled = last
-
-    def arrays(self) -> Arrays:
-        """Return the arrays for `Snapshot` and `QuantizedMatrix`."""
-        rows, dimension = self._vectors.shape
-        blocks = -(-dimension // BLOCK)
-        codes = np.empty((rows, blocks, BLOCK // 2), np.uint8)
-        code_scales = np.empty((rows, blocks), np.float32)
-        # The common mean does not affect the order, but would use up the quantization range.
-        mean = self._exact(slice(0, rows, max(1, rows // AT_ONCE))).mean(axis=0)
-        for first in range(0, rows, AT_ONCE):
-            part = slice(first, first + AT_ONCE)
-            codes[part], code_scales[part] = quantize_int4(self._exact(part) - mean)
-        return {
-            "vectors": self._vectors,
-            "scales": self._scales,
-            "codes": codes,
-            "code_scales": code_scales.ravel(),
-            "model": np.frombuffer(_product(dimension, rows=rows), np.uint8),
-        }
-
-    def _exact(self, rows: slice) -> Matrix:
-        exact: Matrix = self._vectors[rows] * self._scales[rows, None]
-        return exact
+def product_arrays(vectors: Numbers, scales: Numbers) -> Arrays:
+    """Return the arrays for `QuantizedMatrix` from the vectors in 16 bits."""
+    rows, dimension = vectors.shape
+    blocks = -(-dimension // BLOCK)
+    codes = np.empty((rows, blocks, BLOCK // 2), np.uint8)
+    code_scales = np.empty((rows, blocks), np.float32)
+    # The common mean does not affect the order, but would use up the quantization range.
+    some = slice(0, rows, max(1, rows // AT_ONCE))
+    mean = (vectors[some] * scales[some, None]).mean(axis=0)
+    for first in range(0, rows, AT_ONCE):
+        part = slice(first, first + AT_ONCE)
+        exact = vectors[part] * scales[part, None]
+        codes[part], code_scales[part] = quantize_int4(exact - mean)
+    return {
+        "codes": codes,
+        "code_scales": code_scales.ravel(),
+        "model": np.frombuffer(_product(dimension, rows=rows), np.uint8),
+    }
 
 
 def quantize_int4(vectors: Matrix) -> tuple[Numbers, Matrix]:

@@ -1,0 +1,83 @@
+"""Make the segments follow every write to a table; a search never waits for these imports."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from quoth.backends.indexes.snapshot.store import SegmentStore, Version
+from quoth.core.protocols import Matrix
+
+if TYPE_CHECKING:
+    from quoth.backends.indexes.lancedb.table import LanceStore
+    from quoth.backends.indexes.snapshot.write import SegmentWriter
+
+PACKAGE = __name__.rpartition(".")[0]
+
+
+class SegmentFollower:
+    """Keeps segments from ``vector_rows`` rows on; whoever writes has the turn of the table."""
+
+    def __init__(self, segments: SegmentStore, *, vector_rows: int, segment_rows: int) -> None:
+        self._segments = segments
+        self._vector_rows = vector_rows
+        self._segment_rows = segment_rows
+
+    async def arrays(self, made: Any, vectors: Matrix) -> Any:
+        """Return the arrays of a segment of new rows, None where there are no segments."""
+        if self._segments.manifest() is None:
+            return None
+        module = await asyncio.to_thread(import_module, f"{PACKAGE}.build")
+        return await asyncio.to_thread(module.rows_to_arrays, made, vectors)
+
+    async def written(
+        self,
+        table: LanceStore,
+        *,
+        before: Version,
+        added: Any = None,
+        deleted: Sequence[str] = (),
+    ) -> None:
+        """Do what was done to the table since ``before``; begin segments where they pay now."""
+        after = await table.version()
+        begins = before[1] < self._vector_rows <= after[1]
+        if not begins and self._segments.manifest() is None:
+            return
+        writer = await self._writer()
+        change = partial(writer.change, added, deleted=deleted, before=before, after=after)
+        if not await asyncio.to_thread(change):
+            await writer.reconcile(table)
+
+    async def compacted(self, table: LanceStore, *, before: Version) -> None:
+        """Merge small segments after the table was compacted; remove all of a small table's."""
+        after = await table.version()
+        if self._segments.manifest() is None:
+            return
+        if after[1] < self._vector_rows:
+            await asyncio.to_thread(self._segments.remove)
+            return
+        writer = await self._writer()
+        await asyncio.to_thread(writer.settle, before=before, after=after)
+
+    async def behind(self, table: LanceStore) -> bool:
+        """Return whether there are enough rows for segments, and these are missing or behind."""
+        if await table.found() is None:
+            return False
+        version = await table.version()
+        if version[1] < self._vector_rows:
+            return False
+        manifest = self._segments.manifest()
+        current = manifest is not None and manifest.version == version
+        return not current or await self._segments.current() is None
+
+    async def reconcile(self, table: LanceStore) -> None:
+        """Make the segments those of the table."""
+        await (await self._writer()).reconcile(table)
+
+    async def _writer(self) -> SegmentWriter:
+        module = await asyncio.to_thread(import_module, f"{PACKAGE}.write")
+        made: SegmentWriter = module.SegmentWriter(self._segments, segment_rows=self._segment_rows)
+        return made

@@ -93,12 +93,12 @@ class Engine:
     async def settle(
         self, say: Callable[[str], None] = lambda _line: None, *, collection: str | None = None
     ) -> bool:
-        """Build the vector index if the collection has grown to need one; True if it was built."""
+        """Build what makes a large index quick to search where it is missing; True if built."""
         found = await self._collection(collection)
         index = self.parts.open_index(found.table)
         if not await index.needs_build():
             return False
-        say("Building the vector index.")
+        say("Building the index for searching.")
         return await index.build()
 
     async def documents(self, *, collection: str | None = None) -> list[Document]:

@@ -140,7 +140,7 @@ class Settings(BaseSettings):
     threads: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=256)
     """Threads for embedding; one chunk is computed on one thread."""
     vector_index_rows: int = Field(default=256, ge=256)
-    """Chunks from which a collection gets an approximate vector index."""
+    """Chunks from which LanceDB has a copy beside it for fast exact search."""
     chunk_tokens: int = Field(default=200, ge=32, le=2000)
     """Target length of a chunk, in tokens of the embedder."""
     youtube_player: bool = False

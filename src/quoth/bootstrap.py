@@ -31,6 +31,7 @@ from quoth.core.protocols import (
     EntailmentModel,
     Generator,
     Index,
+    SparseEmbedder,
 )
 from quoth.core.remote_parts import RemotePart
 from quoth.core.settings import Settings
@@ -170,8 +171,12 @@ def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Dat
         limit_s = settings.rerank_seconds
         guarded = shared.rerankers.over(vectors, store=store, limit_s=limit_s)
     catalogue = Catalogue(database, tenant=settings.tenant)
+    embedder = shared.embedder
     indexes = IndexPool(
-        settings, dimension=shared.embedder.dimension, on_operation=database.on_operation
+        settings,
+        dimension=embedder.dimension,
+        sparse=embedder if isinstance(embedder, SparseEmbedder) and embedder.has_sparse else None,
+        on_operation=database.on_operation,
     )
     shared.indexes.add(indexes)
     return Engine(
@@ -330,18 +335,26 @@ class IndexPool:
     """Indexes of one tenant, each opened on first use and shared."""
 
     def __init__(
-        self, settings: Settings, *, dimension: int, on_operation: Callable[[str], None]
+        self,
+        settings: Settings,
+        *,
+        dimension: int,
+        on_operation: Callable[[str], None],
+        sparse: SparseEmbedder | None = None,
     ) -> None:
         self._place = store_place(
             settings, folder=index_folder(settings), dimension=dimension, connect=connect
         )
+        self._sparse = sparse
         self._on_operation = on_operation
         self._open: dict[str, Index] = {}
 
     def __call__(self, table: str) -> Index:
         """Return the index of a table."""
         if table not in self._open:
-            self._open[table] = self._place.open(table, on_operation=self._on_operation)
+            self._open[table] = self._place.open(
+                table, on_operation=self._on_operation, sparse=self._sparse
+            )
         return self._open[table]
 
     def close(self) -> None:

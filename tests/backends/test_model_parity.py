@@ -81,6 +81,23 @@ async def test_bge_m3_dense(tmp_path: Path) -> None:
         embedder.close()
 
 
+async def test_bge_m3_sparse(tmp_path: Path) -> None:
+    folder, expected = converted("bge-m3", tmp_path)
+    truth = [{int(key): value for key, value in each.items()} for each in expected["sparse"]]
+    assert any(truth)
+    embedder = OnnxEmbedder(folder, threads=1)
+    try:
+        alone = await embedder.embed_sparse([QUERY, *TEXTS], role="document")
+        await embedder.embed([QUERY, *TEXTS], role="document")
+        after = await embedder.embed_sparse([QUERY, *TEXTS], role="document")
+        query = (await embedder.encode(QUERY)).sparse
+    finally:
+        embedder.close()
+    assert query == pytest.approx(truth[0], abs=TOLERANCE)
+    for found, again, right in zip(alone, after, truth, strict=True):
+        assert found == again == pytest.approx(right, abs=TOLERANCE)
+
+
 async def test_colbert(tmp_path: Path) -> None:
     folder, expected = converted("answerai-colbert-small-v1", tmp_path)
     reranker = ColbertReranker(folder, threads=1)

@@ -15,6 +15,7 @@ from quoth.backends.indexes.keywords import SqlKeywords
 from quoth.backends.indexes.lancedb.index import LanceIndex
 from quoth.backends.indexes.registry import StorePlace
 from quoth.backends.indexes.rows import index_row
+from quoth.backends.indexes.sparse import SqlSparse
 from quoth.backends.indexes.vector_store import StoreAccess, conditions_of
 from quoth.backends.registry import require
 from quoth.core.errors import MissingExtra
@@ -405,6 +406,25 @@ def test_words_are_ranked_alike_on_both_databases(tmp_path: Path, postgresql: st
         keywords.drop()
         assert keywords.count() == 0
         keywords.close()
+
+
+def test_lexical_weights_rank_alike_on_both_databases(tmp_path: Path, postgresql: str) -> None:
+    file = tmp_path / "weights.sqlite"
+    here = SqlSparse(lambda: connect(file), table="c_weights", file=file)
+    there = SqlSparse(lambda: connect(postgresql), table="c_weights", file=None)
+    chunks = corpus()
+    weights = [{7: 0.5 + at, 8 + at: 1.0} for at in range(len(chunks))]
+    conditions = conditions_of([Filter("document", "in", ("talk",))])
+    found = []
+    for sparse in (here, there):
+        sparse.upsert([index_row(chunk) for chunk in chunks], weights=weights)
+        whole = sparse.match({7: 2.0, 9: 1.0}, limit=2, conditions=())
+        found.append((whole, sparse.match({7: 1.0}, limit=1, conditions=conditions)))
+        sparse.drop()
+        sparse.close()
+    assert found[0] == found[1]
+    assert [key for key, _ in found[0][0]] == ["talk.1", "talk.0"]
+    assert found[0][1] == [("talk.1", 4.5)]
 
 
 # --- filters ----------------------------------------------------------------------------------

@@ -115,3 +115,16 @@ def test_ties_are_ordered_by_id() -> None:
 def test_legs_keep_rank_and_raw_score() -> None:
     first = convex_combination(BOTH, dense_weight=0.4)[0]
     assert first.legs == {"keyword": LegScore(2, 4.0), "semantic": LegScore(1, 0.9)}
+
+
+def test_lexical_weights_share_the_sum_where_there_are_any() -> None:
+    three = {**BOTH, "sparse": [("d", 2.0), ("c", 1.0)]}
+    before = {each.chunk_id: each.score for each in convex_combination(BOTH, dense_weight=0.5)}
+    mixed = convex_combination(three, dense_weight=0.5, sparse_weight=0.2)
+    found = {each.chunk_id: each.score for each in mixed}
+    assert found["d"] == pytest.approx(0.8 * before["d"] + 0.2)
+    assert found["c"] == pytest.approx(0.8 * before["c"] + 0.1)
+    assert found["a"] == pytest.approx(0.8 * before["a"])
+    assert convex_combination(BOTH, dense_weight=0.5, sparse_weight=0.2) == convex_combination(
+        BOTH, dense_weight=0.5
+    )

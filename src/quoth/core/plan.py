@@ -53,6 +53,9 @@ class Plan:
     fusion: Fusion = "convex"
     dense_weight: float = 0.55
     """Weight of vector search in a convex combination; keyword search has the rest."""
+    sparse_weight: float = 0.2
+    """Weight of the list by lexical weights, where the embedder gives them (BGE-M3); the two other
+    lists share the rest."""
     rrf_k: int = 60
     rerank_pool: int = 30
     """Candidates kept after fusion for reranking and diversity."""
@@ -219,6 +222,7 @@ PROFILES: Mapping[str, Profile] = {
 BOUNDS: Mapping[str, tuple[float, float]] = {
     "candidates_per_leg": (1, 1000),
     "dense_weight": (0, 1),
+    "sparse_weight": (0, 1),
     "rrf_k": (1, 1000),
     "rerank_pool": (1, 2000),
     "final_k": (1, 100),

@@ -59,16 +59,21 @@ TokenRows = npt.NDArray[np.uint8]
 """Token vectors of one text in stored form, one row per token."""
 
 
+SparseWeights = Mapping[int, float]
+"""Weights of the tokens of a text, by their ids in the model's vocabulary."""
+
+
 @dataclass(frozen=True, slots=True)
 class EncodedQuery:
     """Result of encoding a query in one pass.
 
     ``vector`` is the unit vector, shape (dimension,). ``tokens`` holds the vectors of its tokens,
-    shape (tokens, dimension); None if the model has none.
+    shape (tokens, dimension), ``sparse`` their lexical weights; None if the model has none.
     """
 
     vector: Matrix
     tokens: Matrix | None = None
+    sparse: SparseWeights | None = None
 
 
 class Embedder(Protocol):
@@ -95,6 +100,20 @@ class Embedder(Protocol):
 
     def close(self) -> None:
         """Release threads and memory."""
+        ...
+
+
+@runtime_checkable
+class SparseEmbedder(Protocol):
+    """An embedder that also weighs the tokens of a text, where ``has_sparse``."""
+
+    has_sparse: bool
+
+    async def embed_sparse(self, texts: Sequence[str], *, role: Role) -> list[SparseWeights]:
+        """Return the token weights of each text; raises EmbeddingError.
+
+        Right after `Embedder.embed` of the same texts it costs no second pass.
+        """
         ...
 
 
@@ -177,6 +196,17 @@ class KeywordIndex(Protocol):
 
 class Index(VectorIndex, KeywordIndex, Protocol):
     """Both indexes in one store."""
+
+
+@runtime_checkable
+class SparseIndex(Protocol):
+    """An index that also holds the lexical weights of its chunks."""
+
+    async def match_sparse(
+        self, weights: SparseWeights, *, limit: int, filters: Sequence[Filter] = ()
+    ) -> list[Scored]:
+        """Rank chunks by the tokens that they share with the query; raises RetrievalError."""
+        ...
 
 
 class Reranker(Protocol):

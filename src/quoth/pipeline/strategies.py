@@ -299,8 +299,9 @@ def _joint_scores(ranked: Sequence[RankedList], plan: Plan) -> dict[str, float]:
     """Return the score of every candidate of the pools as if all were of one collection."""
     keyword = chain.from_iterable(ranking.legs.keyword for ranking in ranked)
     semantic = chain.from_iterable(ranking.legs.semantic for ranking in ranked)
+    sparse = chain.from_iterable(ranking.legs.sparse for ranking in ranked)
     legs = RetrieverResults(
-        sorted(keyword, key=lambda hit: -hit[1]), sorted(semantic, key=lambda hit: -hit[1])
+        *(sorted(leg, key=lambda hit: -hit[1]) for leg in (keyword, semantic, sparse))
     )
     fused = {each.chunk_id: each.score for each in fuse(legs, plan)}
     pool = [each for ranking in ranked for each in ranking.pool]

@@ -1,4 +1,4 @@
-"""Keyword and vector search of every query variant, each with its own fallback."""
+"""Keyword, vector and sparse search of every query variant, each with its own fallback."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from typing import NamedTuple
 
 from quoth.core.errors import OutOfTime, RetrievalError
 from quoth.core.plan import Plan
-from quoth.core.protocols import Embedder, EncodedQuery, Index, Matrix
+from quoth.core.protocols import (
+    Embedder,
+    EncodedQuery,
+    Index,
+    Matrix,
+    SparseIndex,
+    SparseWeights,
+)
 from quoth.core.trace import Trace
 from quoth.core.types import (
     Candidate,
@@ -25,18 +32,20 @@ from quoth.retrieval.fusion import (
 
 
 class Wording(NamedTuple):
-    """A query variant with its unit vector, None where it was not embedded."""
+    """A query variant with its unit vector and lexical weights, None where it has none."""
 
     variant: Variant
     vector: Matrix | None
+    sparse: SparseWeights | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RetrieverResults:
-    """Keyword and vector search results of one query variant, best first."""
+    """Results of one query variant by retriever, best first; ``sparse`` by lexical weights."""
 
     keyword: list[Scored] = field(default_factory=list)
     semantic: list[Scored] = field(default_factory=list)
+    sparse: list[Scored] = field(default_factory=list)
 
 
 async def encode_query(text: str, *, embedder: Embedder, trace: Trace) -> EncodedQuery | None:
@@ -72,7 +81,11 @@ async def embed_variants(
         )
         if rows is not None:
             vectors.update(zip(others, rows, strict=True))
-    return [Wording(variant, vectors.get(variant.text)) for variant in variants]
+    sparse = {} if encoded is None else {question: encoded.sparse}
+    return [
+        Wording(variant, vectors.get(variant.text), sparse.get(variant.text))
+        for variant in variants
+    ]
 
 
 async def search(
@@ -117,7 +130,7 @@ async def _search_wording(
     trace: Trace,
 ) -> RetrieverResults | None:
     """Search one variant; None if both retrievers failed, or one did and the other is empty."""
-    variant, vector = wording
+    variant, vector, weights = wording
     filters, limit = (*plan.filters, *variant.filters), plan.candidates_per_leg
 
     async def semantic() -> list[Scored] | None:
@@ -142,10 +155,21 @@ async def _search_wording(
             fallback="semantic",
         )
 
-    dense, lexical = await asyncio.gather(semantic(), keyword())
+    async def sparse() -> list[Scored]:
+        weighed = plan.mode == "hybrid" and plan.sparse_weight > 0
+        if not weighed or weights is None or not isinstance(index, SparseIndex):
+            return []
+        return await trace.attempt(
+            "sparse",
+            index.match_sparse(weights, limit=limit, filters=filters),
+            otherwise=[],
+            fallback="keyword and semantic",
+        )
+
+    dense, lexical, weighted = await asyncio.gather(semantic(), keyword(), sparse())
     if (dense is None and not lexical) or (lexical is None and not dense):
         return None
-    return RetrieverResults(lexical or [], dense or [])
+    return RetrieverResults(lexical or [], dense or [], weighted)
 
 
 def merge(
@@ -159,12 +183,16 @@ def merge(
 
 
 def fuse(results: RetrieverResults, plan: Plan) -> list[Candidate]:
-    """Fuse the rankings of both retrievers as the plan says."""
+    """Fuse the retrievers' rankings as the plan says."""
     rankings = {"keyword": results.keyword, "semantic": results.semantic}
+    if results.sparse:
+        rankings["sparse"] = results.sparse
     if plan.mode == "keyword":
         return passthrough(rankings, leg="keyword", kind="bm25")
     if plan.mode == "semantic":
         return passthrough(rankings, leg="semantic", kind="cosine")
     if plan.fusion == "rrf":
         return reciprocal_rank_fusion(rankings, k=plan.rrf_k)
-    return convex_combination(rankings, dense_weight=plan.dense_weight)
+    return convex_combination(
+        rankings, dense_weight=plan.dense_weight, sparse_weight=plan.sparse_weight
+    )

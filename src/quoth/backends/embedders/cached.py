@@ -81,7 +81,7 @@ class CachedEmbedder:
         for array in (vector, tokens):
             if array is not None:
                 array.setflags(write=False)
-        copied = EncodedQuery(vector, tokens)
+        copied = EncodedQuery(vector, tokens, encoded.sparse)
         with self._lock:
             if _bytes(copied) <= self._encoded.maxsize:
                 self._encoded[query] = copied

@@ -20,6 +20,7 @@ import numpy.typing as npt
 import onnxruntime
 from tokenizers import Encoding
 
+from quoth.backends.embedders.lexical import HEAD, RecentWeights, read_head
 from quoth.backends.onnx.model_folder import Pooling, describe
 from quoth.backends.onnx.session import (
     INPUTS,
@@ -32,7 +33,7 @@ from quoth.backends.onnx.session import (
     unknown_input,
 )
 from quoth.core.errors import ConfigError, EmbeddingError
-from quoth.core.protocols import EncodedQuery, Matrix, Role
+from quoth.core.protocols import EncodedQuery, Matrix, Role, SparseWeights
 from quoth_e5.tokenizer import TABLE, LeanTokenizer
 
 T = TypeVar("T")
@@ -124,6 +125,9 @@ class OnnxEmbedder:
         self.max_tokens = self._card.max_tokens
         self.query_prefix = self._card.query_prefix
         self.document_prefix = self._card.document_prefix
+        self._head = read_head(folder)
+        self.has_sparse = self._head is not None
+        self._weights = RecentWeights()
         self._threads = threads
         self._pools: dict[Role, ThreadPoolExecutor] = {
             "query": ThreadPoolExecutor(threads, thread_name_prefix="embed-query"),
@@ -168,11 +172,29 @@ class OnnxEmbedder:
         ids = await self._run(role, lambda: self._encode(prefixed))
 
         def embed_one(at: int) -> None:
-            row, states = self._states(ids[at])
-            rows[at], tokens[at] = row, states[own]
+            rows[at], states, _ = self._states(ids[at])
+            tokens[at] = states[own]
 
         await self._spread(role, embed_one, sizes=[len(row) for row in ids])
         return rows, tokens
+
+    async def embed_sparse(self, texts: Sequence[str], *, role: Role) -> list[SparseWeights]:
+        """Return the token weights of each text; raises EmbeddingError.
+
+        Those of texts that were just embedded are known from that pass. A model without the layer
+        gives none.
+        """
+        weights: list[SparseWeights] = [{}] * len(texts)
+        if self._head is None or not texts:
+            return weights
+        ids = await self._run(role, lambda: self._encode([self._prefix(role) + t for t in texts]))
+
+        def weigh(at: int) -> None:
+            known = self._weights.get(ids[at])
+            weights[at] = self._states(ids[at])[2] if known is None else known
+
+        await self._spread(role, weigh, sizes=[len(row) for row in ids])
+        return weights
 
     async def encode(self, query: str) -> EncodedQuery:
         """Return a query's vector and token vectors from one pass; raises EmbeddingError."""
@@ -227,27 +249,33 @@ class OnnxEmbedder:
 
     def _encode_query(self, query: str) -> EncodedQuery:
         (ids,) = self._encode([self.query_prefix + query])
-        if self._session.result().tokens is None:
+        if self._session.result().tokens is None and self._head is None:
             return EncodedQuery(self._vector(ids))
-        row, states = self._states(ids)
-        return EncodedQuery(row, states[self._owns.get("query") or self._own("query")])
+        row, states, weights = self._states(ids)
+        own = self._owns.get("query") or self._own("query")
+        return EncodedQuery(row, states[own], weights if self.has_sparse else None)
 
     def _vector(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
+        if self._head is not None:
+            return self._states(ids)[0]
         session = self._session.result()
         return self._unit(session.run(ids, outputs=[session.output])[0])
 
-    def _states(self, ids: Sequence[int]) -> tuple[npt.NDArray[np.float32], Matrix]:
-        """Return a text's unit vector and the vectors of all its tokens."""
+    def _states(self, ids: Sequence[int]) -> tuple[npt.NDArray[np.float32], Matrix, SparseWeights]:
+        """Return a text's unit vector, the vectors of all its tokens, and their lexical weights."""
         session = self._session.result()
         if session.tokens is None:
             raise ConfigError(
                 f"The model {self.name} gives no vectors of single tokens "
-                f"({' or '.join(TOKEN_OUTPUTS)}), so it cannot rerank by them. Export it with "
-                "that output, or choose another reranker."
+                f"({' or '.join(TOKEN_OUTPUTS)}), which reranking by them and lexical weights "
+                f"need. Export it with that output, or choose another reranker and remove {HEAD}."
             )
         outputs = list(dict.fromkeys([session.output, session.tokens]))
         found = session.run(ids, outputs=outputs)
-        return self._unit(found[0]), found[-1]
+        weights = {} if self._head is None or not ids else self._head.weigh(ids, found[-1])
+        if self._head is not None:
+            self._weights.put(ids, weights)
+        return self._unit(found[0]), found[-1], weights
 
     def _unit(self, output: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return the unit vector of token vectors, shape (tokens, dimension), or a text vector."""

@@ -8,65 +8,44 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
-    BigInteger,
     Column,
     Connection,
     Engine,
     Float,
-    Index,
     Integer,
-    MetaData,
     Table,
     Text,
     case,
     delete,
     func,
     insert,
-    inspect,
     not_,
     select,
 )
 
 from quoth.backends.indexes.near_terms import NEAR_WEIGHT, near_terms
 from quoth.backends.indexes.rows import IndexRow
-from quoth.backends.indexes.sql import filter_columns, filter_values, where
+from quoth.backends.indexes.sql import filter_values, where
+from quoth.backends.indexes.sql_rows import KEY, SqlRows
 from quoth.backends.indexes.vector_store import BATCH_ROWS, Condition, in_batches
 from quoth.core.types import Scored
 
 K1 = 1.2
 B = 0.75
-KEY = BigInteger().with_variant(Integer, "sqlite")
-"""SQLite numbers rows by itself in columns of this type only."""
 
 
-class SqlKeywords:
-    """The keyword index of one table, in a file of SQLite or on a server of PostgreSQL.
-
-    ``connect`` opens the database when it is first needed; ``file`` is its file, if it is one.
-    """
+class SqlKeywords(SqlRows):
+    """The keyword index of one table, in a file of SQLite or on a server of PostgreSQL."""
 
     def __init__(self, connect: Callable[[], Engine], *, table: str, file: Path | None) -> None:
-        self._connect = connect
-        self._file = file
-        self._engine: Engine | None = None
-        self._there = False
+        length = Column("length", Integer, nullable=False, index=True)
+        super().__init__(connect, table=table, file=file, columns=[length])
         self._known: tuple[Any, list[str]] = (None, [])
-        self._tables = MetaData()
-        self._chunks = Table(
-            f"{table}_chunks",
-            self._tables,
-            Column("row", KEY, primary_key=True),
-            Column("id", Text, nullable=False, unique=True),
-            Column("length", Integer, nullable=False, index=True),
-            *filter_columns(),
-            Index(f"{table}_documents", "document_id"),
-        )
         self._terms = Table(
             f"{table}_terms",
             self._tables,
@@ -106,22 +85,6 @@ class SqlKeywords:
                 if postings:
                     connection.execute(insert(self._postings), postings)
 
-    def delete(self, document_ids: Sequence[str]) -> None:
-        """Remove every row of the documents."""
-        if self.exists():
-            with self._writing() as connection:
-                self._remove(connection, self._chunks.c.document_id, document_ids)
-
-    def drop(self) -> None:
-        """Remove the tables, and the file."""
-        if self.exists():
-            with self._writing() as connection:
-                self._tables.drop_all(connection)
-        self.close()
-        if self._file is not None:
-            for ending in ("", "-wal", "-shm"):
-                self._file.with_name(self._file.name + ending).unlink(missing_ok=True)
-
     def _remove(self, connection: Connection, column: Column[Any], values: Sequence[str]) -> None:
         rows = list(self._numbers(connection, column, values, many=True).values())
         postings, terms = self._postings, self._terms
@@ -142,23 +105,6 @@ class SqlKeywords:
             connection.execute(insert(self._terms), [{"term": term} for term in fresh])
             known |= self._numbers(connection, self._terms.c.term, fresh)
         return known
-
-    def _numbers(
-        self,
-        connection: Connection,
-        column: Column[Any],
-        values: Sequence[str],
-        *,
-        many: bool = False,
-    ) -> dict[str, int]:
-        """Return row numbers by the values of a column, or by id where ``many`` rows have one."""
-        (number,) = column.table.primary_key
-        key = self._chunks.c.id if many else column
-        found: dict[str, int] = {}
-        for part in in_batches(values):
-            rows = connection.execute(select(key, number).where(column.in_(part)))
-            found.update((row[0], row[1]) for row in rows)
-        return found
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -246,61 +192,3 @@ class SqlKeywords:
             terms = connection.scalars(select(known.term)).all()
             self._known = version, sorted(terms)
         return self._known[1]
-
-    def chunk_ids(self, document_ids: Sequence[str]) -> list[str]:
-        """Return the ids of every chunk of the documents."""
-        if not self.exists():
-            return []
-        with self._reading() as connection:
-            column = self._chunks.c.document_id
-            return list(self._numbers(connection, column, document_ids, many=True))
-
-    def document_ids(self) -> dict[str, int]:
-        """Return the number of chunks per document."""
-        if not self.exists():
-            return {}
-        column = self._chunks.c.document_id
-        with self._reading() as connection:
-            rows = connection.execute(select(column, func.count()).group_by(column)).all()
-        return {row[0]: row[1] for row in rows}
-
-    def count(self) -> int:
-        """Return how many chunks there are."""
-        if not self.exists():
-            return 0
-        with self._reading() as connection:
-            return connection.scalar(select(func.count()).select_from(self._chunks)) or 0
-
-    # --- connections --------------------------------------------------------------------------
-
-    def exists(self) -> bool:
-        """Return whether the tables are there."""
-        if not self._there and (self._file is None or self._file.exists()):
-            self._there = inspect(self._opened()).has_table(self._chunks.name)
-        return self._there
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._there = False
-        if self._engine is not None:
-            self._engine.dispose()
-            self._engine = None
-
-    def _opened(self) -> Engine:
-        if self._engine is None:
-            self._engine = self._connect()
-        return self._engine
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with self._opened().connect() as connection:
-            yield connection
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        plain = self._opened().connect().execution_options(write=True)
-        with plain as connection, connection.begin():
-            if connection.dialect.name == "postgresql":  # a file has one writer in any case
-                name = func.hashtext(self._chunks.name)
-                connection.execute(select(func.pg_advisory_xact_lock(name)))
-            yield connection

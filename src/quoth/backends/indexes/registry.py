@@ -14,9 +14,11 @@ from quoth.backends.indexes.vector_store import Connect, StoreAccess
 from quoth.backends.registry import backend, require
 from quoth.core.errors import ConfigError
 from quoth.core.plan import profile
-from quoth.core.protocols import Index
+from quoth.core.protocols import Index, SparseEmbedder
 
 if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
     from quoth.core.settings import Settings
 
 
@@ -46,13 +48,32 @@ class StorePlace:
     keywords: str | None = None
     vector_rows: int = 256
 
-    def open(self, table: str, *, on_operation: Callable[[str], None]) -> Index:
-        """Open the index of a table; nothing is connected or made before it is needed."""
+    def open(
+        self,
+        table: str,
+        *,
+        on_operation: Callable[[str], None],
+        sparse: SparseEmbedder | None = None,
+    ) -> Index:
+        """Open the index of a table; nothing is connected or made before it is needed.
+
+        ``sparse`` is an embedder whose lexical weights are kept beside the index.
+        """
         access = replace(self.access, table=table)
+        index = self._open(access, on_operation)
+        if sparse is None:
+            return index
+        from quoth.backends.indexes.sparse import IndexWithSparse, SqlSparse
+
+        connect, file = self._database(access, "sparse")
+        weights = SqlSparse(connect, table=table, file=file)
+        return IndexWithSparse(index, weights, embedder=sparse, folder=access.folder, table=table)
+
+    def _open(self, access: StoreAccess, on_operation: Callable[[str], None]) -> Index:
         if self.name == "lancedb":
             return LanceIndex(
                 access.folder,
-                table,
+                access.table,
                 dimension=access.dimension,
                 vector_rows=self.vector_rows,
                 on_operation=on_operation,
@@ -60,18 +81,23 @@ class StorePlace:
         from quoth.backends.indexes.keywords import SqlKeywords
         from quoth.backends.indexes.paired import PairedIndex
 
-        file = access.folder / f"{table}.keywords.sqlite" if self.keywords is None else None
+        connect, file = self._database(access, "keywords")
         made: Any = backend("store", self.name)
         return PairedIndex(
             made(access),
-            SqlKeywords(
-                partial(access.connect, file or self.keywords or ""), table=table, file=file
-            ),
+            SqlKeywords(connect, table=access.table, file=file),
             folder=access.folder,
-            table=table,
+            table=access.table,
             timeout_s=access.timeout_s,
             on_operation=on_operation,
         )
+
+    def _database(self, access: StoreAccess, kind: str) -> tuple[Callable[[], Engine], Path | None]:
+        """Return how the database of an index in SQL is opened, and its file, if it is one."""
+        file = None
+        if self.keywords is None:
+            file = access.folder / f"{access.table}.{kind}.sqlite"
+        return partial(access.connect, file or self.keywords or ""), file
 
 
 STORES: Mapping[str, StoreRow] = {

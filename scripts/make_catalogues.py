@@ -14,12 +14,13 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sqlalchemy import Engine, MetaData, text
+from sqlalchemy import Engine, MetaData, func
 
 from quoth.store import schema
+from quoth.store.checksums import seal_rows
 from quoth.store.copy import copy_rows
+from quoth.store.database import connect
 from quoth.store.migrate import step_to
-from quoth.store.sqlite import connect
 from tests.support.old_catalogues import FOLDER, QUESTIONS
 from tests.support.small_library import add, open_tour, write_sources
 
@@ -39,14 +40,11 @@ async def fill(home: Path) -> None:
 def with_fixed_paths(engine: Engine, home: Path) -> None:
     """Take out what differs from run to run: where the files lay, and when."""
     with engine.connect().execution_options(write=True) as connection, connection.begin():
-        here = {"here": str(home / "sources"), "there": "/library"}
-        connection.execute(
-            text("UPDATE documents SET source = replace(source, :here, :there)"), here
-        )
-        # Made again when it is next written; null is not checked.
-        connection.execute(text("UPDATE documents SET checksum = NULL"))
+        source = func.replace(schema.documents.c.source, str(home / "sources"), "/library")
+        connection.execute(schema.documents.update().values(source=source))
         for table, column in TIMES.items():
             connection.execute(schema.metadata.tables[table].update().values({column: WHEN}))
+        seal_rows(connection, schema.CHECKSUMS)
     engine.dispose()
 
 

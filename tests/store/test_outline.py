@@ -81,7 +81,7 @@ def count(library: Library, table: str) -> int:
 def all_spots(catalogue: Catalogue) -> list[dict[str, Any]]:
     with catalogue.reading() as connection:
         found = connection.execute(select(spots).order_by(spots.c.document_id, spots.c.ordinal))
-        return [dict(row) for row in found.mappings()]
+        return [{**row, "checksum": None} for row in found.mappings()]
 
 
 # --- written and taken away with the document --------------------------------------------------

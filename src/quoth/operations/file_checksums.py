@@ -1,8 +1,8 @@
 """Checksums of the files of a home that are not part of the catalogue: indexes, settings, keys.
 
 A file whose content changed while its size and time did not was damaged by the disk; one with
-another time was written anew, and its checksum is noted again. Uploaded files need no note: their
-name is the hash of their content.
+another time was written anew, and its checksum is noted again. Uploaded files need no note, since
+their name is the hash of their content, nor do token vectors, which hold their own checksums.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 LEDGER = "checksums.json"
-FOLDERS = ("audit", "index", "mirrors", "tokens", "transcripts")
+FOLDERS = ("audit", "index", "mirrors", "transcripts")
 FILES = ("quoth.toml", "quoth.yaml", "links.key")
 UNFINISHED = (".draft", ".lock", ".tmp")
 BLOCK = 1 << 20

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from sqlalchemy import column, select
 from sqlalchemy import table as named_table
@@ -19,17 +19,17 @@ from sqlalchemy import table as named_table
 from quoth.core.errors import QuothError
 from quoth.operations.file_checksums import damaged_files
 from quoth.store.audit import Audit
+from quoth.store.checksums import ChecksumColumn
 from quoth.store.copy import snapshot
 from quoth.store.database import Database
-from quoth.store.rows import SHOWN, row_checksum
-from quoth.store.schema import chunks
+from quoth.store.schema import CHECKSUMS, chunks, documents, headings, links, spots, summaries
 from quoth.store.upload_queue import TenantRoundRobin
+from quoth.store.wal_check import damaged_logs
 from quoth.tenants import Tenants
 
-COLUMNS = {
-    "documents": (*SHOWN, "checksum"),
-    "chunks": tuple(stored.name for stored in chunks.columns),
-}
+READ_AGAIN = (documents, chunks, headings, links, spots, summaries)
+"""Tables that are made again from the file of a document."""
+LOG_LOST = "what was written last may be lost; remove that file once it was restored or sent again"
 MAX_FINDINGS = 20
 BLOCK = 1 << 20
 DAY_S = 24 * 3600.0
@@ -56,7 +56,9 @@ def find_damage(database: Database, *, home: Path) -> list[Damage]:
     found = []
     try:
         if database.is_file:
-            found += damaged_rows(Path(database.engine.url.database or ""))
+            file = Path(database.engine.url.database or "")
+            found += [Damage(f"the log {name}: {LOG_LOST}") for name in damaged_logs(file)]
+            found += damaged_rows(file)
         else:
             with TemporaryDirectory(prefix="quoth") as folder:
                 snapshot(database, Path(folder, "copy.sqlite"))
@@ -86,20 +88,33 @@ def damaged_rows(file: Path) -> list[Damage]:
 
 
 def _damaged(catalogue: sqlite3.Connection) -> Iterator[Damage]:
-    for table, columns in COLUMNS.items():
-        statement = str(select(*map(column, columns)).select_from(named_table(table)))
-        owner = 0 if table == "documents" else columns.index("document_id")
-        for row in catalogue.execute(statement):
-            *values, checksum = map(_text, row)
-            if checksum is not None and row_checksum(values) != checksum:
-                yield Damage(f"a row of {table}: {values[0]}", document_id=str(values[owner]))
-    for table, name in (("answers", "answer"), ("records", "record")):
-        statement = str(select(column("query_id"), column(name)).select_from(named_table(table)))
-        for key, packed in catalogue.execute(statement):
-            try:
-                json.loads(packed)
-            except ValueError:
-                yield Damage(f"a row of {table}: {_text(key)}")
+    for each in CHECKSUMS:
+        try:
+            yield from _damaged_rows_of(catalogue, each)
+        except sqlite3.Error as error:
+            yield Damage(f"catalogue, {each.table.name}: {error}", structural=True)
+
+
+def _damaged_rows_of(catalogue: sqlite3.Connection, each: ChecksumColumn) -> Iterator[Damage]:
+    names = [covered.name for covered in each.covered]
+    keys = [key.name for key in each.table.primary_key.columns]
+    wanted: Iterator[Any] = map(column, (*names, each.column.name, *keys))
+    statement = str(select(*wanted).select_from(named_table(each.table.name)))
+    for row in catalogue.execute(statement):
+        *values, checksum = map(_text, row[: len(names) + 1])
+        if each.of(values) != checksum:
+            key = " ".join(str(_text(value)) for value in row[len(names) + 1 :])
+            yield Damage(
+                f"a row of {each.table.name}: {key}", document_id=_document(each, key, values)
+            )
+
+
+def _document(each: ChecksumColumn, key: str, values: Sequence[object]) -> str | None:
+    """Return the document from whose file a row is made, None for a row of no file."""
+    if each.table is documents:
+        return key
+    names = [covered.name for covered in each.covered]
+    return str(values[names.index("document_id")]) if each.table in READ_AGAIN else None
 
 
 def damaged_blobs(home: Path) -> list[Damage]:

@@ -65,7 +65,10 @@ HANDED_OUT: tuple[Table, ...] = (
     audit,
 )
 """Tables of the tenant export; those left out are derived from the others."""
-HIDDEN = ("tenant", "secret_hash", "token_hash", "owner", "lease_until", "index_table")
+HIDDEN = (
+    *("tenant", "secret_hash", "token_hash", "owner", "lease_until", "index_table"),
+    *("checksum", "rest_checksum"),
+)
 """Columns that are never exported: secrets and internals."""
 PACKED = (
     *("plan", "answer", "record", "identity", "tuning", "given", "locator", "places", "labels"),

@@ -44,7 +44,7 @@ log = logging.getLogger("quoth.operations.worker")
 SMALL_LANES = 8
 LANE_BYTES = 1_000_000
 """Small files of other tenants that are added beside the workers' own, and their size at most."""
-IN_PROCESS = 2
+IN_PROCESS = MAX_ATTEMPTS - 1
 """Leases of a file that may end with their worker before it gets a process of its own."""
 CHILD_TRIALS = 2
 SET_ASIDE = (

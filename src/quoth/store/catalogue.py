@@ -11,8 +11,9 @@ from uuid import uuid4
 from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
 
 from quoth.core.calibration import Tuning
-from quoth.core.errors import NotFound
+from quoth.core.errors import NotFound, StoreDown
 from quoth.core.types import Chunk, Document, IndexIdentity
+from quoth.store.checksums import first_intact, intact
 from quoth.store.database import Database
 from quoth.store.history import QueryHistory
 from quoth.store.outline import OutlineReader, write_map
@@ -28,7 +29,6 @@ from quoth.store.rows import (
     document_from_job,
     document_from_row,
     document_to_row,
-    intact,
     now,
     pack_tuning,
 )
@@ -76,6 +76,8 @@ class Catalogue(OutlineReader, QueryHistory):
         """Return the collection of that name, or None."""
         with self.reading() as connection:
             row = connection.execute(COLLECTION, {"tenant": self.tenant, "name": name}).first()
+        if row is not None and first_intact([row]) is None:
+            raise StoreDown(f"The row of the collection '{name}' is damaged. Look at: quoth doctor")
         return None if row is None else collection_from_row(row)
 
     def make_collection(self, name: str, *, identity: IndexIdentity) -> Collection:

@@ -14,8 +14,11 @@ from sqlalchemy import Connection, Engine, and_, exc
 
 from quoth.core.errors import Busy, ConfigError, QuothError, StoreDown
 from quoth.store import postgres, sqlite
+from quoth.store.checksums import note_updates, seal_rows
 from quoth.store.migrate import upgrade_to_head
 from quoth.store.rows import Collection
+from quoth.store.schema import CHECKSUMS
+from quoth.store.wal_check import keep_damaged_log
 
 WRITE = {"write": True}
 OTHERS_WRITE = "Others are writing to the catalogue. Try again later."
@@ -69,6 +72,7 @@ class Database:
                 if alone and not self.is_file:
                     postgres.acquire_lock(connection, f"quoth writes for {tenant}")
                 yield connection
+                seal_rows(connection, CHECKSUMS)
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -106,6 +110,8 @@ def open_database(
             "postgresql://…, or none for a file in the home folder."
         )
     file = None if server else Path(address)
+    if file is not None:
+        keep_damaged_log(file)
     engine = connect(address, patience_s=patience_s)
     place = "The catalogue's database" if file is None else f"The catalogue {file}"
     try:
@@ -123,8 +129,11 @@ def connect(address: Path | str, *, patience_s: float = PATIENCE_S) -> Engine:
     Raises ConfigError and MissingExtra.
     """
     if postgres.is_address(address):
-        return postgres.connect(str(address), patience_s=patience_s)
-    return sqlite.connect(Path(address), patience_s=patience_s)
+        engine = postgres.connect(str(address), patience_s=patience_s)
+    else:
+        engine = sqlite.connect(Path(address), patience_s=patience_s)
+    note_updates(engine)
+    return engine
 
 
 @contextmanager

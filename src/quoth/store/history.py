@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
-from quoth.core.errors import InputError, NotFound
+from quoth.core.errors import InputError, NotFound, StoreDown
+from quoth.store.checksums import first_intact, intact
 from quoth.store.database import TenantConnection
 from quoth.store.rows import now
 from quoth.store.schema import answers, queries, records
@@ -119,19 +120,19 @@ class QueryHistory(TenantConnection):
 
     def answer(self, query_id: str) -> str:
         """Return the stored answer as JSON; raises NotFound."""
-        statement = select(answers.c.answer).where(
+        statement = select(answers).where(
             answers.c.tenant == self.tenant, answers.c.query_id == query_id
         )
         with self.reading() as connection:
-            found = connection.execute(statement).scalar()
+            found = first_intact(connection.execute(statement))
         if found is None:
             raise NotFound(f"There is no question with the id '{query_id}'.")
-        return str(found)
+        return str(found.answer)
 
     def citing(self, citation_id: str) -> str:
         """Return the newest stored answer that holds this citation, as JSON; raises NotFound."""
         statement = (
-            select(answers.c.answer)
+            select(answers)
             .join_from(answers, queries, answers.c.query_id == queries.c.id)
             .where(
                 answers.c.tenant == self.tenant,
@@ -142,10 +143,10 @@ class QueryHistory(TenantConnection):
             .limit(1)
         )
         with self.reading() as connection:
-            found = connection.execute(statement).scalar()
+            found = first_intact(connection.execute(statement))
         if found is None:
             raise NotFound(f"No stored answer holds the citation '{citation_id}'.")
-        return str(found)
+        return str(found.answer)
 
     def asked(
         self,
@@ -168,21 +169,19 @@ class QueryHistory(TenantConnection):
         if upload_id is not None:
             wanted.append(queries.c.upload_id == upload_id)
         statement = (
-            select(
-                queries.c.id,
-                queries.c.created_at,
-                queries.c.collection,
-                queries.c.text,
-                queries.c.status,
-                queries.c.title,
-            )
+            select(queries)
             .where(*wanted)
             .order_by(queries.c.created_at.desc(), queries.c.id)
             .offset(skip)
             .limit(limit)
         )
         with self.reading() as connection:
-            return [QuerySummary(*row) for row in connection.execute(statement)]
+            return [
+                QuerySummary(
+                    row.id, row.created_at, row.collection, row.text, row.status, row.title
+                )
+                for row in intact(connection.execute(statement))
+            ]
 
     def asked_by(self, query_id: str) -> str | None:
         """Return the id of the key that asked a question, None for an unknown one."""
@@ -215,7 +214,19 @@ class QueryHistory(TenantConnection):
         query_id = self._whole_id(beginning)
         statement = ALL_COLUMNS.where(queries.c.tenant == self.tenant, queries.c.id == query_id)
         with self.reading() as connection:
+            self._check(connection, query_id)
             return QueryRow(*connection.execute(statement).one())
+
+    def _check(self, connection: Connection, query_id: str) -> None:
+        """Raise StoreDown where a row of a question is damaged."""
+        for table, key in ((queries, "id"), (answers, "query_id"), (records, "query_id")):
+            its = (table.c.tenant == self.tenant) & (table.c[key] == query_id)
+            row = connection.execute(select(table).where(its)).first()
+            if row is not None and first_intact([row]) is None:
+                raise StoreDown(
+                    f"What is stored of the question {query_id} is damaged; only a backup holds it "
+                    "whole. Look at: quoth doctor"
+                )
 
     def _whole_id(self, beginning: str) -> str:
         given = beginning.strip().lower()

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 from sqlalchemy import and_, insert, or_, select, update
 
 from quoth.core.errors import InputError, NotFound
+from quoth.store.checksums import first_intact, intact
 from quoth.store.database import Database, TenantConnection
 from quoth.store.rows import now
 from quoth.store.schema import keys
@@ -100,7 +101,7 @@ class Keys(TenantConnection):
         statement = select(keys).where(keys.c.tenant == self.tenant)
         with self.reading() as connection:
             rows = connection.execute(statement.order_by(keys.c.created_at.desc(), keys.c.id))
-            return [_key(row) for row in rows]
+            return [_key(row) for row in intact(rows)]
 
     def revoke(self, key_id: str) -> None:
         """Revoke a key; idempotent. Raises NotFound."""
@@ -130,7 +131,7 @@ def find_key(database: Database, token: str) -> ApiKey | None:
     """
     key_id, secret = split(token)
     with database.reading() as connection:
-        row = connection.execute(select(keys).where(keys.c.id == key_id)).first()
+        row = first_intact(connection.execute(select(keys).where(keys.c.id == key_id)))
     right = compare_digest(hash_secret(secret), NO_HASH if row is None else row.secret_hash)
     key = _key(_NO_ROW if row is None else row)
     return key if right & key.live & (row is not None) else None
@@ -139,7 +140,7 @@ def find_key(database: Database, token: str) -> ApiKey | None:
 def live_key(database: Database, key_id: str) -> ApiKey | None:
     """Return the live key of this id, of any tenant, for a session that was begun with it."""
     with database.reading() as connection:
-        row = connection.execute(select(keys).where(keys.c.id == key_id)).first()
+        row = first_intact(connection.execute(select(keys).where(keys.c.id == key_id)))
     return _key(row) if row is not None and _key(row).live else None
 
 

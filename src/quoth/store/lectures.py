@@ -13,6 +13,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from quoth.core.errors import NotFound
 from quoth.core.lecture import Lecture, LiveCitation, Numbering, TranscriptSegment, WindowRecord
+from quoth.store.checksums import first_intact, intact
 from quoth.store.database import TenantConnection
 from quoth.store.rows import now
 from quoth.store.schema import lecture_citations, lecture_segments, lecture_windows, lectures
@@ -48,7 +49,7 @@ class Lectures(TenantConnection):
         """Return a session; raises NotFound."""
         own = self._own(session_id)
         with self.reading() as connection:
-            row = connection.execute(select(lectures).where(own)).first()
+            row = first_intact(connection.execute(select(lectures).where(own)))
         if row is None:
             raise NotFound(f"There is no session with the id '{session_id}'.")
         return _lecture(row)
@@ -58,7 +59,8 @@ class Lectures(TenantConnection):
         own = select(lectures).where(lectures.c.tenant == self.tenant)
         order = own.order_by(lectures.c.created_at.desc(), lectures.c.id)
         with self.reading() as connection:
-            return [_lecture(row) for row in connection.execute(order.offset(skip).limit(limit))]
+            rows = connection.execute(order.offset(skip).limit(limit))
+            return [_lecture(row) for row in intact(rows)]
 
     def change(self, session_id: str, **values: Any) -> Lecture:
         """Change columns of a session; raises NotFound."""
@@ -120,7 +122,7 @@ class Lectures(TenantConnection):
                     speaker=row.speaker,
                     language=row.language,
                 )
-                for row in connection.execute(order)
+                for row in intact(connection.execute(order))
             ]
 
     def put_windows(
@@ -172,6 +174,7 @@ class Lectures(TenantConnection):
             citations.setdefault(citation.window_index, []).append(citation)
         table = lecture_windows
         its = (table.c.tenant == self.tenant) & (table.c.lecture_id == session_id)
+        ordered = select(table).where(its).order_by(table.c.number)
         with self.reading() as connection:
             return [
                 WindowRecord(
@@ -183,25 +186,23 @@ class Lectures(TenantConnection):
                     row.created_at,
                     tuple(citations.get(row.number, ())),
                 )
-                for row in connection.execute(select(table).where(its).order_by(table.c.number))
+                for row in intact(connection.execute(ordered))
             ]
 
     def citations(self, session_id: str) -> list[LiveCitation]:
         """Return the citations of a session by window and rank."""
         table = lecture_citations
-        order = select(table.c.citation).where(
-            table.c.tenant == self.tenant, table.c.lecture_id == session_id
-        )
+        order = select(table).where(table.c.tenant == self.tenant, table.c.lecture_id == session_id)
         with self.reading() as connection:
             rows = connection.execute(order.order_by(table.c.window_number, table.c.rank))
-            return [_CITATION.validate_json(row.citation) for row in rows]
+            return [_CITATION.validate_json(row.citation) for row in intact(rows)]
 
     def citation(self, citation_id: str) -> LiveCitation:
         """Return a citation of any session; raises NotFound."""
         table = lecture_citations
         its = (table.c.tenant == self.tenant) & (table.c.id == citation_id)
         with self.reading() as connection:
-            row = connection.execute(select(table.c.citation).where(its)).first()
+            row = first_intact(connection.execute(select(table).where(its)))
         if row is None:
             raise NotFound(f"There is no citation with the id '{citation_id}'.")
         return _CITATION.validate_json(row.citation)

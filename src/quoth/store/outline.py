@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Float, and_, false, func, insert, literal, or
 
 from quoth.core.outline import CollectionOutline, Heading, Summary
 from quoth.core.types import Chunk, Document, Filter
+from quoth.store.checksums import intact
 from quoth.store.database import Database, TenantConnection
 from quoth.store.outline_rows import (
     heading_rows,
@@ -22,7 +23,7 @@ from quoth.store.outline_rows import (
     summary_rows,
 )
 from quoth.store.prepared import DOCUMENT
-from quoth.store.rows import Collection, Entry, chunk_from_row, intact
+from quoth.store.rows import Collection, Entry, chunk_from_row
 from quoth.store.schema import chunks, documents, headings, links, spots, summaries
 from quoth.text.analyzer import normalize_name
 
@@ -31,14 +32,6 @@ MAX_HEADINGS = 20_000
 segments; and of these no more than this."""
 BATCH = 400
 
-_HEADING = (
-    headings.c.document_id,
-    headings.c.path,
-    headings.c.first,
-    headings.c.last,
-    headings.c.chapter,
-    headings.c.segment,
-)
 _IN: Mapping[str, Any] = {
     "document": documents.c.id,
     "kind": documents.c.kind,
@@ -113,7 +106,7 @@ def all_headings(connection: Connection, *, mine: Any) -> tuple[Heading, ...]:
     """
     some = select(headings.c.number).where(mine).limit(MAX_HEADINGS + 1).subquery()
     many = connection.execute(select(func.count()).select_from(some)).scalar_one() > MAX_HEADINGS
-    statement = select(*_HEADING).where(mine, *([headings.c.leads] if many else []))
+    statement = select(headings).where(mine, *([headings.c.leads] if many else []))
     statement = statement.order_by(headings.c.document_id, headings.c.number)
     return tuple(_headings(connection.execute(statement.limit(MAX_HEADINGS))))
 
@@ -122,7 +115,7 @@ def headings_of(connection: Connection, ids: Sequence[str], *, mine: Any) -> lis
     """Return all headings of these documents, in the order of documents and text."""
     found: list[Heading] = []
     for at in range(0, len(ids), BATCH):
-        statement = select(*_HEADING).where(mine, headings.c.document_id.in_(ids[at : at + BATCH]))
+        statement = select(headings).where(mine, headings.c.document_id.in_(ids[at : at + BATCH]))
         statement = statement.order_by(headings.c.document_id, headings.c.number)
         found += _headings(connection.execute(statement))
     return found
@@ -130,7 +123,8 @@ def headings_of(connection: Connection, ids: Sequence[str], *, mine: Any) -> lis
 
 def _headings(rows: Iterable[Any]) -> Iterator[Heading]:
     paths: dict[str, tuple[str, ...]] = {}
-    for document_id, packed, first, last, chapter, segment in rows:
+    for document_id, _number, _tenant, _collection, packed, *more in intact(rows):
+        first, last, chapter, segment, _leads, _checksum = more
         path = paths.get(packed)
         if path is None:
             path = paths[packed] = path_of(packed)
@@ -152,7 +146,7 @@ def find_summaries(
         statement = select(summaries).where(
             *wanted, summaries.c.document_id.in_(ids[at : at + BATCH])
         )
-        found += [summary_from_row(row) for row in connection.execute(statement)]
+        found += [summary_from_row(row) for row in intact(connection.execute(statement))]
     order = {key: number for number, key in enumerate(ids)}
     found.sort(key=lambda each: (order[each.document_id], each.level, each.first))
     return [each for each in found if path is None or each.path == tuple(path)]

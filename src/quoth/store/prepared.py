@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, select
 
-from quoth.store.rows import SHOWN
 from quoth.store.schema import (
+    SHOWN,
     chunks,
     collections,
     documents,

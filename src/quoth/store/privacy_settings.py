@@ -10,6 +10,7 @@ from typing import Literal
 from sqlalchemy import and_, insert, select, update
 
 from quoth.core.errors import InputError
+from quoth.store.checksums import first_intact
 from quoth.store.database import Database, TenantConnection
 from quoth.store.prepared import PRIVACY
 from quoth.store.rows import now
@@ -44,6 +45,8 @@ class PrivacyStore(TenantConnection):
             row = connection.execute(PRIVACY, {"tenant": self.tenant}).first()
         if row is None:
             return PrivacySettings(history=most)
+        if first_intact([row]) is None:
+            return PrivacySettings(history="off", may_leave=False)  # what can harm nobody
         return PrivacySettings(
             history=min(most, row.history, key=ORDER.index),
             retention_days=row.retention_days,

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import platform
-import zlib
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -49,15 +46,6 @@ def words(most: int | None = None) -> TypeEngine[Any]:
     """
     kind = Text() if most is None else String(most)
     return kind.with_variant(Text(collation="C"), "postgresql")
-
-
-log = logging.getLogger("quoth.store")
-
-SHOWN = (
-    *("id", "title", "kind", "chunks", "pages", "seconds", "language", "source", "url"),
-    *("speaker", "date", "warnings"),
-)
-"""The columns of a document that answers show, in the order of its checksum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,28 +128,9 @@ def unpack_tuning(packed: str) -> Tuning:
     return Tuning(**values)
 
 
-def row_checksum(values: Iterable[object]) -> int:
-    """Return the CRC-32 of a row's values, in the order of the table's columns."""
-    return zlib.crc32("\x1f".join(map(str, values)).encode("utf-8", "surrogatepass"))
-
-
-def intact(rows: Iterable[Any], *, extra: int = 0) -> Iterator[Any]:
-    """Return the rows whose values are as they were written; log the others.
-
-    The checksum is the last column but ``extra`` ones; it is null in rows of earlier versions. A
-    damaged row is treated as absent, so that nothing is quoted from it.
-    """
-    for row in rows:
-        at = len(row) - 1 - extra
-        if row[at] is None or row_checksum(row[:at]) == row[at]:
-            yield row
-        else:
-            log.error("damaged_row", extra={"id": row[0]})
-
-
 def chunk_to_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
     """Return the row of a chunk."""
-    row: dict[str, Any] = {
+    return {
         "id": chunk.chunk_id,
         "tenant": tenant,
         "document_id": chunk.document_id,
@@ -180,7 +149,6 @@ def chunk_to_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
         "segment": chunk.segment,
         "date": chunk.date,
     }
-    return row | {"checksum": row_checksum(row.values())}
 
 
 def chunk_from_row(row: Any) -> Chunk:
@@ -216,7 +184,7 @@ def chunk_from_row(row: Any) -> Chunk:
 def document_to_row(entry: Entry, *, tenant: str, collection: str) -> dict[str, Any]:
     """Return the row of a ready document; ``collection`` is the collection's id."""
     document = entry.document
-    row: dict[str, Any] = {
+    return {
         "id": document.document_id,
         "tenant": tenant,
         "collection_id": collection,
@@ -235,7 +203,6 @@ def document_to_row(entry: Entry, *, tenant: str, collection: str) -> dict[str, 
         "added_at": now(),
         "date": document.date,
     }
-    return row | {"checksum": row_checksum(row[name] for name in SHOWN)}
 
 
 def document_from_row(row: Any, *, collection: str) -> Document:

@@ -15,9 +15,10 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+from quoth.store.checksums import add_checksum
 from quoth.store.rows import words
 
-HEAD = "0008"
+HEAD = "0009"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -63,7 +64,6 @@ documents = Table(
     Column("warnings", words(), nullable=False),
     Column("added_at", words(40), nullable=False),
     Column("date", words(40)),
-    Column("checksum", BigInteger),
     Index("ix_documents_collection_source", "collection_id", "source"),
 )
 
@@ -87,12 +87,10 @@ chunks = Table(
     Column("chapter", words(20), nullable=False, server_default=""),
     Column("segment", words(20), nullable=False, server_default=""),
     Column("date", words(40)),
-    Column("checksum", BigInteger),
     UniqueConstraint("document_id", "ordinal"),
 )
 
-# Places of chunks, in narrow rows so that a look-up by place can scan them: the rows with the texts
-# are a hundred times as wide.
+# Places of chunks, in narrow rows that a look-up by place can scan: rows with texts are wide.
 spots = Table(
     "spots",
     metadata,
@@ -388,4 +386,15 @@ lecture_citations = Table(
     Column("created_at", words(40), nullable=False),
     Index("ix_lecture_citations_lecture", "lecture_id", "window_number", "rank"),
     Index("ix_lecture_citations_document", "tenant", "document_id", "page_number"),
+)
+
+SHOWN = (
+    *("id", "title", "kind", "chunks", "pages", "seconds", "language", "source", "url"),
+    *("speaker", "date", "warnings"),
+)
+"""What answers show of a document. Page labels are wide, so the rest has another checksum."""
+CHECKSUMS = (  # of all but the audit log, whose rows are chained by hash
+    add_checksum(documents, covered=SHOWN),
+    add_checksum(documents, name="rest_checksum"),
+    *(add_checksum(table) for table in metadata.sorted_tables if table not in (documents, audit)),
 )

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import and_, delete, insert, select
 
+from quoth.store.checksums import first_intact
 from quoth.store.database import Database, TenantConnection
 from quoth.store.keys import SECRET_BYTES, WRITTEN, ApiKey, hash_secret, live_key
 from quoth.store.rows import now
@@ -79,9 +80,9 @@ def find_session(database: Database, token: str) -> ApiKey | Share | None:
         return None
     # The token is 256 random bits: the time to find its hash tells nothing about another one.
     with database.reading() as connection:
-        row = connection.execute(
-            select(sessions).where(sessions.c.token_hash == hash_secret(token))
-        ).first()
+        row = first_intact(
+            connection.execute(select(sessions).where(sessions.c.token_hash == hash_secret(token)))
+        )
     if row is None or row.expires_at <= now():
         return None
     look_up = live_share if row.key_id.startswith(ID_LABEL) else live_key

@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import and_, insert, select, update
 
 from quoth.core.errors import InputError, NotFound
+from quoth.store.checksums import first_intact, intact
 from quoth.store.database import Database, TenantConnection
 from quoth.store.keys import NO_HASH, SECRET_BYTES, WRITTEN, hash_secret, in_days, new_id
 from quoth.store.rows import now
@@ -99,7 +100,7 @@ class Shares(TenantConnection):
         statement = select(shares).where(shares.c.tenant == self.tenant)
         with self.reading() as connection:
             rows = connection.execute(statement.order_by(shares.c.created_at.desc(), shares.c.id))
-            return [_share(row) for row in rows]
+            return [_share(row) for row in intact(rows)]
 
     def revoke(self, share_id: str) -> None:
         """Revoke a share; idempotent. Raises NotFound."""
@@ -119,7 +120,8 @@ def find_share(database: Database, token: str) -> Share | None:
     """
     wanted = hash_secret(token if SHAPE.fullmatch(token) else "")
     with database.reading() as connection:
-        row = connection.execute(select(shares).where(shares.c.token_hash == wanted)).first()
+        found = connection.execute(select(shares).where(shares.c.token_hash == wanted))
+        row = first_intact(found)
     right = compare_digest(wanted, NO_HASH if row is None else row.token_hash) and row is not None
     return _share(row) if right and _share(row).live else None
 
@@ -127,7 +129,7 @@ def find_share(database: Database, token: str) -> Share | None:
 def live_share(database: Database, share_id: str) -> Share | None:
     """Return the live share of this id, of any tenant, for a session that was begun with it."""
     with database.reading() as connection:
-        row = connection.execute(select(shares).where(shares.c.id == share_id)).first()
+        row = first_intact(connection.execute(select(shares).where(shares.c.id == share_id)))
     return _share(row) if row is not None and _share(row).live else None
 
 

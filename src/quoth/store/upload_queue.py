@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select, update
 
 from quoth.store.database import Database
+from quoth.store.ingest_jobs import MAX_ATTEMPTS
 from quoth.store.rows import is_over, now
 from quoth.store.schema import collections, tasks
 from quoth.store.upload_tasks import LEASE_SECONDS, State, Task, Tasks, is_final_state, queued
@@ -18,9 +19,10 @@ class Queue(Tasks):
     """Task queue of one tenant, for workers."""
 
     def lease(self, key: str, *, together: int = 1, most_bytes: int = 0) -> list[Task]:
-        """Lease a queued or abandoned task; None where another worker was faster.
+        """Lease a queued or abandoned task; none where another worker was faster.
 
-        A new task is leased together with those that follow it in its collection, up to
+        Attempts are counted up to `MAX_ATTEMPTS`: from there on the file has a process of its own,
+        so that the end of its worker is not its doing. A new task is leased together with those that follow it in its collection, up to
         ``together`` in total and ``most_bytes``.
         """
         with self.writing("lease task") as connection:
@@ -31,7 +33,10 @@ class Queue(Tasks):
             rows = [row]
             if row.attempts == 0 and together > 1:
                 rows += self._following(connection, row, most=together - 1, most_bytes=most_bytes)
-            counted = {"state": "running", "attempts": tasks.c.attempts + 1, "updated_at": now()}
+            attempts = case(
+                (tasks.c.attempts < MAX_ATTEMPTS, tasks.c.attempts + 1), else_=tasks.c.attempts
+            )
+            counted = {"state": "running", "attempts": attempts, "updated_at": now()}
             keys = [row.id for row in rows]
             connection.execute(
                 update(tasks)

@@ -17,9 +17,10 @@ import pytest_asyncio
 from quoth.interfaces.http.signed_links import KEY_FILE, LinkSigner, LinkTarget
 from tests.interfaces.http.test_pages import LINES, write_turned
 from tests.support.service_client import House, served
-from tests.support.small_library import write_sources
+from tests.support.small_library import TALK, write_sources
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+SOUND = bytes(range(256)) * 4
 QUESTION = {"query": "What keeps a colony of bees warm in winter?", "llm": "none"}
 
 
@@ -28,9 +29,13 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
     sources = write_sources(tmp_path_factory.mktemp("links") / "sources")
     pages = Path(tmp_path_factory.mktemp("pages")) / "turned.pdf"
     write_turned(pages)
+    talk = pages.with_name("talk.srt")
+    talk.write_text(TALK, encoding="utf-8")
+    talk.with_name("talk.mp3").write_bytes(SOUND)
     async with served(tmp_path_factory.mktemp("house"), keys_needed="always") as opened:
         await opened.add("ada", sources)
         await opened.add("ada", pages, collection="pages")
+        await opened.add("ada", talk, collection="talks")
         yield opened
 
 
@@ -45,13 +50,15 @@ async def cited(house: House, **body: Any) -> list[dict[str, Any]]:
     return list(events[-1]["answer"]["citations"])
 
 
-async def get(house: House, link: str, *, follow: bool = True) -> httpx.Response:
+async def get(
+    house: House, link: str, *, follow: bool = True, headers: dict[str, str] | None = None
+) -> httpx.Response:
     """Open a link as a browser does, without a key."""
     transport = httpx.ASGITransport(app=house.app)
     async with httpx.AsyncClient(
         transport=transport, base_url="http://127.0.0.1", follow_redirects=follow
     ) as client:
-        return await client.get(link)
+        return await client.get(link, headers=headers)
 
 
 async def test_a_signed_link_shows_the_page_or_the_text(house: House) -> None:
@@ -62,6 +69,21 @@ async def test_a_signed_link_shows_the_page_or_the_text(house: House) -> None:
     text = (await cited(house, stream=True))[0]
     read = (await get(house, text["link"])).json()
     assert text["snippet"] in " ".join(block["text"] for block in read["blocks"])
+
+
+async def test_a_signed_link_plays_the_recording_at_its_second(house: House) -> None:
+    asked = {"query": "What is honey made from?", "collection": "talks"}
+    citation = (await cited(house, **asked))[0]
+    link = citation["link"]
+    assert urlsplit(link).fragment == f"t={citation['locator']['start']:g}"
+    played = await get(house, link)
+    assert (played.status_code, played.content) == (200, SOUND)
+    assert played.headers["content-type"] == "audio/mpeg"
+    media = f"{urlsplit(link).path}/media"
+    part = await get(house, media, headers={"range": "bytes=100-199"})
+    assert (part.status_code, part.content) == (206, SOUND[100:200])
+    page = (await cited(house, collection="pages"))[0]["link"]
+    assert (await get(house, f"{urlsplit(page).path}/media")).status_code == 404
 
 
 async def test_a_chat_answer_has_signed_links_too(house: House) -> None:
@@ -100,4 +122,5 @@ async def test_an_expired_altered_or_foreign_link_is_refused(house: House) -> No
     # Signed for a tenant that has no such document, it finds nothing.
     assert (await get(house, f"/v1/links/{bob}/reading")).status_code == 404
     assert (await get(house, f"/v1/links/{token}/reading")).status_code == 200
+    assert house.app.state.link_signer is not None  # which read the key once
     assert (settings.home / KEY_FILE).stat().st_mode & 0o777 == 0o600

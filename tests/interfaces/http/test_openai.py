@@ -258,6 +258,32 @@ async def test_json_is_written_by_a_model_from_the_checked_answer(house: House) 
     assert streamed[-1].model_dump()["quoth"]["citations"]
 
 
+class MixedGenerator(ScriptedGenerator):
+    """Writes a sentence that the sources say and one that they do not, then JSON."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Honey is made from nectar. [Source 1]", " Honey cures the plague. [Source 1]"
+        )
+        self.given: list[str] = []
+
+    async def complete(self, system: str, user: str, *, max_tokens: int) -> str:
+        self.given.append(user)
+        return '{"made_from": "nectar"}'
+
+
+async def test_json_of_a_mixed_answer_is_written_from_its_supported_part(house: House) -> None:
+    model = MixedGenerator()
+    async with writing(house, model), client(house) as api:
+        found: Any = await api.chat.completions.create(
+            model="quoth/bees", messages=ASKED, response_format=SCHEMA
+        )
+    assert json.loads(found.choices[0].message.content) == {"made_from": "nectar"}
+    (given,) = model.given
+    assert "nectar" in given
+    assert "plague" not in given
+
+
 async def test_json_without_a_model_or_with_one_that_writes_none_is_refused(house: House) -> None:
     async with client(house) as api:
         create = partial(api.chat.completions.create, model="quoth/bees", messages=ASKED)

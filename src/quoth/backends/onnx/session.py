@@ -60,12 +60,15 @@ Row = TypeVar("Row", bound="TokenRow")
 Result = TypeVar("Result")
 
 ERRORS_ONLY = 3
-SESSION_ERRORS = tuple(
-    value
-    for value in vars(onnxruntime_pybind11_state).values()
-    if isinstance(value, type) and issubclass(value, Exception)
+SESSION_ERRORS: tuple[type[Exception], ...] = (
+    *(
+        value
+        for value in vars(onnxruntime_pybind11_state).values()
+        if isinstance(value, type) and issubclass(value, Exception)
+    ),
+    UnicodeDecodeError,
 )
-"""onnxruntime's errors have no common root."""
+"""onnxruntime's errors have no common root; it also fails to decode its own messages on damage."""
 SLOWER = ["SkipLayerNormFusion"]
 """Fusions of onnxruntime whose joint form takes longer than its parts (decision 002)."""
 INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")

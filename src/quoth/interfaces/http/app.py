@@ -148,6 +148,7 @@ def make_app(
     app.state.probe = ReadinessProbe()
     app.state.unchanged_files = UnchangedFiles()
     app.state.live = RunningSessions()
+    app.state.link_signer = None  # made when the first citation is signed
     for name, value in (state or {}).items():
         setattr(app.state, name, value)
     for error in (QuothError, RequestValidationError, HTTPException, Exception):

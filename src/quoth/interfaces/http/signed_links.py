@@ -99,8 +99,10 @@ def citation_signer(request: Request, caller: Principal, links: LinkKind) -> Sig
     """Return what signs the links of citations; None where they are not to be signed."""
     if links is None:
         return None
-    signer = LinkSigner(request.app.state.tenants.settings)
-    return partial(_signed, signer=signer, base=service_address(request), caller=caller)
+    state = request.app.state
+    if state.link_signer is None:
+        state.link_signer = LinkSigner(state.tenants.settings)
+    return partial(_signed, signer=state.link_signer, base=service_address(request), caller=caller)
 
 
 def _signed(citation: Citation, *, signer: LinkSigner, base: str, caller: Principal) -> Citation:

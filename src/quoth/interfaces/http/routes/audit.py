@@ -15,6 +15,8 @@ from quoth.interfaces.http.schemas import Limit
 from quoth.store.audit import Audit, AuditRow
 
 router = APIRouter(tags=["privacy"])
+MAX_NUMBER = 2**63 - 1
+"""The greatest integer that either database compares with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,9 @@ class AuditRows:
 async def audit_rows(
     caller: Admin,
     limit: Limit = 50,
-    before: Annotated[int | None, Query(ge=1, description="Only rows before this number.")] = None,
+    before: Annotated[
+        int | None, Query(ge=1, le=MAX_NUMBER, description="Only rows before this number.")
+    ] = None,
 ) -> Response:
     """List who did what in this tenant, the newest first."""
     audit = Audit.of(caller.engine.parts.catalogue)

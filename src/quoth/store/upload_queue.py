@@ -21,9 +21,9 @@ class Queue(Tasks):
     def lease(self, key: str, *, together: int = 1, most_bytes: int = 0) -> list[Task]:
         """Lease a queued or abandoned task; none where another worker was faster.
 
-        Attempts are counted up to `MAX_ATTEMPTS`: from there on the file has a process of its own,
-        so that the end of its worker is not its doing. A new task is leased together with those that follow it in its collection, up to
-        ``together`` in total and ``most_bytes``.
+        A new task is leased together with those that follow it in its collection, up to
+        ``together`` in total and ``most_bytes``. Attempts are counted up to `MAX_ATTEMPTS`: then
+        the file has a process of its own, and the end of its worker is not its doing.
         """
         with self.writing("lease task") as connection:
             found = select(tasks).where(self.at(key)).with_for_update(skip_locked=True)

@@ -111,12 +111,17 @@ def environment(home: Path) -> dict[str, str]:
     }
 
 
-@contextmanager
-def serving(env: dict[str, str]) -> Iterator[str]:
-    """Run ``quoth serve`` on a free port until the block ends; gives its address."""
+def free_port() -> int:
+    """Return a port that nothing listens on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def serving(env: dict[str, str], *, port: int | None = None) -> Iterator[str]:
+    """Run ``quoth serve`` until the block ends, on a free port without one; gives its address."""
+    port = port or free_port()
     words = [*PROGRAM, "serve", "--port", str(port)]
     process = subprocess.Popen(words, env=env, stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"

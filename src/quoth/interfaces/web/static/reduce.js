@@ -1,8 +1,8 @@
 /**
  * The state of one question as a pure function of the events that came.
  *
- * Beside the events of the service: `asked`, `stopped`, `broken`, `restored` and `error`.
- * @typedef {"idle" | "searching" | "writing" | "done" | "stopped" | "broken" | "failed"} Phase
+ * Beside the events of the service: `asked`, `stopped`, `recovering`, `broken`, `restored` and `error`.
+ * @typedef {"idle" | "searching" | "writing" | "done" | "stopped" | "recovering" | "broken" | "failed"} Phase
  * @typedef {object} Asking
  * @property {Phase} phase
  * @property {string} question
@@ -60,6 +60,8 @@ export function reduce(state, event) {
       return { ...completed({ ...IDLE, question: event.question }, event.answer), restored: true };
     case "stopped":
       return { ...state, phase: "stopped" };
+    case "recovering":
+      return { ...state, phase: "recovering" };
     case "broken":
       return { ...state, phase: "broken" };
     case "error":
@@ -84,5 +86,5 @@ function completed(state, answer) {
 
 /** Return whether an answer is on its way. @param {Asking} state */
 export function isRunning(state) {
-  return state.phase === "searching" || state.phase === "writing";
+  return ["searching", "writing", "recovering"].includes(state.phase);
 }

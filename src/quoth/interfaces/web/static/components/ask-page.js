@@ -17,6 +17,8 @@ import "./first-run.js";
 import "./proof-pane.js";
 import "./status-note.js";
 
+/** Pauses before a broken answer is asked for again: a service restarts within seconds. */
+const RECOVERY_MS = [0, 500, 1500, 3000, 5000, 10_000];
 const MAX_TURNS = 5;
 
 class AskPage extends Base {
@@ -157,30 +159,44 @@ class AskPage extends Base {
     });
   }
 
-  /** The stream broke: the answer may have been stored nevertheless. */
+  /** The stream broke: the answer may have been stored, or will be by a service that stops or restarts. */
   async recover() {
-    const { queryId } = this.asking;
+    const { abort, asking: { queryId } } = this;
+    if (queryId) this.apply({ event: "recovering" });
+    for (const wait of queryId ? RECOVERY_MS : []) {
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      if (abort?.signal.aborted) return;
+      try {
+        await this.show(queryId);
+        go(`/q/${queryId}`);
+        return;
+      } catch (error) {
+        if (error instanceof Problem && error.status === 404) break;
+      }
+    }
     this.apply({ event: "broken" });
-    if (queryId) await this.restore(queryId, { quiet: true });
   }
 
-  /** @param {string} id @param {{quiet?: boolean}} [options] */
-  async restore(id, { quiet = false } = {}) {
+  /** Show a stored answer, or why it cannot be shown. @param {string} id */
+  async restore(id) {
     this.abort?.abort();
     try {
-      const record = await getJson(`/v1/queries/${encodeURIComponent(id)}`);
-      for (const { number, change } of record.changed)
-        record.answer.citations.find((/** @type {any} */ each) => each.number === number).changed = change;
-      const known = this.turns.findIndex((each) => each.id === id);
-      this.turns = known < 0 ? [{ id, question: record.question, answer: record.answer.text }] : this.turns.slice(0, known + 1);
-      this.apply({ event: "restored", question: record.question, answer: record.answer });
-      if (quiet) go(`/q/${id}`);
-      this.suggest(id);
+      await this.show(id);
     } catch (error) {
-      if (quiet) return; // the note that the stream broke stays
       const detail = error instanceof Problem ? error.message : t("status.offline");
       this.asking = reduce({ ...IDLE, queryId: id }, { event: "error", detail });
     }
+  }
+
+  /** Show a stored answer. @param {string} id */
+  async show(id) {
+    const record = await getJson(`/v1/queries/${encodeURIComponent(id)}`);
+    for (const { number, change } of record.changed)
+      record.answer.citations.find((/** @type {any} */ each) => each.number === number).changed = change;
+    const known = this.turns.findIndex((each) => each.id === id);
+    this.turns = known < 0 ? [{ id, question: record.question, answer: record.answer.text }] : this.turns.slice(0, known + 1);
+    this.apply({ event: "restored", question: record.question, answer: record.answer });
+    this.suggest(id);
   }
 
   stop() {

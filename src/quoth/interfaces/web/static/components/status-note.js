@@ -23,7 +23,7 @@ class StatusNote extends Base {
   }
 }
 
-const PHASES = { broken: "problem", stopped: "doubt", searching: "busy", writing: "busy" };
+const PHASES = { broken: "problem", stopped: "doubt", searching: "busy", writing: "busy", recovering: "busy" };
 
 /** Return the kind of note and its text, null for none. @param {import("../reduce.js").Asking} asking */
 function noteOf({ phase, answer, problem, restored }) {

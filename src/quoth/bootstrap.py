@@ -169,7 +169,8 @@ def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Dat
     guarded = None
     if shared.rerankers is not None:
         limit_s = settings.rerank_seconds
-        guarded = shared.rerankers.over(vectors, store=store, limit_s=limit_s)
+        kept_in = store if settings.token_vectors else None
+        guarded = shared.rerankers.over(vectors, store=kept_in, limit_s=limit_s)
     catalogue = Catalogue(database, tenant=settings.tenant)
     embedder = shared.embedder
     indexes = IndexPool(
@@ -192,6 +193,7 @@ def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Dat
             pages=shared.pages,
             reranker=guarded,
             tokens=kept,
+            rerank_tokens=() if guarded is None else guarded.token_stores,
             spans=None if kept is None else LateSpans(kept),
             generator=shared.generator,
             judge=shared.judge,

@@ -274,6 +274,10 @@ class TokenVectorStore(Protocol):
         """Write the token vectors of chunks to disk; raises StorageFull."""
         ...
 
+    async def add(self, chunks: Sequence[Chunk]) -> None:
+        """Compute and write those that are not on the disk; raises EmbeddingError, StorageFull."""
+        ...
+
     async def stored(self, chunks: Sequence[Chunk]) -> Mapping[str, TokenRows]:
         """Return the token vectors of those chunks that are on the disk, by chunk id."""
         ...

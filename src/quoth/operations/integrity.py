@@ -18,6 +18,7 @@ from sqlalchemy import table as named_table
 
 from quoth.core.errors import QuothError
 from quoth.operations.file_checksums import damaged_files
+from quoth.pipeline.components import token_stores
 from quoth.store.audit import Audit
 from quoth.store.checksums import ChecksumColumn
 from quoth.store.copy import snapshot
@@ -132,8 +133,8 @@ async def damaged_tokens(tenants: Tenants) -> list[Damage]:
     """Check every file of token vectors."""
     found = []
     for tenant in await asyncio.to_thread(TenantRoundRobin(tenants.database).tenants):
-        vectors = (await asyncio.to_thread(tenants.engine, tenant)).parts.tokens
-        names = [] if vectors is None else await vectors.damaged()
+        parts = (await asyncio.to_thread(tenants.engine, tenant)).parts
+        names = [name for store in token_stores(parts) for name in await store.damaged()]
         found += [Damage(f"token vectors of '{tenant}': {name}", tokens=True) for name in names]
     return found
 

@@ -23,7 +23,7 @@ from quoth.core.errors import BackendError, IndexMismatch
 from quoth.core.types import Chunk
 from quoth.operations.tenant_data import DeletionReceipt, TenantData
 from quoth.pipeline.commit import chunk_vectors
-from quoth.pipeline.components import Components, require_same_identity
+from quoth.pipeline.components import Components, require_same_identity, token_stores
 from quoth.pipeline.maintain import DROP_AFTER_S
 from quoth.pipeline.record import Record
 from quoth.pipeline.record_codec import decode_record, pack
@@ -254,8 +254,8 @@ async def _put(parts: Components, chunks: Sequence[Chunk], *, source: str, targe
 async def _clear_files(parts: Components) -> int:
     """Delete uploaded and fetched files, and token vectors, without a document."""
     gone = await asyncio.to_thread(_clear_blobs, parts) + await clear_mirrors(parts)
-    if parts.tokens is not None:
-        gone += await parts.tokens.keep_only(await asyncio.to_thread(_referenced_files, parts))
+    for store in token_stores(parts)[:1]:  # each removes the files of all models
+        gone += await store.keep_only(await asyncio.to_thread(_referenced_files, parts))
     return gone
 
 

@@ -15,6 +15,7 @@ from quoth.core.types import Document
 from quoth.engine import Engine
 from quoth.operations.integrity import find_damage
 from quoth.operations.worker import LeasedTasks, add_file
+from quoth.pipeline.components import damaged_tokens
 from quoth.pipeline.uploads import upload_store
 from quoth.store.database import ALL_TENANTS
 from quoth.store.schema import collections, documents, tasks
@@ -44,7 +45,7 @@ async def repair_library(tenants: Tenants) -> AsyncIterator[RepairStep]:
             yield RepairStep(f"Lost, unless a backup holds it: {each.what}", mended=False)
     for tenant in await asyncio.to_thread(TenantRoundRobin(database).tenants):
         engine = tenants.engine(tenant)
-        spoilt = engine.parts.tokens is not None and bool(await engine.parts.tokens.damaged())
+        spoilt = bool(await damaged_tokens(engine.parts))
         for found in await asyncio.to_thread(engine.parts.catalogue.collections):
             health = await engine.health(collection=found.name)
             if spoilt or any(check.name == "index" and not check.ok for check in health.checks):

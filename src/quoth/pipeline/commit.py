@@ -17,8 +17,10 @@ from quoth.ingest.contextual_embeddings import prefixed_vectors
 from quoth.ingest.enrich.summaries import make_summaries
 from quoth.pipeline.components import (
     Components,
+    delete_tokens,
     embedding_fingerprint,
     model_names,
+    put_tokens,
     require_same_identity,
 )
 from quoth.pipeline.partial_vectors import PartialVectors
@@ -166,12 +168,10 @@ async def commit_entries(
         require_same_identity(collection, parts.embedder)
         index = parts.open_index(collection.table)
         await index.upsert(chunks, vectors=vectors)
-        if parts.tokens is not None:
-            await parts.tokens.put(chunks, tokens)
+        await put_tokens(parts, chunks, tokens)
         replaced = await asyncio.to_thread(parts.catalogue.commit, collection, entries)
         if replaced is not None:
             await index.delete(replaced)
-            if parts.tokens is not None:
-                await parts.tokens.delete(replaced)
+            await delete_tokens(parts, replaced)
             return
         # A rebuild activated another table meanwhile: the rows belong there.

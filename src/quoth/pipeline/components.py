@@ -22,12 +22,13 @@ from quoth.core.protocols import (
     Index,
     Reranker,
     SpanScorer,
+    TokenRows,
     TokenVectorStore,
 )
 from quoth.core.remote_parts import RemotePart
 from quoth.core.settings import Settings
 from quoth.core.trace import Trace
-from quoth.core.types import Answer, IndexIdentity, ParsedDocument
+from quoth.core.types import Answer, Chunk, IndexIdentity, ParsedDocument
 from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.ingest.readers.page_links import PageLinks
 from quoth.ingest.sandbox.parent import PdfPages
@@ -129,6 +130,9 @@ class Components:
     """The components on servers, beside language models."""
     reranker: Reranker | None = None
     tokens: TokenVectorStore | None = None
+    """Token vectors of the embedder, from the pass that embeds a chunk."""
+    rerank_tokens: tuple[TokenVectorStore, ...] = ()
+    """Token vectors of rerankers with a model of their own (ColBERT)."""
     spans: SpanScorer | None = None
     generator: Generator | None = None
     generation_disabled_reason: str = ""
@@ -143,6 +147,33 @@ class Components:
     observe: Observe = no_op
     verified_tables: set[str] = field(default_factory=set)
     """Index tables verified to be complete; later writes always reach them."""
+
+
+def token_stores(parts: Components) -> list[TokenVectorStore]:
+    """Return every store of token vectors."""
+    own = [] if parts.tokens is None else [parts.tokens]
+    return [*own, *parts.rerank_tokens]
+
+
+async def delete_tokens(parts: Components, document_ids: Sequence[str]) -> None:
+    """Delete the token vectors of documents."""
+    for store in token_stores(parts):
+        await store.delete(document_ids)
+
+
+async def damaged_tokens(parts: Components) -> list[str]:
+    """Return the names of files of token vectors that are not as they were written."""
+    return [name for store in token_stores(parts) for name in await store.damaged()]
+
+
+async def put_tokens(
+    parts: Components, chunks: Sequence[Chunk], tokens: Sequence[TokenRows]
+) -> None:
+    """Write the token vectors of chunks: the embedder's, and those of rerankers, which compute."""
+    if parts.tokens is not None:
+        await parts.tokens.put(chunks, tokens)
+    for store in parts.rerank_tokens:
+        await store.add(chunks)
 
 
 def model_names(parts: Components) -> tuple[str, str, str, str]:

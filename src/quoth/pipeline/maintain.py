@@ -14,7 +14,14 @@ from quoth.pipeline.commit import (
     IngestProgress,
     embed_chunks,
 )
-from quoth.pipeline.components import Components, embedding_fingerprint, require_same_identity
+from quoth.pipeline.components import (
+    Components,
+    damaged_tokens,
+    delete_tokens,
+    embedding_fingerprint,
+    put_tokens,
+    require_same_identity,
+)
 from quoth.store.rows import Collection
 
 MIN_FREE_MB = 500
@@ -170,7 +177,7 @@ async def _check_consistency(parts: Components, collection: Collection) -> list[
 
 async def _tokens_whole(parts: Components, collection: Collection) -> list[Check]:
     """Check the files of token vectors; without them passages are only ranked less well."""
-    damaged = [] if parts.tokens is None else await parts.tokens.damaged()
+    damaged = await damaged_tokens(parts)
     advice = f"Build them again with: quoth --collection {collection.name} reindex"
     found = f"damaged: {', '.join(damaged[:5])} ({len(damaged)} in all)"
     return [Check("tokens", False, found, advice)] if damaged else []
@@ -189,8 +196,7 @@ async def reconcile(parts: Components, collection: Collection) -> tuple[str, ...
     ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
     orphans = sorted(set(stored) - ready - running)
     await index.delete(orphans)
-    if parts.tokens is not None:
-        await parts.tokens.delete(orphans)
+    await delete_tokens(parts, orphans)
     return tuple(sorted(ready - set(stored)))
 
 
@@ -201,8 +207,7 @@ async def remove(parts: Components, collection: Collection, *, ids: Sequence[str
     # Catalogue first: index rows left by a crash are orphaned and get reconciled.
     index = parts.open_index(collection.table)
     await index.delete(gone)
-    if parts.tokens is not None:
-        await parts.tokens.delete(gone)
+    await delete_tokens(parts, gone)
     await index.optimize()
     return gone
 
@@ -213,8 +218,7 @@ async def delete_collection(parts: Components, collection: Collection) -> tuple[
     # Catalogue first: index rows left by a crash are unreachable.
     parts.cache.clear()
     await parts.open_index(collection.table).drop()
-    if parts.tokens is not None:
-        await parts.tokens.delete(gone)
+    await delete_tokens(parts, gone)
     return gone
 
 
@@ -262,8 +266,7 @@ async def copy_chunks(
         part = chunks[at : at + EMBED_CHUNKS]
         vectors, tokens = await embed_chunks(parts, part)
         await index.upsert(part, vectors=vectors)
-        if parts.tokens is not None:
-            await parts.tokens.put(part, tokens)
+        await put_tokens(parts, part, tokens)
 
 
 def _next_table(table: str) -> str:

@@ -242,6 +242,14 @@ class TokenVectors:
         for document_id, by_ordinal in documents.items():
             await asyncio.to_thread(self._store.put, document_id, by_ordinal)
 
+    async def add(self, chunks: Sequence[Chunk]) -> None:
+        """Compute and write those that are not on the disk; raises EmbeddingError, StorageFull."""
+        known = await self.stored(chunks)
+        absent = [chunk for chunk in chunks if chunk.chunk_id not in known]
+        if absent and self._store is not None:
+            _, tokens = await self._space.documents([chunk.indexed for chunk in absent])
+            await self.put(absent, tokens)
+
     async def delete(self, document_ids: Iterable[str]) -> None:
         """Remove documents from the disk."""
         if self._store is not None:

@@ -265,8 +265,8 @@ def _stamp(folder: ModelFolder) -> str:
 class ColbertReranker:
     """A `Reranker` that scores passages by the sum of the best matches of the query tokens.
 
-    ``store`` is the folder of the token vectors written by ``vectors.put``, one byte per component;
-    others are computed on scoring.
+    ``store`` is the folder of the token vectors that adding and `quoth reindex` write, one byte per
+    component; others are computed on scoring.
     """
 
     def __init__(self, folder: Path, *, threads: int, store: Path | None = None) -> None:

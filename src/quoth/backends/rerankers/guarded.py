@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import RerankError
-from quoth.core.protocols import Matrix, Reranker
+from quoth.core.protocols import Matrix, Reranker, TokenVectorStore
 from quoth.core.types import Chunk
+
+
+@runtime_checkable
+class KeepsTokens(Protocol):
+    """A reranker with token vectors of its own, which are made when documents are added."""
+
+    vectors: TokenVectorStore
 
 
 class GuardedReranker:
@@ -26,6 +34,9 @@ class GuardedReranker:
         self.name = " → ".join(reranker.name for reranker in rerankers)
         self.breaker = CircuitBreaker(f"The reranker {self.name}", error=RerankError)
         self._limit_s = limit_s
+        self.token_stores = tuple(
+            each.vectors for each in rerankers if isinstance(each, KeepsTokens)
+        )
         # Only a single reranker with a block size is called in blocks.
         if len(rerankers) == 1 and hasattr(rerankers[0], "block"):
             self.block = rerankers[0].block

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,10 @@ NAMED = {
     "de la page 12 à la page 14": {"label": ["12", "13", "14"]},
     "Que dit la page une ?": {"label": ["1"]},
     "Lies mir die Seiten 7 bis 9 vor": {"label": ["7", "8", "9"]},
+    "What is on slide 12?": {"label": ["12"]},
+    "Que dit la diapo 7 ?": {"label": ["7"]},
+    "Was steht auf Folie 7?": {"label": ["7"]},
+    "Which slide rule did engineers use?": {},
     "What is on the page I read?": {},
     "What is on page 3 of the search results?": {},
     "What is in appendix A?": {"chapter": ["a"]},
@@ -73,6 +78,16 @@ NAMED = {
 @pytest.mark.parametrize("text", NAMED)
 def test_named_regressions(text: str) -> None:
     assert filters_of(text) == NAMED[text]
+
+
+def test_a_slide_is_one_of_a_presentation_where_there_is_one() -> None:
+    deck = replace(NAMES.documents["almanac"], kind="slides")
+    names = replace(NAMES, documents={**NAMES.documents, "almanac": deck})
+    found = understand("What is on slides 3 to 5?", names=names).filters
+    assert {each.field: each.values for each in found} == {
+        "label": ("3", "4", "5"),
+        "document": ("almanac",),
+    }
 
 
 LIFTED = {

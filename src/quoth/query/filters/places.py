@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from quoth.core.translations import translate
 from quoth.query.filters.extracted import (
@@ -27,16 +28,30 @@ MAX_DOCUMENTS_CHECKED = 5
 
 
 def extract_pages(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-    """Extract pages named by their printed labels; only existing ones filter."""
-    labels: list[str] = []
-    for match in find_matches("page", query.folded):
-        labels += _page_labels(match)
-    return _existing_pages(list(dict.fromkeys(labels)), context) if labels else NOTHING
+    """Extract pages named by their printed labels; only existing ones filter.
+
+    Slides are those of presentations, else pages: many presentations are exported as PDF.
+    """
+    if labels := _named_labels("page", query):
+        return _existing_pages(labels, context)
+    if labels := _named_labels("slide", query):
+        known = context.entities.documents
+        decks = tuple(id_ for id_ in context.documents if known[id_].kind == "slides")
+        within = replace(context, documents=decks) if decks else context
+        found = _existing_pages(labels, within)
+        only = restrict_to("document", decks) if found.filters else ()
+        return replace(found, filters=(*found.filters, *only))
+    return NOTHING
 
 
 def names_a_page(query: TokenizedQuery) -> bool:
-    """Return whether a query names a page at all, existing or not."""
-    return any(_page_labels(match) for match in find_matches("page", query.folded))
+    """Return whether a query names a page or a slide at all, existing or not."""
+    return bool(_named_labels("page", query) or _named_labels("slide", query))
+
+
+def _named_labels(place: str, query: TokenizedQuery) -> list[str]:
+    matches = find_matches(place, query.folded)
+    return list(dict.fromkeys(label for match in matches for label in _page_labels(match)))
 
 
 def _page_labels(match: PatternMatch) -> list[str]:

@@ -55,6 +55,7 @@ PLAIN = {
         "words",
         "q",
         "links",
+        "sidecar",
         "why_not",
         "format",
         "state",

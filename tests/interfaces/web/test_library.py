@@ -18,12 +18,14 @@ MANY = 5_000
 def test_a_document_is_corrected_in_a_dialog(web: WebApp, tmp_path: Path) -> None:
     file = tmp_path / "hornets.md"
     file.write_text("# Hornets\n\nHornets hunt bees.\n", encoding="utf-8")
+    sidecar = tmp_path / "hornets.meta.json"
+    sidecar.write_text('{"title": "On hornets", "author": "B. Person"}', encoding="utf-8")
     with web.opened("/library") as visit:
         page = visit.page
-        page.locator("input[type=file]").first.set_input_files(file)
+        page.locator("input[type=file]").first.set_input_files([file, sidecar])
         expect(page.locator("upload-area [role=status]")).to_contain_text("1 of 1", timeout=30_000)
-        page.locator("input[type=search]").fill("HORNETS")
-        expect(page.locator("tbody tr")).to_have_count(1)
+        page.locator("input[type=search]").fill("PERSON hornets")
+        expect(page.locator("tbody td").first).to_have_text("On hornets")
         page.locator("tbody button", has_text="Edit").click()
         page.locator("dialog input[name=title]").fill("All about hornets")
         page.locator("dialog input[name=speaker]").fill("A. Person")

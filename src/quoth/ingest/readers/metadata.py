@@ -77,12 +77,21 @@ def read_sidecar(path: Path) -> tuple[Metadata, list[str]]:
     try:
         if beside.stat().st_size > MAX_SIDECAR_BYTES:
             return Metadata(), [f"{beside.name} is too large for a description and was not used."]
-        values = json.loads(beside.read_text(encoding="utf-8-sig"))
-    except (ValueError, OSError, RecursionError):
+        text = beside.read_text(encoding="utf-8-sig")
+    except (ValueError, OSError):
         return Metadata(), [f"{beside.name} is not valid JSON and was not used."]
+    return parse_sidecar(text, name=beside.name)
+
+
+def parse_sidecar(text: str, *, name: str) -> tuple[Metadata, list[str]]:
+    """Return the metadata in the text of a sidecar; what is wrong with it is only a warning."""
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return Metadata(), [f"{name} is not valid JSON and was not used."]
     if not isinstance(values, dict):
-        return Metadata(), [f"{beside.name} is not a JSON object and was not used."]
-    return make_meta(values, where=beside.name)
+        return Metadata(), [f"{name} is not a JSON object and was not used."]
+    return make_meta(values, where=name)
 
 
 def front_matter(text: str) -> tuple[Metadata, str, list[str]]:

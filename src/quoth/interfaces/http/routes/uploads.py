@@ -9,26 +9,23 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
 from quoth.core.errors import InputError
 from quoth.core.types import Problem
-from quoth.ingest.readers.metadata import normalize_language, normalize_url
 from quoth.interfaces.http.dependencies import allowed
 from quoth.interfaces.http.problem_details import as_response, problem_of
 from quoth.interfaces.http.request_state import Principal, request_state
 from quoth.interfaces.http.schemas import (
     BYTES,
-    CollectionName,
     Limit,
     OneId,
     Skip,
     read_json,
-    require_path_segment,
-    require_plain_text,
 )
 from quoth.interfaces.http.sse import EventStream
+from quoth.interfaces.http.uploads.metadata import UploadMetadata
 from quoth.interfaces.http.uploads.multipart import FORM, file_of
 from quoth.interfaces.http.uploads.receive import (
     WrongOffset,
@@ -39,7 +36,6 @@ from quoth.interfaces.http.uploads.receive import (
     receive_whole,
     received,
 )
-from quoth.interfaces.links import is_web
 from quoth.pipeline.components import Components
 from quoth.pipeline.uploads import delete_stale_parts, tenant_blobs, upload_store
 from quoth.store.blobs import clean_name
@@ -90,43 +86,6 @@ PIECE = {
         "content": {"application/octet-stream": BYTES},
     }
 }
-
-
-class UploadMetadata(BaseModel):
-    """Metadata of a file; it takes precedence over the metadata in the file."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    name: str | None = Field(default=None, max_length=4096, examples=["lecture-3.pdf"])
-    collection: CollectionName | None = None
-    title: Annotated[str | None, Field(max_length=500)] = None
-    url: Annotated[str | None, Field(max_length=2000)] = None
-    speaker: Annotated[str | None, Field(max_length=200)] = None
-    language: Annotated[str | None, Field(max_length=20, examples=["en"])] = None
-
-    @field_validator("collection")
-    @classmethod
-    def _check_collection(cls, name: str | None) -> str | None:
-        return None if name is None else require_path_segment(name)
-
-    @field_validator("title", "speaker")
-    @classmethod
-    def _check_text(cls, text: str | None) -> str | None:
-        return None if text is None else require_plain_text(text)
-
-    @field_validator("url")
-    @classmethod
-    def _check_url(cls, text: str | None) -> str | None:
-        if text is not None and not (is_web(require_plain_text(text)) and normalize_url(text)):
-            raise ValueError("it is not a web address: write https://…")
-        return text
-
-    @field_validator("language")
-    @classmethod
-    def _check_language(cls, name: str | None) -> str | None:
-        if name is not None and normalize_language(name) is None:
-            raise ValueError("it is not a language: write en, fr or pt-BR")
-        return name
 
 
 @dataclass(frozen=True, slots=True)

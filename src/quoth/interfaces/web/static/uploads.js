@@ -12,13 +12,29 @@ import { readEvents } from "./sse.js";
  * @property {string} detail what went wrong
  */
 
+const SIDECAR = ".meta.json";
+
+/** @param {File} file */
+const pathOf = (file) => file.webkitRelativePath || file.name;
+
+/** Return each file with the one that describes it (`talk.srt.meta.json` or `talk.meta.json`), if that is there. @param {File[]} files @returns {{file: File, sidecar?: File}[]} */
+export function withSidecars(files) {
+  const sidecars = new Map(files.filter((each) => each.name.endsWith(SIDECAR)).map((each) => [pathOf(each), each]));
+  const pairs = files.filter((each) => !each.name.endsWith(SIDECAR)).map((file) => {
+    const path = pathOf(file);
+    return { file, sidecar: sidecars.get(path + SIDECAR) ?? sidecars.get(path.replace(/\.[^./]+$/, "") + SIDECAR) };
+  });
+  const used = new Set(pairs.map(({ sidecar }) => sidecar));
+  return [...pairs, ...[...sidecars.values()].filter((each) => !used.has(each)).map((file) => ({ file }))];
+}
+
 /**
  * Send a file and follow it until it is read; `tell` gets its state at every step.
- * @param {File} file @param {string} collection @param {(upload: Upload) => void} tell
+ * @param {{file: File, sidecar?: File}} sent @param {string} collection @param {(upload: Upload) => void} tell
  */
-export async function sendFile(file, collection, tell) {
-  const name = file.webkitRelativePath || file.name;
-  const query = new URLSearchParams({ name, ...(collection && { collection }) });
+export async function sendFile({ file, sidecar }, collection, tell) {
+  const name = pathOf(file);
+  const query = new URLSearchParams({ name, ...(collection && { collection }), ...(sidecar && { sidecar: await sidecar.text() }) });
   await follow(name, tell, () => post(`/v1/uploads?${query}`, file, (share) => tell({ name, state: "sending", share, detail: "" })));
 }
 

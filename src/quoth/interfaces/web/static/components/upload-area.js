@@ -1,7 +1,7 @@
 /** Files are dropped or chosen here, each with its progress and its error; tells `quoth-added`. */
 import { Base } from "../base.js";
 import { named, t } from "../i18n.js";
-import { droppedFiles, sendFile, sendPage } from "../uploads.js";
+import { droppedFiles, sendFile, sendPage, withSidecars } from "../uploads.js";
 import { aboutService } from "../service.js";
 import { html, nothing } from "../vendor/lit.js";
 
@@ -27,10 +27,10 @@ class UploadArea extends Base {
 
   /** @param {Iterable<File>} files */
   async add(files) {
-    const waiting = [...files].filter((each) => !each.name.startsWith("."));
+    const waiting = withSidecars([...files].filter((each) => !each.name.startsWith(".")));
     const sendNext = async () => {
-      for (let file = waiting.shift(); file; file = waiting.shift()) {
-        const known = file;
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        const known = next;
         await this.track((tell) => sendFile(known, this.collection, tell));
       }
     };

@@ -88,6 +88,9 @@ async def open_tenants(
         generator = open_model(settings, breakers=breakers)
         if generator is not None:
             closing.push_async_callback(generator.close)
+        small = open_model(settings, breakers=breakers, small=True)
+        if small is not None:
+            closing.push_async_callback(small.close)
         judge = open_judge(settings, generator)
         if judge is not None:
             closing.push_async_callback(judge.close)
@@ -109,6 +112,7 @@ async def open_tenants(
             readers=readers,
             pages=pages,
             generator=generator,
+            small=small,
             judge=judge,
             breakers=tuple(breakers),
             rerankers=rerankers,
@@ -139,6 +143,7 @@ class ProcessResources:
     readers: SpeechReader
     pages: PdfPages
     generator: Generator | None
+    small: Generator | None
     judge: EntailmentModel | None
     breakers: tuple[CircuitBreaker, ...]
     rerankers: Rerankers | None
@@ -196,6 +201,7 @@ def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Dat
             rerank_tokens=() if guarded is None else guarded.token_stores,
             spans=None if kept is None else LateSpans(kept),
             generator=shared.generator,
+            small=shared.small,
             judge=shared.judge,
             breakers=shared.breakers if guarded is None else (*shared.breakers, guarded.breaker),
             prompts=shared.prompts,
@@ -256,13 +262,16 @@ def open_readers(
     return SpeechReader(files, speech, how, progress=progress)
 
 
-def open_model(settings: Settings, *, breakers: list[CircuitBreaker]) -> Generator | None:
+def open_model(
+    settings: Settings, *, breakers: list[CircuitBreaker], small: bool = False
+) -> Generator | None:
     """Open the configured language models with timeouts, size limits and retries.
 
-    Adds each model's circuit breaker to ``breakers``. Raises ConfigError and MissingExtra.
+    ``small`` opens the one for small tasks. Adds each model's circuit breaker to ``breakers``.
+    Raises ConfigError and MissingExtra.
     """
     from quoth.backends.generators.guarded import Limits, guard_generator, limit_chain
-    from quoth.backends.generators.registry import open_generator
+    from quoth.backends.generators.registry import open_generator, open_small
 
     limits = Limits(
         first_token_s=settings.llm_first_seconds,
@@ -271,7 +280,11 @@ def open_model(settings: Settings, *, breakers: list[CircuitBreaker]) -> Generat
         retries=settings.llm_retries,
     )
     guard = partial(guard_generator, limits=limits, breakers=breakers)
-    opened = open_generator(settings, default=profile(settings.profile).generator, guard=guard)
+    if small:
+        opened = open_small(settings, guard=guard)
+    else:
+        default = profile(settings.profile).generator
+        opened = open_generator(settings, default=default, guard=guard)
     return None if opened is None else limit_chain(opened, limits=limits)
 
 

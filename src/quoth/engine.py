@@ -22,6 +22,7 @@ from quoth.answering.prompts import choose_prompt
 from quoth.core.errors import BackendError, StoreDown
 from quoth.core.events import AnswerCompleted, Event, HitsFound, StageStarted, UsageReported
 from quoth.core.plan import Plan, make_plan
+from quoth.core.protocols import Generator
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, Document, Hit, Usage
 from quoth.pipeline import maintain as upkeep
@@ -248,7 +249,7 @@ class Engine:
                 (each.name, each.index_version, repr(each.tuning))
                 for each, _outline in context.view.collections
             ],
-            models=model_names(parts),
+            models=(*model_names(parts), _name(parts.small)),
             filters=request.filters,
             choices=request.choices,
             history=request.history,
@@ -312,3 +313,7 @@ class Engine:
     async def _find(self, name: str | None) -> Collection | None:
         wanted = name or self.parts.settings.collection
         return await asyncio.to_thread(self.parts.catalogue.find_collection, wanted)
+
+
+def _name(model: Generator | None) -> str:
+    return "" if model is None else f"{model.provider}:{model.model}"

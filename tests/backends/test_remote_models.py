@@ -17,7 +17,7 @@ from quoth.backends.rerankers.registry import Rerankers
 from quoth.backends.states import check_parts
 from quoth.bootstrap import close_embedder
 from quoth.core.errors import ConfigError, EmbeddingError, RerankError
-from quoth.core.protocols import Embedder, Reranker
+from quoth.core.protocols import CountsUsage, Embedder, Reranker
 from quoth.core.settings import Settings
 from quoth.core.types import Chars, Chunk
 from quoth.testing import MemoryIndex
@@ -91,6 +91,16 @@ async def test_a_known_model_is_asked_for_shorter_vectors(script: Script) -> Non
     whole = settings(script, "openai", embedder="openai", embedder_dimensions=None)
     async with embedder_of(whole) as embedder:
         assert embedder.dimension == 1536
+
+
+async def test_a_provider_tells_what_it_charges(script: Script) -> None:
+    named = f"openai:text-embedding-3-small@{script.url.replace('127.0.0.1', 'localhost')}"
+    async with embedder_of(settings(script, "openai", embedder=named)) as embedder:
+        assert isinstance(embedder, CountsUsage)
+        _, usage = await embedder.embed_counted(TEXTS, role="document")
+        assert (usage.input_tokens, usage.usd) == (2, 0.0)  # two requests, to this machine
+    async with embedder_of(settings(script, "cohere")) as embedder:  # which does not tell here
+        assert (await embedder.encode("one two three")).usage.input_tokens >= 3
 
 
 async def test_a_busy_provider_is_asked_again(script: Script) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from quoth.backends.transcribers.spoken_sentences import sentences_of
 from quoth.core.errors import DocumentError
-from quoth.core.protocols import SpokenWord
+from quoth.core.speech import SpokenWord
 from quoth.core.types import Seconds
 from quoth.ingest.readers.media import captions_beside
 from quoth.ingest.sandbox.parent import ParserPool

@@ -11,6 +11,7 @@ from quoth.core.protocols import (
     Written,
 )
 from quoth.core.types import Usage
+from quoth.core.usage import StageUsage
 from quoth.pipeline.budget import MeteredGenerator, UsageMeter
 
 
@@ -44,20 +45,26 @@ class Parrot:
 
 async def test_streams_and_small_tasks_are_counted_together() -> None:
     meter, unused = UsageMeter(), UsageMeter()
-    generator = MeteredGenerator(Parrot(), meter)
+    generator = MeteredGenerator(Parrot(), meter, stage="generate")
     pieces = generator.stream(
         (Message("user", "hello you"),), writing=GenerationParams(max_tokens=7)
     )
     assert [piece async for piece in pieces][:2] == ["hello ", "you "]
-    assert meter.total == Usage(9, 7, 0.5)
-    assert await generator.complete("say", "hello", max_tokens=7) == "hello "
-    assert (meter.total, meter.tokens) == (Usage(17, 14, 1.0), 31)
+    assert meter.total == Usage(9, 7, 0.5, {"generate": StageUsage(9, 7, 0.5)})
+    reading = generator.at_stage("expand")
+    assert await reading.complete("say", "hello", max_tokens=7) == "hello "
+    meter.add(Usage(100, usd=0.25), stage="embed")
+    whole = meter.total
+    assert (whole.input_tokens, whole.output_tokens, whole.usd) == (17, 14, 1.25)
+    assert whole.stages["expand"] == StageUsage(8, 7, 0.5)
+    assert whole.stages["embed"] == StageUsage(100, 0, 0.25)
+    assert meter.tokens == 31
     assert unused.total == Usage()
 
 
 async def test_closing_ends_the_call_inside() -> None:
     parrot, meter = Parrot(), UsageMeter()
-    generator = MeteredGenerator(parrot, meter)
+    generator = MeteredGenerator(parrot, meter, stage="generate")
     pieces = generator.stream((Message("user", "hello you"),), writing=GenerationParams())
     await anext(pieces)
     await pieces.aclose()  # type: ignore[attr-defined]

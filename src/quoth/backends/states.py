@@ -58,7 +58,7 @@ def check_parts(settings: Settings) -> tuple[RemotePart, ...]:
 
 def profile_settings(settings: Settings, name: str) -> Settings:
     """Return the settings with another profile and its own components; keys stay."""
-    own = ("embedder", "store", "reranker", "generator")
+    own = ("embedder", "store", "reranker", "generator", "small_llm")
     return settings.model_copy(update={"profile": name, **dict.fromkeys(own)})
 
 
@@ -117,9 +117,10 @@ def _reranker(settings: Settings) -> list[RemotePart]:
 
 
 def _generator(settings: Settings) -> list[RemotePart]:
-    from quoth.backends.generators.registry import open_generator
+    from quoth.backends.generators.registry import open_generator, open_small
 
     open_generator(settings, default=profile(settings.profile).generator)
+    open_small(settings)
     return []
 
 

@@ -119,6 +119,7 @@ class Profile:
     store: str = "lancedb"
     reranker: str | None = None
     generator: str = "extractive"
+    small_llm: str | None = None
     plan: Mapping[str, Any] = field(default_factory=dict)
     by_kind: Mapping[QueryKind, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -164,6 +165,7 @@ PROFILES: Mapping[str, Profile] = {
         store="lancedb",
         reranker="answerai-colbert-small-v1",
         generator="ollama",
+        small_llm="ollama:qwen3:0.6b",
         plan={
             "candidates_per_leg": 20,
             "dense_weight": 0.7,

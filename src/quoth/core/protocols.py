@@ -7,7 +7,7 @@ not block the event loop. A backend turns the errors of its library into `Backen
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -69,11 +69,13 @@ class EncodedQuery:
 
     ``vector`` is the unit vector, shape (dimension,). ``tokens`` holds the vectors of its tokens,
     shape (tokens, dimension), ``sparse`` their lexical weights; None if the model has none.
+    ``usage`` is what a provider charges, nothing for a cached one.
     """
 
     vector: Matrix
     tokens: Matrix | None = None
     sparse: SparseWeights | None = None
+    usage: Usage = field(default_factory=Usage)
 
 
 class Embedder(Protocol):
@@ -114,6 +116,15 @@ class SparseEmbedder(Protocol):
 
         Right after `Embedder.embed` of the same texts it costs no second pass.
         """
+        ...
+
+
+@runtime_checkable
+class CountsUsage(Protocol):
+    """An embedder that tells what its provider charges."""
+
+    async def embed_counted(self, texts: Sequence[str], *, role: Role) -> tuple[Matrix, Usage]:
+        """Return the rows of `Embedder.embed`, and their usage; raises EmbeddingError."""
         ...
 
 
@@ -292,44 +303,6 @@ class TokenVectorStore(Protocol):
 
     async def keep_only(self, document_ids: Iterable[str]) -> int:
         """Delete all other documents, also other models' vectors of them; return their number."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class SpokenWord:
-    """A word with the blank before it, from `start` to `end` in seconds."""
-
-    start: float
-    end: float
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class SpokenSegment:
-    """A sentence that is spoken from `start` to `end`, in seconds."""
-
-    start: float
-    end: float
-    text: str
-    words: tuple[SpokenWord, ...] = ()
-
-
-class Transcriber(Protocol):
-    """Turns speech into text with times."""
-
-    name: str
-
-    async def transcribe(
-        self, sound: Matrix, *, language: str | None = None, start: float = 0.0
-    ) -> list[SpokenSegment]:
-        """Return what is said in a mono sound of 16 kHz, values from -1 to 1; raises BackendError.
-
-        ``start`` is the second at which the sound begins, from which times count.
-        """
-        ...
-
-    def close(self) -> None:
-        """Release threads and memory."""
         ...
 
 

@@ -75,6 +75,9 @@ class Settings(BaseSettings):
     """Language models as PROVIDER, PROVIDER:MODEL or PROVIDER:MODEL@ADDRESS, separated by commas,
     each a fallback of the one before; none for extractive answers; None for the profile's own.
     Providers: anthropic, openai, gemini, openrouter, ollama, openai-compatible."""
+    small_llm: str | None = None
+    """A smaller language model for reading queries, rewording them and hypothetical answers, named
+    as in ``generator``; None for the generator itself, or the profile's own."""
     rerank_seconds: float = Field(default=2, gt=0, le=3600)
     """Time limit of one reranker call; after it the passages keep the order of the search."""
     judge: str | None = None

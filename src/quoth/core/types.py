@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from quoth.core.usage import Usage as Usage
+
 DocumentKind = (
     Literal["pdf", "markdown", "text", "html", "transcript"]
     | Literal["book", "document", "slides", "table", "notebook", "code", "mail", "archive"]
@@ -430,15 +432,6 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """What the generator used; zero where no language model took part."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    usd: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Contradiction:
     """Two contradicting citations, by number, and what they differ in."""
 
@@ -482,7 +475,7 @@ class Answer:
     timings_ms: Mapping[str, float]
     profile: str
     index_version: str
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     provider: str | None = None
     model: str | None = None
     prompt: str | None = None

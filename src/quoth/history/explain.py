@@ -254,6 +254,9 @@ def _written(answer: Answer) -> Iterator[tuple[str, str]]:
         yield "prompt", answer.prompt or ""
         yield "tokens", f"{usage.input_tokens} read, {usage.output_tokens} written"
         yield "cost", f"{usage.usd:.6f} USD"
+    for stage, spent in answer.usage.stages.items():
+        tokens = f"{spent.input_tokens} read, {spent.output_tokens} written"
+        yield f"of {stage}", f"{tokens}, {spent.usd:.6f} USD"
 
 
 def _notes(record: Record) -> Iterator[str]:

@@ -10,9 +10,23 @@ from typing import cast
 
 from quoth.core.plan import Plan
 from quoth.core.prices import LatencyEstimator, fit_budget, skip_for_time
-from quoth.core.protocols import Finish, GenerationParams, Generator, Message, Written
+from quoth.core.protocols import (
+    AsksModel,
+    CountsUsage,
+    Embedder,
+    EncodedQuery,
+    Finish,
+    GenerationParams,
+    Generator,
+    Matrix,
+    Message,
+    Role,
+    Written,
+)
 from quoth.core.trace import Trace
 from quoth.core.types import Usage
+from quoth.core.usage import EMBED
+from quoth.pipeline.components import Components
 
 FRAME_TOKENS = 1500
 """Maximum tokens of instructions, history and query, without the passages."""
@@ -132,19 +146,15 @@ class UsageMeter:
         """Count a call that was interrupted before its usage was reported."""
         self._interrupted += tokens
 
-    def add(self, usage: Usage) -> None:
-        """Count a call."""
-        self.total = Usage(
-            input_tokens=self.total.input_tokens + usage.input_tokens,
-            output_tokens=self.total.output_tokens + usage.output_tokens,
-            usd=self.total.usd + usage.usd,
-        )
+    def add(self, usage: Usage, *, stage: str) -> None:
+        """Count a call of a stage."""
+        self.total = self.total.plus(usage, stage=stage)
 
 
 class MeteredGenerator:
-    """Wraps a `Generator` and counts the usage of each call."""
+    """Wraps a `Generator` and counts the usage of each call for a stage."""
 
-    def __init__(self, generator: Generator, meter: UsageMeter) -> None:
+    def __init__(self, generator: Generator, meter: UsageMeter, *, stage: str) -> None:
         self.provider = generator.provider
         self.model = generator.model
         self.window = generator.window
@@ -152,6 +162,11 @@ class MeteredGenerator:
         self.local = generator.local
         self._generator = generator
         self._meter = meter
+        self._stage = stage
+
+    def at_stage(self, stage: str) -> MeteredGenerator:
+        """Return the same model, counted for another stage."""
+        return MeteredGenerator(self._generator, self._meter, stage=stage)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text."""
@@ -172,7 +187,7 @@ class MeteredGenerator:
             async with aclosing(cast(AsyncGenerator[Written, None], pieces)):
                 async for piece in pieces:
                     if isinstance(piece, Finish):
-                        self._meter.add(piece.usage)
+                        self._meter.add(piece.usage, stage=self._stage)
                         counted = True
                     else:
                         texts.append(piece)
@@ -194,3 +209,59 @@ class MeteredGenerator:
     async def close(self) -> None:
         """Close the generator."""
         await self._generator.close()
+
+
+class MeteredEmbedder:
+    """Wraps an `Embedder` and counts what its provider charges; one of this machine costs none."""
+
+    def __init__(self, embedder: Embedder, meter: UsageMeter) -> None:
+        self.name = embedder.name
+        self.revision = embedder.revision
+        self.dimension = embedder.dimension
+        self.max_tokens = embedder.max_tokens
+        self.query_prefix = embedder.query_prefix
+        self.document_prefix = embedder.document_prefix
+        self._inner = embedder
+        self._meter = meter
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
+        """Return one unit row per text; raises EmbeddingError."""
+        if not isinstance(self._inner, CountsUsage):
+            return await self._inner.embed(texts, role=role)
+        rows, usage = await self._inner.embed_counted(texts, role=role)
+        self._count(usage)
+        return rows
+
+    async def encode(self, query: str) -> EncodedQuery:
+        """Return a query's vector and token vectors; raises EmbeddingError."""
+        encoded = await self._inner.encode(query)
+        self._count(encoded.usage)
+        return encoded
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text."""
+        return self._inner.count_tokens(texts)
+
+    def close(self) -> None:
+        """Do nothing: the embedder itself serves others."""
+
+    def _count(self, usage: Usage) -> None:
+        if usage.input_tokens:
+            self._meter.add(usage, stage=EMBED)
+
+
+def at_stage(generator: Generator, stage: str) -> Generator:
+    """Return a generator whose calls count for a stage, where they are counted."""
+    return generator.at_stage(stage) if isinstance(generator, MeteredGenerator) else generator
+
+
+def meter_models(parts: Components, meter: UsageMeter) -> Components:
+    """Return the components with language models that count what a request uses."""
+    if parts.small is not None:
+        parts = replace(parts, small=MeteredGenerator(parts.small, meter, stage="classify"))
+    if parts.generator is None:
+        return parts
+    generator, judge = MeteredGenerator(parts.generator, meter, stage="generate"), parts.judge
+    if isinstance(judge, AsksModel):
+        judge = judge.with_generator(generator.at_stage("verify"))
+    return replace(parts, generator=generator, judge=judge)

@@ -135,6 +135,8 @@ class Components:
     """Token vectors of rerankers with a model of their own (ColBERT)."""
     spans: SpanScorer | None = None
     generator: Generator | None = None
+    small: Generator | None = None
+    """A smaller language model for reading and rewording queries; `reader` is the one to ask."""
     generation_disabled_reason: str = ""
     """Why an existing language model may not be used: the reason in `Answer.degraded`."""
     judge: EntailmentModel | None = None
@@ -147,6 +149,16 @@ class Components:
     observe: Observe = no_op
     verified_tables: set[str] = field(default_factory=set)
     """Index tables verified to be complete; later writes always reach them."""
+
+    @property
+    def reader(self) -> Generator | None:
+        """Return the language model for small tasks: the small one, else the generator."""
+        return self.small or self.generator
+
+    @property
+    def models(self) -> tuple[Generator, ...]:
+        """Return the language models that there are."""
+        return tuple(each for each in (self.generator, self.small) if each is not None)
 
 
 def token_stores(parts: Components) -> list[TokenVectorStore]:

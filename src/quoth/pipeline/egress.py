@@ -44,11 +44,14 @@ def apply_privacy_settings(parts: Components) -> Components:
         parts = replace(parts, settings=settings.model_copy(update={"history": holds.history}))
     if not holds.may_leave:
         parts = _without_remote_parts(parts)
+    if parts.small is not None and not parts.small.local and not holds.may_leave:
+        parts = replace(parts, small=None)
     generator = parts.generator
     if generator is not None and not generator.local and not holds.may_leave:
-        return _without_model(parts)
-    if generator is not None and _quota_exceeded(parts):
-        return replace(_without_model(parts), generation_disabled_reason=BUDGET_EXHAUSTED)
+        return _without_generator(parts)
+    if parts.models and _quota_exceeded(parts):
+        allowed = replace(_without_generator(parts), small=None)
+        return replace(allowed, generation_disabled_reason=BUDGET_EXHAUSTED)
     return parts
 
 
@@ -67,7 +70,7 @@ def _spending(parts: Components) -> TokenQuota:
     return TokenQuota.of(parts.catalogue)
 
 
-def _without_model(parts: Components) -> Components:
+def _without_generator(parts: Components) -> Components:
     judge = None if isinstance(parts.judge, AsksModel) else parts.judge
     return replace(parts, generator=None, judge=judge)
 
@@ -85,7 +88,7 @@ def require_egress(parts: Components) -> None:
 
 def list_egress(parts: Components) -> tuple[EgressEntry, ...]:
     """List destinations of texts if the tenant permits egress; empty if all is local."""
-    models = () if parts.generator is None else unwrap_models(parts.generator)
+    models = (model for each in parts.models for model in unwrap_models(each))
     written = (
         EgressEntry(model.endpoint, model.provider, model.model, TOLD, model.local)
         for model in models

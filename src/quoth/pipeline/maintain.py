@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import uuid4
 
 from quoth.core.errors import EmbeddingError, IndexMismatch, QuothError
+from quoth.core.protocols import Generator
 from quoth.pipeline.commit import (
     EMBED_CHUNKS,
     IngestProgress,
@@ -49,7 +50,7 @@ class Health:
 
 async def health_check(parts: Components, collection: Collection | None) -> Health:
     """Check the data directory, model, catalogue and index without changing anything."""
-    checks = [_home(parts), await _model(parts), _model_responds(parts)]
+    checks = [_home(parts), await _model(parts), *_models_respond(parts)]
     checks += [*_sends(parts), *_breakers_open(parts)]
     if collection is None:
         name = parts.settings.collection
@@ -86,8 +87,16 @@ async def _model(parts: Components) -> Check:
     return Check("model", ok, found, None if ok else advice)
 
 
-def _model_responds(parts: Components) -> Check:
-    generator = parts.generator
+def _models_respond(parts: Components) -> list[Check]:
+    checks = [_answers(parts.generator, parts)]
+    if parts.small is not None:
+        about = _answers(parts.small, parts)
+        found = about.found.replace(" and passages", "")
+        checks.append(replace(about, name="reading", found=found))
+    return checks
+
+
+def _answers(generator: Generator | None, parts: Components) -> Check:
     if generator is None:
         found = "in the sources' own words, without a language model"
         if all(sent.local for sent in parts.remote):

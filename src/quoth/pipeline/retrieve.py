@@ -8,17 +8,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import uuid4
 
 from quoth.core.errors import IndexCorrupt, InputError, OutOfTime, RetrievalError
 from quoth.core.outline import CollectionOutline, SummarySentence
 from quoth.core.plan import Plan, plan_for_kind
-from quoth.core.protocols import AsksModel, EncodedQuery, Matrix
+from quoth.core.protocols import EncodedQuery, Matrix
 from quoth.core.trace import Trace
 from quoth.core.translations import translate
 from quoth.core.types import Candidate, Filter, Hit, Passage, Query, Turn
-from quoth.pipeline.budget import MeteredGenerator, UsageMeter, note_withheld, within_budget
+from quoth.pipeline.budget import (
+    MeteredEmbedder,
+    UsageMeter,
+    at_stage,
+    meter_models,
+    note_withheld,
+    within_budget,
+)
 from quoth.pipeline.components import Components, require_same_identity
 from quoth.pipeline.egress import apply_privacy_settings
 from quoth.pipeline.strategies import (
@@ -156,6 +164,7 @@ async def open_request(
     ``writes`` means that an answer is wanted. Raises InputError, NotFound and IndexMismatch.
     """
     question, meter = request.question, UsageMeter()
+    parts = replace(parts, embedder=MeteredEmbedder(parts.embedder, meter))
     searches = not (writes and is_small_talk(question))
     if request.checked and searches:
         with trace.stage("understand"):
@@ -163,6 +172,10 @@ async def open_request(
     reading = asyncio.to_thread(_read_tenant, parts, request, meter)
     if plan.mode == "keyword" or not searches:
         encoded, (allowed, view) = None, await reading
+    elif not all(part.local for part in parts.remote):
+        # Whether the question may be sent is known only then.
+        allowed, view = await reading
+        encoded = await encode_query(question, embedder=allowed.embedder, trace=trace)
     else:
         encoding = encode_query(question, embedder=parts.embedder, trace=trace)
         encoded, (allowed, view) = await asyncio.gather(encoding, reading)
@@ -179,11 +192,7 @@ def _read_tenant(
 ) -> tuple[Components, CollectionView]:
     """Return the permitted components with metered models, and the collections to search."""
     parts = apply_privacy_settings(parts)
-    if parts.generator is not None:
-        generator, judge = MeteredGenerator(parts.generator, meter), parts.judge
-        if isinstance(judge, AsksModel):
-            judge = judge.with_generator(generator)
-        parts = replace(parts, generator=generator, judge=judge)
+    parts = meter_models(parts, meter)
     names = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
     return parts, CollectionView(*parts.outlines.read(names))
 
@@ -209,27 +218,17 @@ async def analyse(context: RequestContext) -> AnalysedQuery:
             history=request.history,
             drop=dropped_fields(request.filters),
         )
-    if parts.generator is not None and context.plan.classify:
-        affordable = within_budget(
-            context.plan,
-            generator=parts.generator,
-            trace=trace,
-            pace=parts.latency_estimator,
+    reader, pace = parts.reader, parts.latency_estimator
+    limited = partial(within_budget, generator=parts.generator or reader, trace=trace, pace=pace)
+    if reader is not None and context.plan.classify and limited(context.plan).classify:
+        query = await trace.attempt(
+            "classify",
+            classify(query, generator=at_stage(reader, "classify"), names=names),
+            otherwise=query,
+            fallback="rules",
+            limit_ms=context.plan.expansion_ms,
         )
-        if affordable.classify:
-            query = await trace.attempt(
-                "classify",
-                classify(query, generator=parts.generator, names=names),
-                otherwise=query,
-                fallback="rules",
-                limit_ms=context.plan.expansion_ms,
-            )
-    plan = within_budget(
-        plan_for_kind(context.plan, query.kind, overrides=request.choices),
-        generator=parts.generator,
-        trace=trace,
-        pace=parts.latency_estimator,
-    )
+    plan = limited(plan_for_kind(context.plan, query.kind, overrides=request.choices))
     if query.continues:
         plan = replace(plan, final_k=min(plan.rerank_pool, CONTINUED * plan.final_k))
     if query.standalone != request.question and plan.mode != "keyword":

@@ -19,6 +19,7 @@ from quoth.core.plan import Plan
 from quoth.core.protocols import EncodedQuery, Index, Matrix
 from quoth.core.trace import Trace
 from quoth.core.types import Candidate, Chunk, Query, Variant
+from quoth.pipeline.budget import at_stage
 from quoth.pipeline.components import Components
 from quoth.query.expand import generated_variants
 from quoth.query.keywords import (
@@ -243,13 +244,16 @@ def _query_variants(query: Query, plan: Plan) -> tuple[Variant, ...]:
 
 async def _expand(context: SearchContext, query: Query) -> tuple[Variant, ...]:
     """Return a language model's other wordings, as far as the plan wants them and time permits."""
-    generator, plan = context.parts.generator, context.plan
+    generator, plan = context.parts.reader, context.plan
     if generator is None or not (plan.expansion == "generated" or plan.hyde):
         return ()
     found = await context.trace.attempt(
         "expand",
         generated_variants(
-            query, generator=generator, hyde=plan.hyde, languages=context.outline.languages
+            query,
+            generator=at_stage(generator, "expand"),
+            hyde=plan.hyde,
+            languages=context.outline.languages,
         ),
         otherwise=(),
         fallback="the question alone",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from threading import Lock
 
 import numpy as np
@@ -10,7 +11,8 @@ from cachetools import LRUCache
 
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import EmbeddingError
-from quoth.core.protocols import Embedder, EncodedQuery, Matrix, Role
+from quoth.core.protocols import CountsUsage, Embedder, EncodedQuery, Matrix, Role
+from quoth.core.types import Usage
 
 MAX_BYTES = 8_000_000
 """Memory for encodings: some 150 queries of 30 tokens, or thousands without token vectors."""
@@ -39,16 +41,24 @@ class CachedEmbedder:
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
         """Return one unit row per text, shape (texts, dimension); raises EmbeddingError."""
+        return (await self.embed_counted(texts, role=role))[0]
+
+    async def embed_counted(self, texts: Sequence[str], *, role: Role) -> tuple[Matrix, Usage]:
+        """Return the rows of `embed`, and what a provider charges for them."""
         if role != "query":
-            return await self.inner.embed(texts, role=role)
+            return await self._ask(texts, role=role)
         if len(texts) == 1:
-            return (await self.encode(texts[0])).vector[None].copy()
+            encoded = await self.encode(texts[0])
+            return encoded.vector[None].copy(), encoded.usage
+        usage = Usage()
         known = {text: row.vector for text in texts if (row := self._cached(text))}
         absent = list(dict.fromkeys(text for text in texts if text not in known))
         if absent:
             with self.breaker.call():
-                known.update(zip(absent, await self.inner.embed(absent, role=role), strict=True))
-        return np.array([known[text] for text in texts], np.float32).reshape(-1, self.dimension)
+                rows, usage = await self._ask(absent, role=role)
+            known.update(zip(absent, rows, strict=True))
+        found = np.array([known[text] for text in texts], np.float32)
+        return found.reshape(-1, self.dimension), usage
 
     async def encode(self, query: str) -> EncodedQuery:
         """Return a query's vector and token vectors from one pass; raises EmbeddingError."""
@@ -58,7 +68,7 @@ class CachedEmbedder:
         self.misses += 1
         with self.breaker.call():
             encoded = await self.inner.encode(query)
-        return self._keep(query, encoded)
+        return replace(self._keep(query, encoded), usage=encoded.usage)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, without the role's prefix and special tokens."""
@@ -69,6 +79,11 @@ class CachedEmbedder:
         with self._lock:
             self._encoded.clear()
         self.inner.close()
+
+    async def _ask(self, texts: Sequence[str], *, role: Role) -> tuple[Matrix, Usage]:
+        if isinstance(self.inner, CountsUsage):
+            return await self.inner.embed_counted(texts, role=role)
+        return await self.inner.embed(texts, role=role), Usage()
 
     def _cached(self, query: str) -> EncodedQuery | None:
         with self._lock:

@@ -15,7 +15,9 @@ import numpy as np
 from quoth.backends.http_access import HttpAccess
 from quoth.backends.http_json import JsonClient
 from quoth.core.errors import EmbeddingError
+from quoth.core.prices import price
 from quoth.core.protocols import EncodedQuery, Matrix, Role
+from quoth.core.types import Usage
 from quoth.text.analyzer import estimate_tokens
 
 BATCH_TEXTS = 32
@@ -35,6 +37,8 @@ class Dialect:
     body: Callable[[str, Sequence[str], Role, int | None], Body]
     vectors: Callable[[Mapping[str, Any]], Vectors]
     headers: Callable[[str], Mapping[str, str]] = lambda key: {"Authorization": f"Bearer {key}"}
+    tokens: Callable[[Mapping[str, Any]], Any] = lambda _reply: None
+    """The tokens that a reply is charged for; None where it does not tell."""
 
 
 def _openai_body(model: str, texts: Sequence[str], _role: Role, dimensions: int | None) -> Body:
@@ -68,10 +72,17 @@ def _openai_vectors(reply: Mapping[str, Any]) -> Vectors:
     return [row["embedding"] for row in sorted(reply["data"], key=lambda row: row["index"])]
 
 
-OPENAI = Dialect(lambda _model: "/embeddings", _openai_body, _openai_vectors)
-VOYAGE = Dialect(lambda _model: "/embeddings", _voyage_body, _openai_vectors)
+def _openai_tokens(reply: Mapping[str, Any]) -> Any:
+    return reply["usage"]["total_tokens"]
+
+
+OPENAI = Dialect(lambda _model: "/embeddings", _openai_body, _openai_vectors, tokens=_openai_tokens)
+VOYAGE = Dialect(lambda _model: "/embeddings", _voyage_body, _openai_vectors, tokens=_openai_tokens)
 COHERE = Dialect(
-    lambda _model: "/embed", _cohere_body, lambda reply: list(reply["embeddings"]["float"])
+    lambda _model: "/embed",
+    _cohere_body,
+    lambda reply: list(reply["embeddings"]["float"]),
+    tokens=lambda reply: reply["meta"]["billed_units"]["input_tokens"],
 )
 GEMINI = Dialect(
     lambda model: f"/v1beta/models/{model}:batchEmbedContents",
@@ -109,14 +120,27 @@ class RemoteEmbedder:
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
         """Return one unit row per text, shape (texts, dimension); raises EmbeddingError."""
-        rows = [np.zeros((0, self.dimension), np.float32)]
+        return (await self.embed_counted(texts, role=role))[0]
+
+    async def embed_counted(self, texts: Sequence[str], *, role: Role) -> tuple[Matrix, Usage]:
+        """Return the rows of `embed`, and the tokens and dollars that they cost.
+
+        Tokens are estimated where the provider does not tell them; dollars are by the dated price
+        table, 0 where a price is not known.
+        """
+        rows, tokens = [np.zeros((0, self.dimension), np.float32)], 0
         for at in range(0, len(texts), BATCH_TEXTS):
-            rows.append(await self._batch(texts[at : at + BATCH_TEXTS], role))
-        return np.concatenate(rows)
+            found, spent = await self._batch(texts[at : at + BATCH_TEXTS], role)
+            rows.append(found)
+            tokens += spent
+        access, used = self._access, Usage(tokens)
+        usd = price(used, provider=access.provider, model=access.model, local=access.local)
+        return np.concatenate(rows), Usage(tokens, usd=usd or 0.0)
 
     async def encode(self, query: str) -> EncodedQuery:
         """Return the query's vector; providers give no token vectors."""
-        return EncodedQuery((await self.embed([query], role="query"))[0])
+        rows, usage = await self.embed_counted([query], role="query")
+        return EncodedQuery(rows[0], usage=usage)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Over-estimate the tokens of each text."""
@@ -132,7 +156,7 @@ class RemoteEmbedder:
             await self._client.close()
         self.close()
 
-    async def _batch(self, texts: Sequence[str], role: Role) -> Matrix:
+    async def _batch(self, texts: Sequence[str], role: Role) -> tuple[Matrix, int]:
         if self._client is None:
             self._client = JsonClient(self._access, error=EmbeddingError)
         model, dialect = self._access.model, self._dialect
@@ -155,7 +179,13 @@ class RemoteEmbedder:
         if not np.all((lengths > 0) & np.isfinite(lengths)):
             raise self._unusable("sent a vector without a direction")
         scaled: Matrix = (rows / lengths).astype(np.float32)
-        return scaled
+        return scaled, self._charged(reply, sent)
+
+    def _charged(self, reply: Mapping[str, Any], sent: Sequence[str]) -> int:
+        try:
+            return max(0, int(self._dialect.tokens(reply)))
+        except (LookupError, TypeError, ValueError, OverflowError):
+            return sum(estimate_tokens(sent))
 
     def _unusable(self, reason: str) -> EmbeddingError:
         return EmbeddingError(f"The embedder {self.name} at {self.endpoint} {reason}.")

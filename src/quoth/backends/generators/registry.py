@@ -13,6 +13,7 @@ from quoth.backends.generators.access import PROVIDERS, Access, CountTokens, des
 from quoth.backends.generators.fallback import FallbackGenerator
 from quoth.backends.registry import backend, require
 from quoth.core.errors import ConfigError, GenerationError
+from quoth.core.plan import profile
 from quoth.core.prices import price
 from quoth.core.protocols import GenerationParams, Generator, Message, Written
 from quoth.core.types import Usage
@@ -109,6 +110,20 @@ def open_generator(
         )
     opened = [guard(LazyGenerator(access)) for access in accesses]
     return opened[0] if len(opened) == 1 else FallbackGenerator(*opened)
+
+
+def open_small(
+    settings: Settings, *, guard: Guard = lambda generator: generator
+) -> Generator | None:
+    """Open the language model of the setting ``small_llm``, or of the profile with its generator.
+
+    Raises ConfigError and MissingExtra.
+    """
+    own = profile(settings.profile).small_llm if settings.generator is None else None
+    name = settings.small_llm or own or "none"
+    # An address in the settings belongs to the generator.
+    other = settings.model_copy(update={"generator": name, "llm_base_url": None})
+    return open_generator(other, guard=guard)
 
 
 def _access(name: str, settings: Settings, *, alone: bool) -> Access:

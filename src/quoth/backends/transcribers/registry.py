@@ -6,8 +6,8 @@ from pathlib import Path
 
 from quoth.backends.registry import backend, require
 from quoth.core.errors import MissingExtra
-from quoth.core.protocols import Transcriber
 from quoth.core.settings import Settings
+from quoth.core.speech import Transcriber
 
 WORKER = "quoth.backends.transcribers.recording"
 """The module that transcribes recordings in the sandbox process."""

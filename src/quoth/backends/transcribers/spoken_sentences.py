@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quoth.core.protocols import SpokenSegment, SpokenWord
+from quoth.core.speech import SpokenSegment, SpokenWord
 
 PAUSE_S = 1.5
 """Silence that ends a sentence without a full stop."""

@@ -10,7 +10,8 @@ from faster_whisper import WhisperModel
 
 from quoth.backends.transcribers.spoken_sentences import sentences_of
 from quoth.core.errors import BackendError, ConfigError
-from quoth.core.protocols import Matrix, SpokenSegment, SpokenWord
+from quoth.core.protocols import Matrix
+from quoth.core.speech import SpokenSegment, SpokenWord
 
 SAMPLE_RATE = 16_000
 

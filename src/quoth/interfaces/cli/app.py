@@ -60,7 +60,10 @@ from quoth.interfaces.cli.show import open_reference, show
 from quoth.interfaces.cli.tune import tune
 
 FLAGS = ("--json", "--quiet", "-q")
-VALUED = ("--home", "--collection", "--profile", "--embedder", "--store", "--reranker")
+VALUED = (
+    *("--home", "--collection", "--profile", "--embedder", "--store", "--reranker"),
+    "--small-llm",
+)
 
 
 class GlobalOptionsGroup(TyperGroup):
@@ -104,7 +107,7 @@ def _version(wanted: bool) -> None:
 
 
 @app.callback()
-def start(
+def start(  # noqa: PLR0913 - one for each global option
     context: typer.Context,
     home: Annotated[
         Path | None, typer.Option(help="Folder of the library; default $QUOTH_HOME.")
@@ -120,6 +123,10 @@ def start(
     store: Annotated[str | None, typer.Option(help="Vector store as NAME or NAME@ADDRESS.")] = None,
     reranker: Annotated[
         str | None, typer.Option(help="Rerankers by name or folder, set apart by commas, or none.")
+    ] = None,
+    small_llm: Annotated[
+        str | None,
+        typer.Option(help="Small language model that reads and rewords queries, or none."),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Machine output on stdout, all else on stderr.")
@@ -145,6 +152,7 @@ def start(
                 "profile": profile,
                 "embedder": embedder,
                 "reranker": reranker,
+                "small_llm": small_llm,
                 "store": store,
             }
         )

@@ -81,4 +81,5 @@ def with_model(session: CliSession, llm: str | None) -> CliSession:
     """Return the session with the language models that this call names."""
     if llm is None:
         return session
-    return replace(session, settings=session.settings.model_copy(update={"generator": llm}))
+    chosen = {"generator": llm} | ({"small_llm": llm} if llm == "none" else {})
+    return replace(session, settings=session.settings.model_copy(update=chosen))

@@ -24,10 +24,9 @@ async def warm(engine: Engine) -> None:
     Nothing is stored, and no language model is called. An error here would fail a query as well,
     which then reports it.
     """
-    if engine.parts.generator is not None:
-        for model in unwrap_models(engine.parts.generator):
-            with suppress(BackendError):
-                await _open(model)
+    for model in (model for each in engine.parts.models for model in unwrap_models(each)):
+        with suppress(BackendError):
+            await _open(model)
     with suppress(BackendError):
         await engine.parts.embedder.embed(list(QUERIES), role="query")
     quiet = Engine(replace(engine.parts, observe=no_op))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,6 @@ import numpy as np
 import pytest
 
 from quoth.backends.embedders.registry import open_embedder
-from quoth.backends.registry import backend
 from quoth.backends.rerankers.registry import Rerankers
 from quoth.backends.states import check_parts
 from quoth.bootstrap import close_embedder
@@ -20,7 +21,7 @@ from quoth.core.errors import ConfigError, EmbeddingError, RerankError
 from quoth.core.protocols import CountsUsage, Embedder, Reranker
 from quoth.core.settings import Settings
 from quoth.core.types import Chars, Chunk
-from quoth.testing import MemoryIndex
+from tests.support.brought_package import install
 from tests.support.embedding_server import Script, embedding_server
 
 KEY = "key-of-the-tests"
@@ -202,15 +203,36 @@ def test_what_is_missing_is_named_in_one_sentence(chosen: dict[str, Any], words:
     assert "secret" not in str(caught.value)
 
 
-def test_another_package_brings_a_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    brought = EntryPoint("shelf", "quoth.testing:MemoryIndex", "quoth.stores")
-    monkeypatch.setattr(
-        "quoth.backends.registry.entry_points",
-        lambda group, name: [
-            each for each in [brought] if (each.group, each.name) == (group, name)
-        ],
+BROUGHT = """
+import sys
+import quoth
+
+parts = {"embedder": "mine", "store": "shelf", "reranker": "mine", "generator": "mine:large"}
+with quoth.open(sys.argv[1], **parts) as library:
+    library.add(sys.argv[2])
+    answer = library.ask("How does the colony stay warm?")
+    print(answer.provider, answer.model, len(answer.citations) > 0)
+    print(sorted(library._engine.parts.reranker.name.split()), library._engine.parts.embedder.name)
+"""
+
+
+def test_an_installed_package_brings_its_components(tmp_path: Path) -> None:
+    source = tmp_path / "bees.md"
+    source.write_text("# Bees\n\nThe colony stays warm by shivering in winter.\n")
+    path = os.pathsep.join([str(install(tmp_path / "packages")), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-c", BROUGHT, str(tmp_path / "home"), str(source)],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
-    assert backend("store", "shelf") is MemoryIndex
-    assert not check_parts(Settings(embedder="fake", store="shelf", home=tmp_path))
+    assert done.stderr == ""
+    said = ["brought large True", "['brought-reranker'] brought-embedder"]
+    assert done.stdout.splitlines() == said
+
+
+def test_what_no_package_brings_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="There is no store 'table'"):
         check_parts(Settings(embedder="fake", store="table", home=tmp_path))

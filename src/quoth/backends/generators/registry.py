@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
+from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from quoth.backends.generators.access import PROVIDERS, Access, CountTokens, destination, host_of
 from quoth.backends.generators.fallback import FallbackGenerator
-from quoth.backends.registry import backend, require
+from quoth.backends.registry import backend, plugin, require
 from quoth.core.errors import ConfigError, GenerationError
 from quoth.core.plan import profile
 from quoth.core.prices import price
@@ -100,16 +101,34 @@ def open_generator(
             f"'{names}' names no language models. Name one, such as ollama:qwen3:8b, or several "
             "separated by commas, or none."
         )
-    accesses = [_access(each, settings, alone=len(wanted) == 1) for each in wanted]
+    accesses = {
+        each: _access(each, settings, alone=len(wanted) == 1)
+        for each in wanted
+        if _brought(each) is None
+    }
     if settings.llm_base_url and not any(
-        access.url == settings.llm_base_url for access in accesses
+        access.url == settings.llm_base_url for access in accesses.values()
     ):
         raise ConfigError(
             "The setting 'llm_base_url' belongs to one language model, and none of those named "
             "takes it. Write the address after the name, as in openai:MODEL@https://HOST/v1."
         )
-    opened = [guard(LazyGenerator(access)) for access in accesses]
+    opened = [
+        guard(LazyGenerator(accesses[each]) if each in accesses else _open_brought(each, settings))
+        for each in wanted
+    ]
     return opened[0] if len(opened) == 1 else FallbackGenerator(*opened)
+
+
+def _brought(name: str) -> EntryPoint | None:
+    """Return what another package offers under the provider of a name."""
+    return plugin("generator", name.partition(":")[0])
+
+
+def _open_brought(name: str, settings: Settings) -> Generator:
+    provider, _, model = name.partition(":")
+    opened: Any = backend("generator", provider)
+    return cast(Generator, opened(settings, model))
 
 
 def open_small(

@@ -23,7 +23,7 @@ from bench.results import Figures
 from bench.system import Stages, Tools
 from bench.systems.quoth_engine import add_chunks, ask
 from quoth.bootstrap import open_engine
-from quoth.core.settings import load_settings
+from quoth.core.load_settings import load_settings
 from quoth.engine import Engine
 from quoth.pipeline.retrieve import Request
 

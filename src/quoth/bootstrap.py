@@ -17,6 +17,7 @@ from quoth.answering.prompts import Prompt, operator_prompts
 from quoth.backends.embedders import registry
 from quoth.backends.embedders.registry import DEFAULT_EMBEDDER as DEFAULT_EMBEDDER
 from quoth.backends.indexes.registry import store_place
+from quoth.backends.s3 import S3Access, S3Folder
 from quoth.backends.states import PartState, check_parts, part_states, profile_settings
 from quoth.backends.transcribers.registry import WORKER
 from quoth.backends.transcribers.registry import speech_folder as speech_folder
@@ -31,6 +32,7 @@ from quoth.core.protocols import (
     EntailmentModel,
     Generator,
     Index,
+    ObjectFolder,
     SparseEmbedder,
 )
 from quoth.core.remote_parts import RemotePart
@@ -120,6 +122,7 @@ async def open_tenants(
             prompts=prompts,
             about=about,
             observe=observe,
+            files=open_files(settings),
         )
 
         def open_tenant(tenant: str) -> Engine:
@@ -151,6 +154,7 @@ class ProcessResources:
     prompts: Mapping[str, Prompt]
     about: str
     observe: Observe
+    files: ObjectFolder | None = None
     cache: AnswerCache = field(default_factory=AnswerCache)
     pace: LatencyEstimator = field(default_factory=LatencyEstimator)
     indexes: WeakSet[IndexPool] = field(default_factory=WeakSet)
@@ -193,6 +197,7 @@ def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Dat
             outlines=OutlineCache(catalogue),
             embedder=shared.asked,
             remote=shared.remote,
+            files=shared.files,
             open_index=indexes,
             readers=shared.readers,
             pages=shared.pages,
@@ -286,6 +291,13 @@ def open_model(
         default = profile(settings.profile).generator
         opened = open_generator(settings, default=default, guard=guard)
     return None if opened is None else limit_chain(opened, limits=limits)
+
+
+def open_files(settings: Settings) -> ObjectFolder | None:
+    """Return the storage of uploaded files that machines share, None for the home folder."""
+    if settings.files is None:
+        return None
+    return S3Folder(settings.files, access=S3Access.of(settings))
 
 
 def open_judge(settings: Settings, generator: Generator | None) -> EntailmentModel | None:

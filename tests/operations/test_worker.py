@@ -21,6 +21,7 @@ from quoth.core.types import Document, ParsedDocument
 from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.operations.worker import ChildDied
 from quoth.pipeline.uploads import delete_stale_parts
+from quoth.store.blobs import Blobs
 from quoth.store.schema import tasks
 from quoth.store.upload_queue import Queue
 from quoth.store.upload_tasks import Task
@@ -132,7 +133,7 @@ async def test_an_upload_that_is_stopped_takes_no_other_files_document_along(
 
         def stopped_first(queue: Queue, key: str, **fate: Any) -> bool:
             UploadStore(house.tenants.database, tenant="local").drop(sent.id)
-            delete_stale_parts(house.tenants.database, home=tmp_path / "home", tenant="local")
+            delete_stale_parts(house.tenants.database, Blobs(tmp_path / "home", tenant="local"))
             done.set()
             return end(queue, key, **fate)
 

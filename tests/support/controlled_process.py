@@ -29,8 +29,8 @@ from quoth.engine import Engine
 from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.interfaces import isolated_add
 from quoth.pipeline.retrieve import Request
-from quoth.pipeline.uploads import delete_stale_parts
-from quoth.store.blobs import stored_name
+from quoth.pipeline.uploads import delete_stale_parts, tenant_blobs
+from quoth.store.blobs import Blobs, stored_name
 from quoth.store.rows import Collection
 from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.tenants import Tenants
@@ -136,7 +136,7 @@ class Deeds:
     async def compact(self, *, tenant: str) -> None:
         """Do all that is done now and then."""
         engine = self._tenants.engine(tenant)
-        delete_stale_parts(self._tenants.database, home=self._tenants.settings.home, tenant=tenant)
+        delete_stale_parts(self._tenants.database, tenant_blobs(engine.parts))
         if (found := engine.parts.catalogue.find_collection("default")) is not None:
             await engine.parts.open_index(found.table).optimize()
             await engine.settle()
@@ -160,7 +160,7 @@ class Deeds:
         used = set()
         home = self._tenants.settings.home
         for tenant in TenantRoundRobin(self._tenants.database).tenants():
-            delete_stale_parts(self._tenants.database, home=home, tenant=tenant, hours=0)
+            delete_stale_parts(self._tenants.database, Blobs(home, tenant=tenant), hours=0)
             catalogue = self._tenants.engine(tenant).parts.catalogue
             for collection in catalogue.collections():
                 used |= {stored_name(each.source) for each in catalogue.documents(collection)}

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from quoth.backends.embedders.registry import folder_of, remote_model
 from quoth.backends.indexes.registry import store_access
 from quoth.backends.registry import Part, plugin, require
+from quoth.backends.s3 import SCHEME, S3Access, checked_address
 from quoth.core.errors import ConfigError
 from quoth.core.plan import profile
 from quoth.core.remote_parts import RemoteKind, RemotePart
@@ -22,6 +23,7 @@ SENT: Mapping[RemoteKind, tuple[str, ...]] = {
     "embedder": ("the documents that are added", "the question"),
     "reranker": ("the question", "the passages that were found for it"),
     "store": ("vectors of the documents", "names of speakers, sections and labels"),
+    "files": ("the uploaded files",),
 }
 
 
@@ -93,7 +95,16 @@ def _embedder(settings: Settings) -> list[RemotePart]:
 
 def _store(settings: Settings) -> list[RemotePart]:
     name, access = store_access(settings, folder=Path(), dimension=0, connect=_no_engine)
-    return [_sent("store", name, access.address)] if access.address else []
+    s3 = S3Access.of(settings)
+    sent = []
+    if access.address:
+        in_bucket = access.address.startswith(SCHEME)
+        store = _sent("store", name, s3.url if in_bucket else access.address)
+        # A table of LanceDB has the terms beside the vectors.
+        sent.append(replace(store, what=(*store.what, "their words")) if in_bucket else store)
+    if settings.files is not None:
+        sent.append(_sent("files", checked_address(settings.files), s3.url))
+    return sent
 
 
 def _reranker(settings: Settings) -> list[RemotePart]:

@@ -30,6 +30,8 @@ PROVIDER_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "chroma_api_key": ("CHROMA_API_KEY",),
     "milvus_token": ("MILVUS_TOKEN",),
     "pinecone_api_key": ("PINECONE_API_KEY",),
+    "s3_access_key": ("AWS_ACCESS_KEY_ID",),
+    "s3_secret_key": ("AWS_SECRET_ACCESS_KEY",),
     "qdrant_api_key": ("QDRANT_API_KEY",),
 }
 """The environment variables that providers define for their own API keys."""
@@ -65,7 +67,17 @@ class Settings(BaseSettings):
     store: str | None = None
     """The vector store as NAME or NAME@ADDRESS; None for the profile's own. In the home folder:
     lancedb, sqlite-vec, chroma, qdrant, milvus; on a server: chroma, qdrant, milvus, pgvector,
-    pinecone."""
+    pinecone; in a bucket: lancedb@s3://BUCKET/FOLDER."""
+    files: str | None = Field(default=None, max_length=500)
+    """Where uploaded files are kept, as s3://BUCKET/FOLDER; None for the home folder."""
+    s3_endpoint: str | None = Field(default=None, pattern="^https?://[^/@]+/?$")
+    """The address of S3-compatible storage, as in https://s3.example.org; None for AWS."""
+    s3_region: str = Field(default="us-east-1", max_length=50)
+    """The region of the buckets."""
+    s3_access_key: SecretStr | None = None
+    """The id of the key for the buckets; also found as AWS_ACCESS_KEY_ID."""
+    s3_secret_key: SecretStr | None = None
+    """The secret of that key; also found as AWS_SECRET_ACCESS_KEY."""
     store_seconds: float = Field(default=5, gt=0, le=3600)
     """Time limit of one search in a store other than LanceDB; after it keywords alone decide."""
     reranker: str | None = None

@@ -266,9 +266,8 @@ def _referenced_files(parts: Components) -> set[str]:
 
 
 def _clear_blobs(parts: Components) -> int:
-    database, settings = parts.catalogue.database, parts.settings
-    gone = delete_stale_parts(database, home=settings.home, tenant=settings.tenant)
     blobs = tenant_blobs(parts)
+    gone = delete_stale_parts(parts.catalogue.database, blobs)
 
     def deserted(needs: Requirements) -> int:
         blobs.clear_parts(needs.uploads, older_s=SENDING_S)

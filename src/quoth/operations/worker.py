@@ -185,11 +185,9 @@ class WorkerPool:
 
     def _maintain(self) -> None:
         for tenant in self._line.tenants():
-            own = self._tenants.settings.model_copy(update={"tenant": tenant})
-            delete_stale_vectors(own)
-            delete_stale_parts(
-                self._tenants.database, home=self._tenants.settings.home, tenant=tenant
-            )
+            parts = self._tenants.engine(tenant).parts
+            delete_stale_vectors(parts.settings)
+            delete_stale_parts(self._tenants.database, tenant_blobs(parts))
 
     def _take(self, *, small: bool) -> tuple[str, Queue, LeasedTasks] | None:
         """Lease the next tasks of the next tenant."""
@@ -286,9 +284,10 @@ class WorkerPool:
         with the same content from another source stays.
         """
         engine = self._tenants.engine(tenant)
-        path = tenant_blobs(engine.parts).path(task.sha256 or "", name=task.name)
-        ours = stored_name(document.source) == path.name
-        if ours and not await asyncio.to_thread(path.is_file):
+        blobs = tenant_blobs(engine.parts)
+        name = blobs.path(task.sha256 or "", name=task.name).name
+        ours = stored_name(document.source) == name
+        if ours and not await asyncio.to_thread(blobs.exists, name):
             with suppress(NotFound):
                 await engine.remove([document.document_id], collection=task.collection)
 
@@ -332,7 +331,7 @@ async def ingest_batch(
     named: dict[str, Task] = {}
     said: dict[Path, DocumentMetadata] = {}
     for task in hand.tasks.values():
-        path = blobs.path(task.sha256 or "", name=task.name).resolve()
+        path = (await asyncio.to_thread(blobs.fetch, task.sha256 or "", name=task.name)).resolve()
         if path.name not in named and path.is_file():
             named[path.name] = task
             said[path] = metadata_of(task.given, name=task.name)
@@ -351,7 +350,7 @@ async def ingest_batch(
 async def add_file(engine: Engine, task: Task, hand: LeasedTasks) -> Document:
     """Add the file of a task to its collection; return the document, which may have failed."""
     blobs = tenant_blobs(engine.parts)
-    path = blobs.path(task.sha256 or "", name=task.name)
+    path = await asyncio.to_thread(blobs.fetch, task.sha256 or "", name=task.name)
     if not path.is_file():
         raise DocumentError("not_found", GONE)
     given = metadata_of(task.given, name=task.name)

@@ -20,6 +20,7 @@ from quoth.core.protocols import (
     EntailmentModel,
     Generator,
     Index,
+    ObjectFolder,
     Reranker,
     SpanScorer,
     TokenRows,
@@ -128,6 +129,8 @@ class Components:
     outlines: OutlineCache
     remote: tuple[RemotePart, ...] = ()
     """The components on servers, beside language models."""
+    files: ObjectFolder | None = None
+    """The storage of uploaded files that several machines share; None: the home folder."""
     reranker: Reranker | None = None
     tokens: TokenVectorStore | None = None
     """Token vectors of the embedder, from the pass that embeds a chunk."""

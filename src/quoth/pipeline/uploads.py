@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from quoth.core.errors import InputError, NotFound
 from quoth.core.types import Document
@@ -23,7 +22,8 @@ STALE_HOURS = 24.0
 
 def tenant_blobs(parts: Components) -> Blobs:
     """Return the tenant's blob store."""
-    return Blobs(parts.settings.home, tenant=parts.settings.tenant)
+    settings = parts.settings
+    return Blobs(settings.home, tenant=settings.tenant, shared=parts.files)
 
 
 def upload_store(parts: Components) -> UploadStore:
@@ -52,15 +52,11 @@ def metadata_of(fields: Mapping[str, str], *, name: str | None = None) -> Docume
 def forget_documents(parts: Components, ids: Sequence[str]) -> None:
     """Delete the upload records of removed documents, and files that nothing else uses."""
     upload_store(parts).forget(ids)
-    settings = parts.settings
-    delete_stale_parts(parts.catalogue.database, home=settings.home, tenant=settings.tenant)
+    delete_stale_parts(parts.catalogue.database, tenant_blobs(parts))
 
 
-def delete_stale_parts(
-    database: Database, *, home: Path, tenant: str, hours: float = STALE_HOURS
-) -> int:
-    """Abandon stalled uploads and delete unused files; return their number."""
-    blobs = Blobs(home, tenant=tenant)
+def delete_stale_parts(database: Database, blobs: Blobs, *, hours: float = STALE_HOURS) -> int:
+    """Abandon a tenant's stalled uploads and delete unused files; return their number."""
 
     def unused(needs: Requirements) -> int:
         used = {blobs.path(sha256, name=name).name for sha256, name in needs.tasks}
@@ -70,7 +66,7 @@ def delete_stale_parts(
 
     given_up = datetime.now(UTC) - timedelta(hours=hours)
     before = given_up.isoformat(timespec="milliseconds")
-    return UploadStore(database, tenant=tenant).clear(unused, before=before)
+    return UploadStore(database, tenant=blobs.tenant).clear(unused, before=before)
 
 
 LISTED = 5

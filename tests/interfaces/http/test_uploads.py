@@ -19,6 +19,7 @@ from quoth.interfaces.http.uploads.receive import receive_more
 from quoth.operations.worker import WorkerTimings
 from quoth.pipeline.commit import commit_entries
 from quoth.pipeline.uploads import delete_stale_parts
+from quoth.store.blobs import Blobs
 from quoth.store.upload_queue import Queue
 from tests.support.full_disk import no_room
 from tests.support.service_client import House
@@ -250,9 +251,9 @@ async def test_an_abandoned_upload_expires(tmp_path: Path) -> None:
     async with asking(tmp_path) as (house, client):
         at = (await client.post("/v1/uploads", headers={"Upload-Length": "9"})).headers["location"]
         await client.patch(at, headers={"Upload-Offset": "0"}, content=b"12345")
-        delete_stale_parts(house.tenants.database, home=tmp_path, tenant="ada")
+        delete_stale_parts(house.tenants.database, Blobs(tmp_path, tenant="ada"))
         assert (await client.get(at)).json()["received"] == 5
-        delete_stale_parts(house.tenants.database, home=tmp_path, tenant="ada", hours=0)
+        delete_stale_parts(house.tenants.database, Blobs(tmp_path, tenant="ada"), hours=0)
         assert (await client.get(at)).status_code == 404
         assert files_in(tmp_path) == []
 

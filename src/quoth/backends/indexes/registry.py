@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from quoth.backends.indexes.lancedb.bucket import Bucket
 from quoth.backends.indexes.lancedb.index import LanceIndex
 from quoth.backends.indexes.vector_store import Connect, StoreAccess
 from quoth.backends.registry import backend, require
+from quoth.backends.s3 import S3Access, S3Folder, checked_address
 from quoth.core.errors import ConfigError
 from quoth.core.plan import profile
 from quoth.core.protocols import Index, SparseEmbedder
@@ -40,13 +42,15 @@ class StorePlace:
     """The chosen store and what it needs to open a table of one tenant.
 
     ``access`` is that of every table but for its name. ``keywords`` is the server that holds the
-    keyword index, None for files in the folder. LanceDB makes a snapshot from ``vector_rows`` on.
+    keyword index and the locks of shared tables, None for files in the folder. LanceDB makes a
+    snapshot from ``vector_rows`` on.
     """
 
     name: str
     access: StoreAccess
     keywords: str | None = None
     vector_rows: int = 256
+    s3: S3Access = field(default_factory=S3Access)
 
     def open(
         self,
@@ -76,6 +80,7 @@ class StorePlace:
                 access.table,
                 dimension=access.dimension,
                 vector_rows=self.vector_rows,
+                bucket=self._bucket() if access.address else None,
                 on_operation=on_operation,
             )
         from quoth.backends.indexes.keywords import SqlKeywords
@@ -99,9 +104,20 @@ class StorePlace:
             file = access.folder / f"{access.table}.{kind}.sqlite"
         return partial(access.connect, file or self.keywords or ""), file
 
+    def _bucket(self) -> Bucket:
+        """Return where the tenant's tables are; their lock is in the catalogue's own server."""
+        access, server = self.access, self.keywords
+        address = f"{access.address}/{access.folder.name}"
+        return Bucket(
+            address,
+            options=self.s3.lance_options(),
+            objects=S3Folder(f"{address}/segments", access=self.s3),
+            locks=None if server is None else partial(access.connect, server),
+        )
+
 
 STORES: Mapping[str, StoreRow] = {
-    "lancedb": StoreRow(),
+    "lancedb": StoreRow(servers=True),
     "sqlite-vec": StoreRow(),
     "chroma": StoreRow(servers=True, key="chroma_api_key"),
     "pgvector": StoreRow(servers=True, local=False),
@@ -119,6 +135,8 @@ def store_access(
     """Return the store of the settings and how it is reached; raises ConfigError, MissingExtra."""
     name, address = split_store(settings.store or profile(settings.profile).store)
     row = STORES.get(name, StoreRow(servers=True))
+    if name == "lancedb" and address:
+        address = checked_address(address)
     if address and not row.servers:
         raise ConfigError(f"The store '{name}' is a folder on this machine and takes no address.")
     if name == "pgvector" and not address and settings.database is not None:
@@ -158,7 +176,8 @@ def store_place(
         keywords = access.address
     elif access.address and settings.database is not None:
         keywords = settings.database.get_secret_value()
-    return StorePlace(name, access, keywords, settings.vector_index_rows)
+    s3 = S3Access.of(settings)
+    return StorePlace(name, access, keywords, settings.vector_index_rows, s3)
 
 
 def split_store(text: str) -> tuple[str, str]:

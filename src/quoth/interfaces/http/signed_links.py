@@ -86,6 +86,7 @@ def service_key(home: Path) -> bytes:
     """Return the key of the service, made on first use; all processes of a home share it."""
     path = home / KEY_FILE
     if not path.exists():
+        home.mkdir(parents=True, exist_ok=True)
         draft = home / f"{KEY_FILE}.{secrets.token_hex(8)}.draft"
         with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
             file.write(secrets.token_bytes(KEY_BYTES))

@@ -17,6 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from quoth.backends.indexes.lancedb.bucket import Bucket
 from quoth.backends.indexes.near_terms import weigh_terms
 from quoth.backends.indexes.snapshot.follow import SegmentFollower
 from quoth.backends.indexes.snapshot.store import SEGMENT_ROWS, SegmentStore
@@ -33,7 +34,7 @@ NO_ROOM = ("No space left", "File too large", "quota exceeded")
 
 
 class LanceIndex:
-    """One table of a LanceDB folder, serving one collection.
+    """One table of a LanceDB folder or bucket, serving one collection.
 
     ``vector_rows`` is the minimum number of rows for a snapshot, ``segment_rows`` the maximum of
     one of its segments. ``on_operation`` is called with the name of every write before and after
@@ -48,6 +49,7 @@ class LanceIndex:
         dimension: int,
         vector_rows: int,
         segment_rows: int = SEGMENT_ROWS,
+        bucket: Bucket | None = None,
         on_operation: Callable[[str], None] = lambda _name: None,
     ) -> None:
         self._folder = folder
@@ -56,7 +58,10 @@ class LanceIndex:
         self._vector_rows = vector_rows
         self._on_operation = on_operation
         self._store: LanceStore | None = None
-        self._segments = SegmentStore(folder, table)
+        self._bucket = bucket
+        self._segments = SegmentStore(
+            folder, table, shared=None if bucket is None else bucket.objects
+        )
         self._follower = SegmentFollower(
             self._segments, vector_rows=vector_rows, segment_rows=segment_rows
         )
@@ -212,6 +217,7 @@ class LanceIndex:
                 self._folder,
                 self._name,
                 dimension=self._dimension,
+                bucket=self._bucket,
                 on_operation=self._on_operation,
             )
         return self._store

@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from quoth.backends.indexes.lancedb.bucket import Bucket
 from quoth.backends.indexes.lancedb.checksums import TableChecksums
 from quoth.backends.indexes.lancedb.client import (
     BooleanQuery,
@@ -22,36 +23,48 @@ from quoth.backends.indexes.lancedb.client import (
 )
 from quoth.backends.indexes.lancedb.schema import INDEXED, column_index, predicate, rows, schema
 from quoth.backends.indexes.near_terms import NEAR_WEIGHT
-from quoth.backends.indexes.writer_lock import writer_lock
+from quoth.backends.indexes.writer_lock import server_lock, writer_lock
 from quoth.core.errors import IndexCorrupt, IndexMismatch
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Filter, Scored
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
 
 KEEP_VERSIONS = timedelta(minutes=10)
 """Old versions stay readable this long for searches that are under way."""
 
 
 class LanceStore:
-    """One table, opened on first use.
+    """One table, opened on first use, in the folder or in a bucket.
 
     ``on_operation`` is called with the name of every write before and after it.
     """
 
     def __init__(
-        self, folder: Path, table: str, *, dimension: int, on_operation: Callable[[str], None]
+        self,
+        folder: Path,
+        table: str,
+        *,
+        dimension: int,
+        bucket: Bucket | None = None,
+        on_operation: Callable[[str], None],
     ) -> None:
         self._folder = folder
         self._name = table
         self._schema = schema(dimension)
+        self._bucket = bucket
         self._on_operation = on_operation
-        self._sums = TableChecksums(folder, table)
+        # A bucket keeps checksums of its own.
+        self._sums = None if bucket else TableChecksums(folder, table)
+        self._locks: Engine | None = None
         self._table: Any = None
         self._terms: tuple[int, frozenset[str]] | None = None
         self._opening = asyncio.Lock()
 
     async def found(self) -> Any:
         """Return the table, None where it does not exist; raises IndexMismatch for an old one."""
-        if self._table is None and self._folder.is_dir():
+        if self._table is None and (self._bucket or self._folder.is_dir()):
             async with self._opening:
                 self._table = self._table or await self._existing(await self._connect())
         return self._table
@@ -73,12 +86,17 @@ class LanceStore:
         return self._table
 
     async def _connect(self) -> Any:
-        return await lancedb.connect_async(self._folder, read_consistency_interval=timedelta(0))
+        place = self._bucket.address if self._bucket else self._folder
+        options = dict(self._bucket.options) if self._bucket else None
+        return await lancedb.connect_async(
+            place, storage_options=options, read_consistency_interval=timedelta(0)
+        )
 
     async def _existing(self, database: Any) -> Any:
         if self._name not in (await database.list_tables()).tables:
             return None
-        await asyncio.to_thread(self._sums.check)
+        if self._sums:
+            await asyncio.to_thread(self._sums.check)
         try:
             table = await database.open_table(self._name)
         except ValueError as error:
@@ -101,11 +119,17 @@ class LanceStore:
 
     @asynccontextmanager
     async def turn(self, operation: str) -> AsyncIterator[None]:
-        """Hold the writer lock, across all processes."""
-        async with writer_lock(self._folder, self._name):
+        """Hold the writer lock, across all processes and machines."""
+        if self._bucket and self._bucket.locks and self._locks is None:
+            self._locks = await asyncio.to_thread(self._bucket.locks)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        locks = self._locks
+        own = server_lock(locks, self._name) if locks else writer_lock(self._folder, self._name)
+        async with own:
             self._on_operation(f"before {operation}")
             yield
-            await asyncio.to_thread(self._sums.note)
+            if self._sums:
+                await asyncio.to_thread(self._sums.note)
             self._on_operation(f"after {operation}")
 
     # --- writing ------------------------------------------------------------------------------
@@ -134,7 +158,8 @@ class LanceStore:
         """Remove the table; the caller has its turn."""
         database = await self._connect()
         await database.drop_table(self._name, ignore_missing=True)
-        self._sums.forget()
+        if self._sums:
+            self._sums.forget()
         self._table = None
 
     # --- searching ----------------------------------------------------------------------------
@@ -224,6 +249,9 @@ class LanceStore:
         if self._table is not None:
             self._table.close()
             self._table = None
+        if self._locks is not None:
+            self._locks.dispose()
+            self._locks = None
 
 
 def matrix_of(column: Any) -> Matrix:

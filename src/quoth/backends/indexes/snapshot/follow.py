@@ -8,7 +8,8 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from quoth.backends.indexes.snapshot.store import SegmentStore, Version
+from quoth.backends.indexes.snapshot.files import Manifest, Version
+from quoth.backends.indexes.snapshot.store import SegmentStore
 from quoth.core.protocols import Matrix
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class SegmentFollower:
 
     async def arrays(self, made: Any, vectors: Matrix) -> Any:
         """Return the arrays of a segment of new rows, None where there are no segments."""
-        if self._segments.manifest() is None:
+        if await self._manifest() is None:
             return None
         module = await asyncio.to_thread(import_module, f"{PACKAGE}.build")
         return await asyncio.to_thread(module.rows_to_arrays, made, vectors)
@@ -44,7 +45,7 @@ class SegmentFollower:
         """Do what was done to the table since ``before``; begin segments where they pay now."""
         after = await table.version()
         begins = before[1] < self._vector_rows <= after[1]
-        if not begins and self._segments.manifest() is None:
+        if not begins and await self._manifest() is None:
             return
         writer = await self._writer()
         change = partial(writer.change, added, deleted=deleted, before=before, after=after)
@@ -54,7 +55,7 @@ class SegmentFollower:
     async def compacted(self, table: LanceStore, *, before: Version) -> None:
         """Merge small segments after the table was compacted; remove all of a small table's."""
         after = await table.version()
-        if self._segments.manifest() is None:
+        if await self._manifest() is None:
             return
         if after[1] < self._vector_rows:
             await asyncio.to_thread(self._segments.remove)
@@ -69,13 +70,16 @@ class SegmentFollower:
         version = await table.version()
         if version[1] < self._vector_rows:
             return False
-        manifest = self._segments.manifest()
+        manifest = await self._manifest()
         current = manifest is not None and manifest.version == version
         return not current or await self._segments.current() is None
 
     async def reconcile(self, table: LanceStore) -> None:
         """Make the segments those of the table."""
         await (await self._writer()).reconcile(table)
+
+    async def _manifest(self) -> Manifest | None:
+        return await asyncio.to_thread(self._segments.manifest)
 
     async def _writer(self) -> SegmentWriter:
         module = await asyncio.to_thread(import_module, f"{PACKAGE}.write")

@@ -1,69 +1,61 @@
-"""Segments on disk: one file for each, and a manifest that names those of the active snapshot.
+"""The segments of a table and the manifest that names those of the active snapshot.
 
 Segments are derived data: where one is missing or damaged the table answers, until the next write
-or build replaces it.
+or build replaces it. Where several machines share a table, manifest and segments are on their
+storage, and the folder holds copies of the segments, which never change.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import mmap
+import math
 import os
-import shutil
+import time
 import uuid
-import zlib
-from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from quoth.backends.indexes.checksum import file_checksum
+from quoth.backends.indexes.snapshot.files import (
+    SIGNED,
+    Manifest,
+    Stored,
+    Version,
+    map_segment,
+    read_manifest,
+    remove_file,
+    unpack_mask,
+    write_arrays,
+    write_manifest,
+)
 from quoth.backends.indexes.snapshot.search import Part, Snapshot
 from quoth.backends.indexes.snapshot.segment import Numbers, Segment
+from quoth.core.errors import BackendError
+from quoth.core.protocols import ObjectFolder
 
-FORMAT = 4
 SEGMENT_ROWS = 250_000
 """Rows of a full segment: it is not merged any more."""
-ALIGNED = 64
-"""Each array of a file begins at a multiple of so many bytes."""
-SIGNED = 32
-"""Characters of the manifest's digest, its first line."""
 TRIES = 3
-
-Version = tuple[int, int]
-"""The version of a table and its number of rows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A segment of the manifest: its file, size, CRC-32, and the mask of rows that are there."""
-
-    name: str
-    size: int
-    crc: int
-    alive: str
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """The active segments, and the version of the table that they were made of."""
-
-    version: Version
-    segments: tuple[Stored, ...]
+REFRESH_S = 1.0
+"""Seconds after which shared storage is asked again whether there is a newer manifest."""
+PATIENCE_S = 1.0
+KEEP_COPIES_S = 600.0
 
 
 class SegmentStore:
-    """The segments of one table in a folder; whoever writes holds the writer lock of the table."""
+    """The segments of one table in a folder; whoever writes holds the writer lock of the table.
 
-    def __init__(self, root: Path, table: str) -> None:
+    ``shared`` is the storage of all machines, if there is one.
+    """
+
+    def __init__(self, root: Path, table: str, *, shared: ObjectFolder | None = None) -> None:
         self._root = root
         self._table = table
+        self._shared = None if shared is None else shared.below(table)
+        self._looked = -math.inf
+        self._refreshing: asyncio.Task[None] | None = None
+        self._writes = 0
         self._seen: bytes | None = None
         self._loaded: dict[str, Segment] = {}
         self._lock = asyncio.Lock()
@@ -73,8 +65,13 @@ class SegmentStore:
     # --- reading ------------------------------------------------------------------------------
 
     async def current(self) -> Snapshot | None:
-        """Return the active snapshot, None where there is none; read again when it has changed."""
-        if self._signature() != self._seen:
+        """Return the active snapshot, None where there is none; read again when it has changed.
+
+        Shared storage is looked at every `REFRESH_S`; while it fails, what is here answers.
+        """
+        if self._shared is not None:
+            await self._refresh()
+        elif self._signature() != self._seen:
             async with self._lock:
                 # Looked at before reading: a write meanwhile makes the next call read again.
                 seen = self._signature()
@@ -83,25 +80,46 @@ class SegmentStore:
                     self._seen = seen
         return self.latest
 
+    async def _refresh(self) -> None:
+        """Look for a newer manifest; wait for it at most `PATIENCE_S` if there is an older one."""
+        if self._refreshing is None or self._refreshing.done():
+            if time.monotonic() - self._looked < REFRESH_S:
+                return
+            self._looked = time.monotonic()
+            self._refreshing = asyncio.create_task(self._reload(self._writes))
+        if self.latest is None:
+            await asyncio.shield(self._refreshing)
+        else:
+            left_s = self._looked + PATIENCE_S - time.monotonic()
+            await asyncio.wait({self._refreshing}, timeout=max(0.0, left_s))
+
+    async def _reload(self, writes: int) -> None:
+        found, content = self.latest, self._seen
+        try:
+            content = await asyncio.to_thread(self._read)
+            if content != self._seen:
+                found = await asyncio.to_thread(self._open) if content else None
+        except BackendError:
+            if self.latest is None:
+                raise
+        if writes == self._writes:  # else this machine has written something newer
+            self.latest, self._seen = found, content
+
+    def _reread(self) -> None:
+        """Make the next search look at the storage."""
+        self._writes += 1
+        self._looked, self._refreshing = -math.inf, None
+
     def manifest(self) -> Manifest | None:
         """Return the manifest, None where there is none that can be read."""
-        try:
-            digest, _, text = self.manifest_path.read_bytes().partition(b"\n")
-            if digest != _digest(text):
-                return None
-            found = json.loads(text)
-            if found["format"] != FORMAT:
-                return None
-            segments = tuple(Stored(**each) for each in found["segments"])
-            return Manifest((found["version"][0], found["version"][1]), segments)
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+        content = self._read()
+        return None if content is None else read_manifest(content)
 
     def parts(self, manifest: Manifest) -> list[Part]:
         """Return those segments of a manifest that are whole."""
         loaded = [(self._segment(each), each.alive) for each in manifest.segments]
         self._loaded = {segment.name: segment for segment, _ in loaded if segment}
-        return [Part(each, _unpacked(alive, each.rows)) for each, alive in loaded if each]
+        return [Part(each, unpack_mask(alive, each.rows)) for each, alive in loaded if each]
 
     @property
     def manifest_path(self) -> Path:
@@ -118,30 +136,35 @@ class SegmentStore:
         """Write a segment to a new file; it is active once a manifest names it."""
         name = f"{self._table}.{uuid.uuid4().hex[:12]}.scan"
         try:
-            _write_arrays(self._root / name, arrays)
+            write_arrays(self._root / name, arrays)
             checksum = file_checksum(self._root / name)
-            segment = _map_segment(self._root / name, checksum=checksum)
+            segment = map_segment(self._root / name, checksum=checksum)
         except BaseException:
             (self._root / name).unlink(missing_ok=True)
             raise
         self._loaded = {**self._loaded, name: segment}
+        if self._shared is not None:
+            self._shared.upload(name, self._root / name)
         return segment
 
     def activate(self, parts: Sequence[Part], *, version: Version) -> None:
         """Replace the manifest in one step, and remove the files that it does not name."""
-        named = [
-            Stored(part.segment.name, *part.segment.checksum, _packed(part.alive)) for part in parts
-        ]
-        content = {"format": FORMAT, "version": version, "segments": [asdict(one) for one in named]}
-        text = json.dumps(content, separators=(",", ":")).encode()
-        draft = self.manifest_path.with_suffix(".tmp")
-        draft.write_bytes(_digest(text) + b"\n" + text)
-        draft.replace(self.manifest_path)
-        self._remove_except({each.name for each in named})
+        content = write_manifest(parts, version=version)
+        if self._shared is not None:
+            self._shared.put(self.manifest_path.name, content)
+            self._reread()
+        else:
+            draft = self.manifest_path.with_suffix(".tmp")
+            draft.write_bytes(content)
+            draft.replace(self.manifest_path)
+        self._remove_except({part.segment.name for part in parts})
 
     def remove(self) -> None:
         """Remove the manifest and every segment of the table."""
         self.manifest_path.unlink(missing_ok=True)
+        if self._shared is not None:
+            self._shared.delete([self.manifest_path.name])
+            self._reread()
         self._remove_except(set())
 
     # --- files --------------------------------------------------------------------------------
@@ -155,6 +178,15 @@ class SegmentStore:
         except OSError:
             return None
 
+    def _read(self) -> bytes | None:
+        """Return the content of the manifest, None where there is none."""
+        if self._shared is not None:
+            return self._shared.get(self.manifest_path.name)
+        try:
+            return self.manifest_path.read_bytes()
+        except OSError:
+            return None
+
     def _open(self) -> Snapshot | None:
         """Read the snapshot; a segment that a writer has just removed has a newer manifest."""
         for _ in range(TRIES):
@@ -163,6 +195,7 @@ class SegmentStore:
                 break
             parts = self.parts(manifest)
             if len(parts) == len(manifest.segments):
+                self._remove_copies({each.name for each in manifest.segments})
                 return Snapshot(parts)
         return None
 
@@ -171,69 +204,26 @@ class SegmentStore:
         if stored.name in self._loaded:
             return self._loaded[stored.name]
         path, checksum = self._root / stored.name, (stored.size, stored.crc)
+        if self._shared is not None and not path.is_file():
+            self._shared.download(stored.name, path)
         try:
             if path.stat().st_size != stored.size or file_checksum(path) != checksum:
                 return None
-            return _map_segment(path, checksum=checksum)
+            return map_segment(path, checksum=checksum)
         except (OSError, ValueError, KeyError):
             return None
 
     def _remove_except(self, kept: set[str]) -> None:
         for path in self._root.glob(f"{self._table}.*.scan"):
             if path.name not in kept:
-                _remove(path)
+                remove_file(path)
+        if self._shared is not None:
+            left = set(self._shared.names()) - kept - {self.manifest_path.name}
+            self._shared.delete(left)
 
-
-def _remove(path: Path) -> None:
-    if path.is_dir():  # of an earlier format
-        shutil.rmtree(path, ignore_errors=True)
-        return
-    with suppress(OSError):  # some systems keep files that a search still reads
-        path.unlink()
-
-
-def _write_arrays(path: Path, arrays: Mapping[str, Numbers]) -> None:
-    """Write arrays to a file: the size of a JSON header, the header, the arrays."""
-    at, header = 0, {}
-    for name, array in arrays.items():
-        header[name] = (array.dtype.str, array.shape, at)
-        at += -(-array.nbytes // ALIGNED) * ALIGNED
-    text = json.dumps(header).encode()
-    text += b" " * (-(8 + len(text)) % ALIGNED)
-    with path.open("wb") as file:
-        file.write(len(text).to_bytes(8, "little") + text)
-        for array in arrays.values():
-            file.write(np.ascontiguousarray(array).data)
-            file.write(b"\0" * (-array.nbytes % ALIGNED))
-
-
-def _map_segment(path: Path, *, checksum: tuple[int, int]) -> Segment:
-    with path.open("rb") as file:
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    whole = np.frombuffer(mapped, np.uint8)
-    begin = 8 + int.from_bytes(mapped[:8], "little")
-    arrays: dict[str, Any] = {}
-    for name, (kind, shape, at) in json.loads(mapped[8:begin]).items():
-        size = int(np.prod(shape)) * np.dtype(kind).itemsize
-        arrays[name] = whole[begin + at : begin + at + size].view(kind).reshape(shape)
-
-    def release() -> None:
-        if hasattr(mapped, "madvise"):
-            mapped.madvise(mmap.MADV_DONTNEED)
-
-    return Segment(arrays, name=path.name, checksum=checksum, release=release)
-
-
-def _packed(alive: Numbers | None) -> str:
-    return "" if alive is None else b64encode(zlib.compress(np.packbits(alive).tobytes())).decode()
-
-
-def _unpacked(text: str, rows: int) -> Numbers | None:
-    if not text:
-        return None
-    bits = np.frombuffer(zlib.decompress(b64decode(text)), np.uint8)
-    return np.unpackbits(bits, count=rows).view(np.bool_)
-
-
-def _digest(text: bytes) -> bytes:
-    return blake2b(text, digest_size=SIGNED // 2).hexdigest().encode()
+    def _remove_copies(self, kept: set[str]) -> None:
+        """Remove copies of segments that another machine has replaced some time ago."""
+        for path in self._root.glob(f"{self._table}.*.scan") if self._shared else ():
+            with suppress(OSError):
+                if path.name not in kept and time.time() - path.stat().st_mtime > KEEP_COPIES_S:
+                    remove_file(path)

@@ -14,9 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from quoth.backends.indexes.snapshot.build import merge_arrays, rows_to_arrays, with_product
+from quoth.backends.indexes.snapshot.files import Version
 from quoth.backends.indexes.snapshot.search import Part
 from quoth.backends.indexes.snapshot.segment import Arrays, Numbers, Segment
-from quoth.backends.indexes.snapshot.store import SEGMENT_ROWS, SegmentStore, Version
+from quoth.backends.indexes.snapshot.store import SEGMENT_ROWS, SegmentStore
 
 if TYPE_CHECKING:
     from quoth.backends.indexes.lancedb.table import LanceStore

@@ -242,8 +242,7 @@ async def stop_upload(caller: Ingesting, upload_id: OneId) -> None:
     def stop() -> None:
         task = upload_store(parts).drop(upload_id)
         tenant_blobs(parts).part(task.id).unlink(missing_ok=True)
-        settings = parts.settings
-        delete_stale_parts(parts.catalogue.database, home=settings.home, tenant=settings.tenant)
+        delete_stale_parts(parts.catalogue.database, tenant_blobs(parts))
 
     await asyncio.to_thread(stop)
 

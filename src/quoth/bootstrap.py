@@ -17,13 +17,14 @@ from quoth.answering.prompts import Prompt, operator_prompts
 from quoth.backends.embedders import registry
 from quoth.backends.embedders.registry import DEFAULT_EMBEDDER as DEFAULT_EMBEDDER
 from quoth.backends.indexes.registry import store_place
-from quoth.backends.s3 import S3Access, S3Folder
+from quoth.backends.s3 import open_files
 from quoth.backends.states import PartState, check_parts, part_states, profile_settings
 from quoth.backends.transcribers.registry import WORKER
 from quoth.backends.transcribers.registry import speech_folder as speech_folder
 from quoth.backends.transcribers.registry import speech_problem as speech_problem
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import ConfigError, InputError
+from quoth.core.object_folder import ObjectFolder
 from quoth.core.plan import PROFILES, make_plan, profile
 from quoth.core.prices import LatencyEstimator
 from quoth.core.protocols import (
@@ -32,7 +33,6 @@ from quoth.core.protocols import (
     EntailmentModel,
     Generator,
     Index,
-    ObjectFolder,
     SparseEmbedder,
 )
 from quoth.core.remote_parts import RemotePart
@@ -291,13 +291,6 @@ def open_model(
         default = profile(settings.profile).generator
         opened = open_generator(settings, default=default, guard=guard)
     return None if opened is None else limit_chain(opened, limits=limits)
-
-
-def open_files(settings: Settings) -> ObjectFolder | None:
-    """Return the storage of uploaded files that machines share, None for the home folder."""
-    if settings.files is None:
-        return None
-    return S3Folder(settings.files, access=S3Access.of(settings))
 
 
 def open_judge(settings: Settings, generator: Generator | None) -> EntailmentModel | None:

@@ -151,6 +151,13 @@ class S3Folder:
             ) from error
 
 
+def open_files(settings: Settings) -> S3Folder | None:
+    """Return the storage of uploaded files that machines share, None for the home folder."""
+    if settings.files is None:
+        return None
+    return S3Folder(settings.files, access=S3Access.of(settings))
+
+
 def checked_address(address: str) -> str:
     """Return s3://BUCKET or s3://BUCKET/PREFIX without a slash at its end; raises ConfigError."""
     parts = urlsplit(address)

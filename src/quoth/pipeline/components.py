@@ -13,6 +13,7 @@ from cachetools import LRUCache
 from quoth.answering.prompts import PROMPTS, Prompt
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import IndexMismatch
+from quoth.core.object_folder import ObjectFolder
 from quoth.core.outline import CollectionOutline
 from quoth.core.prices import LatencyEstimator
 from quoth.core.protocols import (
@@ -20,7 +21,6 @@ from quoth.core.protocols import (
     EntailmentModel,
     Generator,
     Index,
-    ObjectFolder,
     Reranker,
     SpanScorer,
     TokenRows,

@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urldefrag, urlsplit
 
 from quoth.core.errors import StorageFull, TooLarge
-from quoth.core.protocols import ObjectFolder
+from quoth.core.object_folder import ObjectFolder
 from quoth.store.rows import folder_name
 
 MAX_NAME_BYTES = 255

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from quoth.core.protocols import ObjectFolder
+from quoth.core.object_folder import ObjectFolder
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

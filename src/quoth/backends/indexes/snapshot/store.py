@@ -32,7 +32,7 @@ from quoth.backends.indexes.snapshot.files import (
 from quoth.backends.indexes.snapshot.search import Part, Snapshot
 from quoth.backends.indexes.snapshot.segment import Numbers, Segment
 from quoth.core.errors import BackendError
-from quoth.core.protocols import ObjectFolder
+from quoth.core.object_folder import ObjectFolder
 
 SEGMENT_ROWS = 250_000
 """Rows of a full segment: it is not merged any more."""

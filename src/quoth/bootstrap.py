@@ -19,7 +19,9 @@ from quoth.backends.embedders.registry import DEFAULT_EMBEDDER as DEFAULT_EMBEDD
 from quoth.backends.indexes.registry import store_place
 from quoth.backends.s3 import open_files
 from quoth.backends.states import PartState, check_parts, part_states, profile_settings
+from quoth.backends.transcribers.microphone import open_microphone as open_microphone
 from quoth.backends.transcribers.registry import WORKER
+from quoth.backends.transcribers.registry import live_speech_settings as live_speech_settings
 from quoth.backends.transcribers.registry import speech_folder as speech_folder
 from quoth.backends.transcribers.registry import speech_problem as speech_problem
 from quoth.core.circuit_breaker import CircuitBreaker

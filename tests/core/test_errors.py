@@ -32,6 +32,7 @@ TABLE = {
     "JudgeError": (BackendError, "judge_failed", 503),
     "MissingExtra": (ConfigError, "missing_extra", 500),
     "NotFound": (QuothError, "not_found", 404),
+    "NoTranscriber": (QuothError, "no_speech_to_text", 501),
     "RerankError": (BackendError, "rerank_failed", 503),
     "RetrievalError": (BackendError, "retrieval_failed", 503),
     "StorageFull": (BackendError, "storage_full", 507),

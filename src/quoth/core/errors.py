@@ -12,6 +12,7 @@
     │  ├─ MissingExtra     an optional package is not installed
     │  ├─ IndexMismatch    the index was built by another model or analyser
     │  └─ IndexCorrupt     the index is not as it was written
+    ├─ NoTranscriber   there is no speech to text here
     ├─ DocumentError   one document cannot be read; the others go on
     └─ BackendError    a part failed while it ran; the stage's fallback may take over
        ├─ Busy            what is needed is in other hands; try later
@@ -207,6 +208,13 @@ class OutOfTime(RetrievalError):
 
     code = "out_of_time"
     status = 422
+
+
+class NoTranscriber(QuothError):
+    """There is no speech to text here: the package or the weights are missing."""
+
+    code = "no_speech_to_text"
+    status = 501
 
 
 class StorageFull(BackendError):

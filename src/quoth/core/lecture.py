@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from quoth.core.types import Citation
@@ -10,6 +11,7 @@ from quoth.core.types import Citation
 Numbering = Literal["", "server", "caller"]
 """Who numbers the windows of a session, from its first call on; "" before it."""
 LectureState = Literal["open", "ended"]
+SpeechStateName = Literal["off", "starting", "listening", "lagging", "silent", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +38,39 @@ class TranscriptSegment:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeechState:
+    """Whether a microphone is on, and how its recognition keeps up.
+
+    ``lag_s`` is the sound that waits, in seconds; ``message`` says why it failed. ``silent`` means
+    that nobody has spoken for ten minutes.
+    """
+
+    state: SpeechStateName = "off"
+    model: str = ""
+    lag_s: float = 0.0
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSpeechSettings:
+    """Which module recognises, with which weights; the second ones are taken when it lags.
+
+    ``problem`` is why there is no speech to text here, if so.
+    """
+
+    module: str
+    folders: tuple[Path, ...]
+    memory_mb: int
+    threads: int = 2
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Lecture:
     """A live session; ``collections`` are those that its windows are looked up in.
 
-    ``document_id`` is the talk that it became after class.
+    ``document_id`` is the talk that it became after class. ``consent_at`` is when the speaker
+    agreed that the microphone is transcribed.
     """
 
     session_id: str
@@ -51,6 +82,7 @@ class Lecture:
     created_at: str
     ended_at: str | None = None
     document_id: str | None = None
+    consent_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

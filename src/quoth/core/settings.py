@@ -177,8 +177,12 @@ class Settings(BaseSettings):
     speech_model: str = "whisper"
     """The folder with the weights for speech to text (whisper for CTranslate2), by path or by its
     name in the models folder."""
+    speech_model_small: str = "whisper-small"
+    """The folder with smaller weights, which live speech takes when recognition lags."""
+    speech_at_once: int = Field(default=2, ge=0)
+    """Number of microphones that the service transcribes at once; 0 offers none."""
     speech_memory_mb: int = Field(default=4096, ge=512)
-    """Memory limit for transcribing a recording."""
+    """Memory limit for transcribing a recording, or one microphone."""
     hosts: str = Field(default="", max_length=2000)
     """Host names, separated by commas, under which the service is reached, in addition to those of
     this machine, as in the address line of its users' browsers."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Literal
 
-from quoth.core.lecture import LiveCitation, TranscriptSegment
+from quoth.core.lecture import LiveCitation, SpeechState, TranscriptSegment
 
 KEPT_S = 600.0
 """Seconds for which events are kept for a viewer who comes back."""
@@ -71,6 +71,14 @@ class LookupSlow:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeechChanged:
+    """The microphone was switched on or off, lags, or hears nobody."""
+
+    speech: SpeechState
+    event: Literal["speech"] = "speech"
+
+
+@dataclass(frozen=True, slots=True)
 class LectureEnded:
     """The session has ended; all windows have been looked up."""
 
@@ -79,7 +87,13 @@ class LectureEnded:
 
 
 LiveEvent = (
-    SegmentSpoken | WindowCompleted | CitationsFound | CitationsStale | LookupSlow | LectureEnded
+    SegmentSpoken
+    | WindowCompleted
+    | CitationsFound
+    | CitationsStale
+    | LookupSlow
+    | SpeechChanged
+    | LectureEnded
 )
 
 

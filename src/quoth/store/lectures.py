@@ -264,4 +264,5 @@ def _lecture(row: Any) -> Lecture:
         row.created_at,
         row.ended_at,
         row.document_id,
+        row.consent_at,
     )

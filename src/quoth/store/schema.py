@@ -18,7 +18,7 @@ from sqlalchemy import (
 from quoth.store.checksums import add_checksum
 from quoth.store.rows import words
 
-HEAD = "0009"
+HEAD = "0010"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -342,6 +342,7 @@ lectures = Table(
     Column("document_id", words(32)),
     Column("created_at", words(40), nullable=False),
     Column("ended_at", words(40)),
+    Column("consent_at", words(40)),
     Index("ix_lectures_tenant_created_at", "tenant", "created_at"),
 )
 
@@ -388,10 +389,7 @@ lecture_citations = Table(
     Index("ix_lecture_citations_document", "tenant", "document_id", "page_number"),
 )
 
-SHOWN = (
-    *("id", "title", "kind", "chunks", "pages", "seconds", "language", "source", "url"),
-    *("speaker", "date", "warnings"),
-)
+SHOWN = "id title kind chunks pages seconds language source url speaker date warnings".split()
 """What answers show of a document. Page labels are wide, so the rest has another checksum."""
 CHECKSUMS = (  # of all but the audit log, whose rows are chained by hash
     add_checksum(documents, covered=SHOWN),

@@ -109,7 +109,9 @@ async def test_the_lecture_route_of_a_caller_that_numbers_windows(tmp_path: Path
             same = await client.post("/v1/rag/query", json={**asked, "window_index": 3})
             assert same.json()["citations"] == first.json()["citations"]
             other = {**asked, "transcript_text": "Another text.", "window_index": 3}
-            assert (await client.post("/v1/rag/query", json=other)).status_code == 409
+            refused = await client.post("/v1/rag/query", json=other)
+            assert refused.status_code == 409
+            assert "another text before" in refused.json()["detail"]
             mixed = await client.post(f"/v1/sessions/{session}/segments", json=_segments("Wax"))
             assert mixed.status_code == 409
 

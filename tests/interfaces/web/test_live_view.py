@@ -42,6 +42,16 @@ def axe_violations(page: Page) -> list[str]:
     return ids
 
 
+def switch_on_a_microphone_that_is_not_there(page: Page) -> None:
+    """The speaker has to agree first; the page may use a microphone, of which there is none."""
+    page.get_by_text("Microphone", exact=True).click()
+    page.get_by_role("button", name="Switch on").click()
+    expect(page.get_by_label("Those who are heard agree")).to_be_focused()
+    page.get_by_label("Those who are heard agree").check()
+    page.get_by_role("button", name="Switch on").click()
+    expect(page.locator("live-microphone [role=alert]")).to_contain_text("There is no microphone")
+
+
 def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Path) -> None:
     add_book(web, tmp_path / "book")
     with web.opened("/live", viewport={"width": 360, "height": 800}) as visit:
@@ -52,6 +62,7 @@ def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Pat
         page.get_by_label("default").uncheck()
         page.get_by_role("button", name="Start a session").click()
         expect(page.locator("live-panel")).to_contain_text("Citations appear here")
+        switch_on_a_microphone_that_is_not_there(page)
         page.get_by_role("button", name="Share").click()
         shared = page.locator(".token").inner_text()
         page.get_by_label("Speed").select_option("20")

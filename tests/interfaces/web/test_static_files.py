@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 
 import quoth.interfaces.web
 from quoth.core.settings import Settings
+from quoth.interfaces.http.middleware.security_headers import SECURITY
 from quoth.interfaces.web.routes import is_public, load_site
 
 STATIC = Path(quoth.interfaces.web.__file__).parent / "static"
@@ -34,6 +35,15 @@ def client() -> TestClient:
     app.state.tenants = SimpleNamespace(settings=Settings(public_url="https://quoth.test/library"))
     app.include_router(router)
     return TestClient(app)
+
+
+def test_only_the_page_of_a_live_session_may_use_the_microphone(client: TestClient) -> None:
+    # The middleware adds the policy of all other pages, which allows nothing.
+    assert "microphone=()" in SECURITY["permissions-policy"]
+    allowed = client.get("/live/x").headers["permissions-policy"]
+    assert allowed == "camera=(), geolocation=(), microphone=(self)"
+    for path in ("/", "/live", "/library", "/d/d1", "/pdf/x"):
+        assert "permissions-policy" not in client.get(path).headers
 
 
 @pytest.mark.parametrize(
@@ -68,7 +78,8 @@ def test_the_page_names_files_that_exist_and_never_change(client: TestClient) ->
     app, pdf = client.get("/"), client.get("/pdf/d1")
     named = re.findall(r'(?:href|src)="(/library/static/[^"]+)"', app.text + pdf.text)
     preloaded = re.findall("<([^>]+)>", app.headers["link"])
-    assert len(preloaded) == len(MODULES) - len(PDF_MODULES)
+    worklets = [module for module in MODULES if module.name.endswith("-worklet.js")]
+    assert len(preloaded) == len(MODULES) - len(PDF_MODULES) - len(worklets)
     named += preloaded + re.findall("<([^>]+)>", pdf.headers["link"])
     for address in named:
         response = client.get(address.removeprefix("/library"))

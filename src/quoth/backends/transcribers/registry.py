@@ -6,17 +6,28 @@ from pathlib import Path
 
 from quoth.backends.registry import backend, require
 from quoth.core.errors import MissingExtra
+from quoth.core.lecture import LiveSpeechSettings
 from quoth.core.settings import Settings
 from quoth.core.speech import Transcriber
 
 WORKER = "quoth.backends.transcribers.recording"
 """The module that transcribes recordings in the sandbox process."""
+LIVE_WORKER = "quoth.backends.transcribers.live_whisper"
+"""The module that the process for live speech uses."""
 
 
 def speech_folder(settings: Settings) -> Path:
     """Return the folder of the weights."""
     named = Path(settings.speech_model).expanduser()
     return named if named.is_dir() else settings.models / settings.speech_model
+
+
+def _live_folders(settings: Settings) -> tuple[Path, ...]:
+    """Return the folders of the weights, the largest first; the smaller are for when they lag."""
+    small = Path(settings.speech_model_small).expanduser()
+    small = small if small.is_dir() else settings.models / settings.speech_model_small
+    folders = (speech_folder(settings), small)
+    return folders if (small / "model.bin").is_file() else folders[:1]
 
 
 def speech_problem(settings: Settings) -> str:
@@ -31,6 +42,17 @@ def speech_problem(settings: Settings) -> str:
     return (
         f"There are no weights for speech to text in {folder}. `quoth models` says how to get "
         "them; captions beside the recording (.srt, .vtt) do as well."
+    )
+
+
+def live_speech_settings(settings: Settings) -> LiveSpeechSettings:
+    """Return how live speech is transcribed, or why it cannot be."""
+    return LiveSpeechSettings(
+        module=LIVE_WORKER,
+        folders=_live_folders(settings),
+        memory_mb=settings.speech_memory_mb,
+        threads=settings.threads,
+        problem=speech_problem(settings),
     )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from faster_whisper import WhisperModel
 
@@ -14,12 +16,19 @@ from quoth.core.protocols import Matrix
 from quoth.core.speech import SpokenSegment, SpokenWord
 
 SAMPLE_RATE = 16_000
+RECORDED: Mapping[str, Any] = {"vad_filter": True}
+LIVE: Mapping[str, Any] = {"vad_filter": False, "temperature": 0.0}
+"""Live sound comes without its silence, and there is no time to recognise it more than once."""
 
 
 class WhisperTranscriber:
-    """Transcribes sound with the weights in a folder; one call at a time."""
+    """Transcribes sound with the weights in a folder; one call at a time.
 
-    def __init__(self, folder: Path, *, threads: int = 2) -> None:
+    ``live`` is for utterances that a voice detection has cut out already.
+    """
+
+    def __init__(self, folder: Path, *, threads: int = 2, live: bool = False) -> None:
+        self._options = LIVE if live else RECORDED
         self.name = f"whisper {folder.name}"
         if not (folder / "model.bin").is_file():
             raise ConfigError(
@@ -56,8 +65,8 @@ class WhisperTranscriber:
                 language=language,
                 beam_size=1,
                 word_timestamps=True,
-                vad_filter=True,
                 condition_on_previous_text=False,
+                **self._options,
             )
             words = [
                 SpokenWord(
@@ -75,7 +84,3 @@ class WhisperTranscriber:
     def close(self) -> None:
         """Release the thread."""
         self._thread.shutdown(cancel_futures=True)
-
-
-def _time(seconds: float) -> float:
-    return round(float(seconds), 2)

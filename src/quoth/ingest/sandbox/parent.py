@@ -191,7 +191,7 @@ class _Child:
             stderr=asyncio.subprocess.DEVNULL,
             start_new_session=True,
             cwd=Path(sys.executable).anchor,
-            env=_bare_environment(),
+            env=bare_environment(),
         )
         child = cls(process)
         try:
@@ -300,7 +300,7 @@ class _Child:
         await self._process.wait()
 
 
-def _bare_environment() -> dict[str, str]:
+def bare_environment() -> dict[str, str]:
     """Return a child what it needs to find packages and programs, and no secret of its parent."""
     environment = {
         "PATH": os.pathsep.join(os.get_exec_path()),

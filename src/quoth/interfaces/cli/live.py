@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,11 +19,18 @@ from quoth.text.json_codec import to_json
 from quoth.text.locators import format_timestamp, label
 
 if TYPE_CHECKING:
-    from quoth.core.lecture import LiveCitation, TranscriptSegment
+    from quoth.core.lecture import LiveCitation, SpeechState, TranscriptSegment
     from quoth.live.events import LiveEvent
     from quoth.pipeline.live_session import LiveSession
 
-File = Annotated[str, typer.Argument(help="SRT, WebVTT or JSON lines; - reads JSON lines.")]
+Speak = Callable[["LiveSession"], Awaitable[None]]
+File = Annotated[
+    str | None,
+    typer.Argument(help="SRT, WebVTT, JSON lines, or a recording; - reads JSON lines."),
+]
+Microphone = Annotated[
+    bool, typer.Option("--microphone", help="Transcribe this machine's microphone.")
+]
 Speed = Annotated[float, typer.Option(min=0.1, max=10_000, help="Times as fast as it was spoken.")]
 Against = Annotated[
     str | None, typer.Option(help="Collection with the documents to cite; else --collection.")
@@ -36,37 +44,36 @@ Keep = Annotated[
 @command
 async def live(
     session: CliSession,
-    file: File,
+    file: File = None,
     speed: Speed = 1.0,
+    microphone: Microphone = False,
     against: Against = None,
     keep: Keep = None,
 ) -> int:
-    """Replay or pipe a transcript, and print citations as they come.
+    """Replay or pipe a transcript, or transcribe speech, and print citations as they come.
 
     A person sees what is said with the cards below; --json writes every event as a line. The
-    exit code is 1 where nothing was cited. The session is kept, as in the service.
+    exit code is 1 where nothing was cited. The session is kept, as in the service; sound is not.
+    A microphone is transcribed until Ctrl-C.
     """
     from quoth.history.talk import keep_as_talk
     from quoth.pipeline.live_session import LiveSession
     from quoth.store.lectures import Lectures
 
     collection = against or session.settings.collection
-    segments = await _segments(file, speed=speed)
+    speak = await _speaker(session, file, speed=speed, microphone=microphone)
     async with engine_of(session) as engine:
         await engine.documents(collection=collection)
         await asyncio.to_thread(engine.parts.catalogue.collection, collection)
         lecture = await asyncio.to_thread(
             Lectures.of(engine.parts.catalogue).start,
-            title="Lecture" if file == "-" else Path(file).stem,
+            title="Lecture" if file in (None, "-") else Path(str(file)).stem,
             collections=[collection],
         )
         running = LiveSession(engine.parts, lecture)
         shown = asyncio.create_task(_show(session, running))
         try:
-            async for segment in segments:
-                await running.push([segment])
-                if speed >= 100:
-                    await running.finish()  # faster than it can be looked up: nothing is left out
+            await speak(running)
             await running.end()
             count = await shown
             if keep is not None:
@@ -76,6 +83,33 @@ async def live(
         finally:
             shown.cancel()
             await running.stop()
+
+
+async def _speaker(
+    session: CliSession, file: str | None, *, speed: float, microphone: bool
+) -> Speak:
+    """Return what speaks into the session; raises InputError."""
+    from quoth.ingest.readers.media import MEDIA_SUFFIXES
+    from quoth.interfaces.cli.live_sound import speak_file, speak_microphone
+
+    if microphone == (file is not None):
+        raise InputError(
+            "Name a transcript or a recording, - for JSON lines from another program, or "
+            "--microphone."
+        )
+    if file is None:
+        return partial(speak_microphone, session)
+    if Path(file).suffix.lower() in MEDIA_SUFFIXES:
+        return partial(speak_file, session, Path(file), speed=speed)
+    segments = await _segments(file, speed=speed)
+
+    async def replay(running: LiveSession) -> None:
+        async for segment in segments:
+            await running.push([segment])
+            if speed >= 100:
+                await running.finish()  # faster than it can be looked up: nothing is left out
+
+    return replay
 
 
 async def _segments(file: str, *, speed: float) -> AsyncIterator[TranscriptSegment]:
@@ -126,8 +160,19 @@ def _show_event(session: CliSession, event: LiveEvent) -> None:
             session.out.print(_card(citation))
     elif event.event == "slow":
         session.say("Finding citations…")
+    elif event.event == "speech":
+        _show_speech(session, event.speech)
     elif event.event == "stale":
         session.say(f"Window {event.window_index}: a citation lost its support.")
+
+
+def _show_speech(session: CliSession, speech: SpeechState) -> None:
+    if speech.state == "listening":
+        session.say(f"This lecture is being transcribed ({speech.model}). The sound is not kept.")
+    elif speech.state == "lagging":
+        session.say(f"Recognition is {speech.lag_s:g} s behind and goes on with {speech.model}.")
+    elif speech.state == "silent":
+        session.say("Nobody has been heard for ten minutes. Is this the right microphone?")
 
 
 def _card(citation: LiveCitation) -> Text:

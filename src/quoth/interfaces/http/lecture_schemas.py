@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment, WindowRecord
+from quoth.core.lecture import (
+    Lecture,
+    LiveCitation,
+    SpeechState,
+    TranscriptSegment,
+    WindowRecord,
+)
 from quoth.interfaces.http.schemas import Body, CollectionName, Id, Line, require_plain_text
 from quoth.store.shares import MAX_DAYS
 
@@ -79,6 +85,7 @@ class LectureView:
     segments: list[TranscriptSegment]
     windows: list[WindowRecord]
     last_event_id: int
+    speech: SpeechState = field(default_factory=SpeechState)
 
 
 @dataclass(frozen=True, slots=True)

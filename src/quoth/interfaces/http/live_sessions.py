@@ -10,10 +10,12 @@ from fastapi import Depends
 from starlette.requests import Request
 
 from quoth.core.errors import Denied, NotFound
+from quoth.core.lecture import SpeechState
 from quoth.interfaces.http.request_state import Principal, request_state
 from quoth.interfaces.http.schemas import OneId
 from quoth.live.events import KEPT_S
 from quoth.pipeline.live_session import LiveSession
+from quoth.pipeline.live_speech import LiveSpeech
 from quoth.store.lectures import Lectures
 
 
@@ -24,6 +26,8 @@ class RunningSessions:
         self._running: dict[tuple[str, str], LiveSession] = {}
         self._used: dict[tuple[str, str], float] = {}
         self._lock = asyncio.Lock()
+        self.speech: dict[tuple[str, str], LiveSpeech | None] = {}
+        """The microphones that are on; None while one is being switched on."""
 
     async def of(self, caller: Principal, session_id: str) -> LiveSession:
         """Return a session of the caller's tenant; raises NotFound."""
@@ -40,8 +44,26 @@ class RunningSessions:
             self._used[key] = time.monotonic()
             return session
 
+    def speech_state(self, caller: Principal, session_id: str) -> SpeechState:
+        """Return the state of a session's microphone."""
+        speech = self.speech.get((caller.tenant, session_id))
+        return SpeechState() if speech is None else speech.state
+
+    async def end_speech(self, caller: Principal, session_id: str) -> None:
+        """Switch a session's microphone off, and wait for its last sentence."""
+        key = (caller.tenant, session_id)
+        if (speech := self.speech.get(key)) is None:
+            return
+        try:
+            await speech.finish()
+        finally:
+            if self.speech.get(key) is speech:
+                del self.speech[key]
+
     async def drop(self, caller: Principal, session_id: str) -> None:
         """Stop a session that is deleted."""
+        if (speech := self.speech.get((caller.tenant, session_id))) is not None:
+            await speech.stop()
         session = self._running.pop((caller.tenant, session_id), None)
         if session is not None:
             await session.stop()

@@ -22,6 +22,7 @@ from starlette.responses import Response
 from quoth.core.errors import (
     BackendError,
     Busy,
+    Conflict,
     Denied,
     DocumentError,
     Gone,
@@ -29,6 +30,7 @@ from quoth.core.errors import (
     IndexMismatch,
     InputError,
     NotFound,
+    NoTranscriber,
     OutOfTime,
     QuothError,
     StorageFull,
@@ -53,6 +55,10 @@ REINDEX = (
     "The index of this collection is incomplete. The operator of this service rebuilds it with: "
     "quoth --collection NAME reindex"
 )
+NO_SPEECH = (
+    "This service has no speech to text. Its operator installs it with: pip install "
+    "'quoth[speech]'; quoth models says where the weights go."
+)
 UNREADABLE = "This document cannot be read."
 
 TITLES: Mapping[str, str] = {
@@ -64,8 +70,10 @@ TITLES: Mapping[str, str] = {
     "index_corrupt": "The index is incomplete",
     "denied": "Not allowed",
     "busy": "Too busy",
+    "conflict": "Not in this state",
     "index_mismatch": "The index was built another way",
     "storage_full": "No disk space left",
+    "no_speech_to_text": "No speech to text",
     "internal": "Internal error",
 }
 """Titles by code; other codes have that of their status."""
@@ -186,12 +194,14 @@ def _detail(error: QuothError) -> str:
             return NOTHING_HERE
         case IndexCorrupt():
             return REINDEX
-        case InputError() | Gone() | OutOfTime() | Denied() | Busy() | IndexMismatch():
+        case InputError() | Gone() | OutOfTime() | Denied() | Busy() | Conflict() | IndexMismatch():
             return str(error)
         case QuotaExceeded():
             return str(error)
         case StorageFull():
             return NO_ROOM
+        case NoTranscriber():
+            return NO_SPEECH
         case DocumentError():
             return UNREADABLE
         case BackendError() | StoreDown():

@@ -24,10 +24,11 @@ from starlette.responses import Response
 
 from quoth.core.errors import NotFound
 from quoth.interfaces.http.middleware.client_address import base_path
-from quoth.interfaces.http.middleware.security_headers import POLICY
+from quoth.interfaces.http.middleware.security_headers import POLICY, SECURITY
 
 router = APIRouter(include_in_schema=False)
 
+LIVE_PAGE = "/live/{session_id}"
 ADDRESSES = (
     "/",
     "/compare",
@@ -38,7 +39,7 @@ ADDRESSES = (
     "/q/{query_id}",
     "/q/{query_id}/explain",
     "/d/{document_id}",
-    "/live/{session_id}",
+    LIVE_PAGE,
 )
 """Addresses of the app; ``pages.js`` says what each of them shows."""
 PAGES = frozenset(address for address in ADDRESSES if "{" not in address)
@@ -62,6 +63,8 @@ MEDIA_TYPES = {
 FOREVER = "public, max-age=31536000, immutable"
 PDF_FILES = ("vendor/pdfjs/", "components/pdf-", "pdf")
 """Files that only the page of a PDF loads."""
+NOT_IN_APP = (*PDF_FILES, "microphone-worklet")
+"""Modules that the page of the app does not load; a worklet runs in the audio thread."""
 PDF_MODULES = frozenset(
     [
         *("api.js", "base.js", "components/pdf-page.js", "components/pdf-reader.js", "i18n.js"),
@@ -106,7 +109,7 @@ def load_site() -> Site:
     version = digest.hexdigest()[:12]
     # Modules import each other: without this the browser finds them one level at a time.
     modules = {
-        "index": [n for n in found if n.endswith(".js") and not n.startswith(PDF_FILES)],
+        "index": [n for n in found if n.endswith(".js") and not n.startswith(NOT_IN_APP)],
         "pdf": sorted(PDF_MODULES),
     }
     pages = {
@@ -130,6 +133,12 @@ def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
 async def app_page(request: Request) -> Response:
     """Return the page of the app; its address selects what the page shows."""
     return _page(request, "index", {})
+
+
+async def live_page(request: Request) -> Response:
+    """Return the page of the app for a live session, which alone may use the microphone."""
+    allowed = SECURITY["permissions-policy"].replace("microphone=()", "microphone=(self)")
+    return _page(request, "index", {"permissions-policy": allowed})
 
 
 async def pdf_page(request: Request) -> Response:
@@ -167,7 +176,8 @@ def _page(
 
 
 for _address in ADDRESSES:
-    router.add_api_route(_address, app_page, methods=["GET", "HEAD"])
+    _show = live_page if _address == LIVE_PAGE else app_page
+    router.add_api_route(_address, _show, methods=["GET", "HEAD"])
 router.add_api_route("/pdf/{document_id}", pdf_page, methods=["GET", "HEAD"])
 
 

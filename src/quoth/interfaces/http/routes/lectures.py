@@ -84,7 +84,8 @@ async def session(request: Request, session_id: OneId, caller: Viewer) -> Respon
     store = _store(caller)
     segments = await asyncio.to_thread(store.segments, session_id)
     windows = await asyncio.to_thread(store.windows, session_id)
-    return ApiResponse(LectureView(running.lecture, segments, windows, last))
+    speech = _sessions(request).speech_state(caller, session_id)
+    return ApiResponse(LectureView(running.lecture, segments, windows, last, speech))
 
 
 @router.patch("/v1/sessions/{session_id}", summary="Change a live session", response_model=Lecture)
@@ -129,6 +130,7 @@ async def segments(
 async def end(request: Request, session_id: OneId, caller: Speaker) -> Response:
     """Complete the last window and end the session; what was said and cited stays."""
     running = await _running(request, caller, session_id)
+    await _sessions(request).end_speech(caller, session_id)
     await running.end()
     return ApiResponse(running.lecture)
 
@@ -193,7 +195,7 @@ async def citation(request: Request, citation_id: OneId) -> Response:
     responses={200: {"description": "The events, each with its number as the id."}},
 )
 async def events(request: Request, session_id: OneId, caller: Viewer) -> Any:
-    """Stream `segment`, `window`, `citations`, `stale`, `slow` and `end` as they happen.
+    """Stream `segment`, `window`, `citations`, `stale`, `slow`, `speech` and `end` as they come.
 
     With the header Last-Event-ID the stream goes on behind that event, within ten minutes.
     """
@@ -271,6 +273,7 @@ async def _take(websocket: WebSocket, running: LiveSession, caller: Principal) -
         message: Any = await websocket.receive_json()
         require_speaker(caller)
         if isinstance(message, dict) and message.get("end") is True:
+            await websocket.app.state.live.end_speech(caller, running.lecture.session_id)
             await running.end()
             return
         listed = isinstance(message, dict) and "segments" in message

@@ -10,10 +10,11 @@
  * @property {Record<number, Window>} windows
  * @property {number[]} pending windows that are being looked up
  * @property {boolean} slow     whether one of them takes longer than usual
+ * @property {{state: string, model?: string, lag_s?: number, message?: string}} speech the microphone
  */
 
 /** @type {Live} */
-export const EMPTY = Object.freeze({ lecture: null, segments: [], windows: {}, pending: [], slow: false });
+export const EMPTY = Object.freeze({ lecture: null, segments: [], windows: {}, pending: [], slow: false, speech: { state: "off" } });
 const PAUSE_S = 4;
 const PARAGRAPH_S = 40;
 
@@ -22,7 +23,7 @@ export function reduceLive(state, event) {
   const index = event.window_index;
   switch (event.event) {
     case "snapshot":
-      return { ...EMPTY, lecture: event.session, segments: event.segments, windows: Object.fromEntries(event.windows.map(restored)) };
+      return { ...EMPTY, lecture: event.session, segments: event.segments, windows: Object.fromEntries(event.windows.map(restored)), speech: event.speech ?? EMPTY.speech };
     case "segment":
       return { ...state, segments: withSegment(state.segments, event.segment) };
     case "window":
@@ -43,8 +44,10 @@ export function reduceLive(state, event) {
     }
     case "slow":
       return { ...state, slow: state.pending.includes(index) };
+    case "speech":
+      return { ...state, speech: event.speech };
     case "end":
-      return { ...state, lecture: { ...state.lecture, state: "ended" }, pending: [], slow: false };
+      return { ...state, lecture: { ...state.lecture, state: "ended" }, pending: [], slow: false, speech: EMPTY.speech };
     default:
       return state;
   }

@@ -42,8 +42,18 @@ function decode(part) {
   }
 }
 
+/** Return whether a path is a live session's, whose page alone may use the microphone. @param {string} path */
+function hasMicrophone(path) {
+  return /^\/live\/[^/]/.test(path);
+}
+
 /** Go to a path of the app. @param {string} path @param {{replace?: boolean, state?: unknown}} [options] */
 export function go(path, { replace = false, state = null } = {}) {
+  // A page keeps the permissions that it was loaded with.
+  if (hasMicrophone(path) !== hasMicrophone(pathIn(location.pathname))) {
+    location[replace ? "replace" : "assign"](linkTo(path));
+    return;
+  }
   history[replace ? "replaceState" : "pushState"](state, "", linkTo(path));
   window.dispatchEvent(new CustomEvent("quoth-navigated"));
 }

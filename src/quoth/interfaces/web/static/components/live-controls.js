@@ -1,10 +1,11 @@
-/** What a speaker does in a session: replay a recording, attach documents, share, end; and what everybody may save. */
+/** What a speaker does in a session: speak, replay a recording, attach documents, share, end; and what everybody may save. */
 import { postJson, sendJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { EMPTY } from "../live.js";
 import { linkTo } from "../router.js";
 import { html, nothing } from "../vendor/lit.js";
+import "./live-microphone.js";
 import "./live-replay.js";
 import "./upload-area.js";
 
@@ -81,6 +82,7 @@ class LiveControls extends Base {
         <details class="menu"><summary class="button">${t("answer.export")}</summary><div class="panel">
           ${FORMATS.map((format) => html`<a download href=${linkTo(`${this.path}/export?format=${format}`)}>${t(`live.${format}`)}</a>`)}</div></details>
         ${speaks && open ? html`<button @click=${this.end}>${t("live.end")}</button>
+          <live-microphone .path=${this.path} .language=${this.lecture.language} .speech=${this.state.speech}></live-microphone>
           <live-replay .path=${this.path} .state=${this.state}></live-replay>` : nothing}
         ${open ? nothing : this.talk()}
       </div>

@@ -126,6 +126,7 @@ class LivePage extends Base {
           <span class="badge ${lecture.state}">${t(`live.${lecture.state}`)}</span>
           ${presenter ? html`<a class="button" href=${linkTo(`/live/${this.route.id}`)}>${t("live.leave")}</a>` : nothing}</div>
         ${presenter ? nothing : html`<live-controls .lecture=${lecture} .state=${this.state} .scopes=${this.scopes} .collections=${this.collections}></live-controls>`}
+        ${this.speech()}
         ${this.lost ? html`<p class="status problem" role="status">${t("live.lost")}</p>` : nothing}
         ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       </div>
@@ -133,6 +134,16 @@ class LivePage extends Base {
       <live-panel .state=${this.state} .empty=${this.hasNoDocuments(lecture)}></live-panel>
       ${at < 0 ? nothing : html`<proof-pane modal .quoted=${!this.scopes.includes("read")} .items=${items} .at=${at}></proof-pane>`}
     </section>`;
+  }
+
+  /** Everybody who follows the session sees that it is transcribed. */
+  speech() {
+    const { state, model, lag_s: lag, message } = this.state.speech;
+    if (state === "off") return nothing;
+    if (state === "failed") return html`<p class="status problem" role="status">${message}</p>`;
+    return html`<p class="status transcribed" role="status">${t("microphone.banner")}
+      ${state === "starting" ? t("microphone.starting") : nothing}
+      ${state === "lagging" ? t("microphone.lagging", { lag, model }) : nothing}</p>`;
   }
 
   /** @param {any} lecture */

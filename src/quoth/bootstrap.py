@@ -16,6 +16,7 @@ from weakref import WeakSet
 from quoth.answering.prompts import Prompt, operator_prompts
 from quoth.backends.embedders import registry
 from quoth.backends.embedders.registry import DEFAULT_EMBEDDER as DEFAULT_EMBEDDER
+from quoth.backends.generators.limited import open_models
 from quoth.backends.indexes.registry import store_place
 from quoth.backends.s3 import open_files
 from quoth.backends.states import PartState, check_parts, part_states, profile_settings
@@ -89,12 +90,10 @@ async def open_tenants(
         closing.push_async_callback(close_embedder, embedder)
         asked = CachedEmbedder(embedder)
         breakers = [asked.breaker]
-        generator = open_model(settings, breakers=breakers)
-        if generator is not None:
-            closing.push_async_callback(generator.close)
-        small = open_model(settings, breakers=breakers, small=True)
-        if small is not None:
-            closing.push_async_callback(small.close)
+        generator, small, named = open_models(settings, breakers=breakers)
+        for model in (generator, small, *named):
+            if model is not None:
+                closing.push_async_callback(model.close)
         judge = open_judge(settings, generator)
         if judge is not None:
             closing.push_async_callback(judge.close)
@@ -117,6 +116,7 @@ async def open_tenants(
             pages=pages,
             generator=generator,
             small=small,
+            request_models=named,
             judge=judge,
             breakers=tuple(breakers),
             rerankers=rerankers,
@@ -149,6 +149,7 @@ class ProcessResources:
     pages: PdfPages
     generator: Generator | None
     small: Generator | None
+    request_models: tuple[Generator, ...]
     judge: EntailmentModel | None
     breakers: tuple[CircuitBreaker, ...]
     rerankers: Rerankers | None
@@ -209,6 +210,7 @@ def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Dat
             spans=None if kept is None else LateSpans(kept),
             generator=shared.generator,
             small=shared.small,
+            request_models=shared.request_models,
             judge=shared.judge,
             breakers=shared.breakers if guarded is None else (*shared.breakers, guarded.breaker),
             prompts=shared.prompts,
@@ -223,7 +225,9 @@ def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Dat
 def check_settings(settings: Settings) -> tuple[RemotePart, ...]:
     """Return the components on servers; raises ConfigError or MissingExtra for what is missing."""
     try:
-        make_plan(settings.profile, overrides=settings.plan)
+        for name in (settings.profile, *settings.request_profiles.split(",")):
+            if name.strip():
+                make_plan(name.strip(), overrides=settings.plan)
     except InputError as error:
         raise ConfigError(f"The settings contain an invalid plan: {error}") from None
     return check_parts(settings)
@@ -267,32 +271,6 @@ def open_readers(
         problem=speech_problem(settings),
     )
     return SpeechReader(files, speech, how, progress=progress)
-
-
-def open_model(
-    settings: Settings, *, breakers: list[CircuitBreaker], small: bool = False
-) -> Generator | None:
-    """Open the configured language models with timeouts, size limits and retries.
-
-    ``small`` opens the one for small tasks. Adds each model's circuit breaker to ``breakers``.
-    Raises ConfigError and MissingExtra.
-    """
-    from quoth.backends.generators.guarded import Limits, guard_generator, limit_chain
-    from quoth.backends.generators.registry import open_generator, open_small
-
-    limits = Limits(
-        first_token_s=settings.llm_first_seconds,
-        between_tokens_s=settings.llm_first_seconds,
-        total_s=settings.llm_seconds,
-        retries=settings.llm_retries,
-    )
-    guard = partial(guard_generator, limits=limits, breakers=breakers)
-    if small:
-        opened = open_small(settings, guard=guard)
-    else:
-        default = profile(settings.profile).generator
-        opened = open_generator(settings, default=default, guard=guard)
-    return None if opened is None else limit_chain(opened, limits=limits)
 
 
 def open_judge(settings: Settings, generator: Generator | None) -> EntailmentModel | None:

@@ -238,7 +238,8 @@ class Engine:
         request = Request(request) if isinstance(request, str) else request
         given = {name: value for name, value in request.choices.items() if value is not None}
         request = replace(request, choices={**self.parts.settings.plan, **given})
-        return request, make_plan(self.parts.settings.profile, overrides=request.choices)
+        profile = request.profile or self.parts.settings.profile
+        return request, make_plan(profile, overrides=request.choices)
 
     def _cache_key(self, context: RequestContext) -> CacheKey:
         """Return everything but the query text that the answer depends on."""

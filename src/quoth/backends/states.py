@@ -128,10 +128,11 @@ def _reranker(settings: Settings) -> list[RemotePart]:
 
 
 def _generator(settings: Settings) -> list[RemotePart]:
-    from quoth.backends.generators.registry import open_generator, open_small
+    from quoth.backends.generators.registry import open_generator, open_named, open_small
 
     open_generator(settings, default=profile(settings.profile).generator)
     open_small(settings)
+    open_named(settings)
     return []
 
 

@@ -90,6 +90,12 @@ class Settings(BaseSettings):
     small_llm: str | None = None
     """A smaller language model for reading queries, rewording them and hypothetical answers, named
     as in ``generator``; None for the generator itself, or the profile's own."""
+    request_llms: str = Field(default="", max_length=2000)
+    """Further language models, named as in ``generator`` and separated by commas, of which a
+    request to the service may name one (``llm``)."""
+    request_profiles: str = Field(default="", max_length=500)
+    """Profiles, separated by commas, of which a request to the service may name one; it takes their
+    defaults of a query, and keeps the components that are in use."""
     rerank_seconds: float = Field(default=2, gt=0, le=3600)
     """Time limit of one reranker call; after it the passages keep the order of the search."""
     judge: str | None = None

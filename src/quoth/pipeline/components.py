@@ -12,7 +12,7 @@ from cachetools import LRUCache
 
 from quoth.answering.prompts import PROMPTS, Prompt
 from quoth.core.circuit_breaker import CircuitBreaker
-from quoth.core.errors import IndexMismatch
+from quoth.core.errors import IndexMismatch, InputError
 from quoth.core.object_folder import ObjectFolder
 from quoth.core.outline import CollectionOutline
 from quoth.core.prices import LatencyEstimator
@@ -140,6 +140,8 @@ class Components:
     generator: Generator | None = None
     small: Generator | None = None
     """A smaller language model for reading and rewording queries; `reader` is the one to ask."""
+    request_models: tuple[Generator, ...] = ()
+    """Further language models that a request may name."""
     generation_disabled_reason: str = ""
     """Why an existing language model may not be used: the reason in `Answer.degraded`."""
     judge: EntailmentModel | None = None
@@ -161,7 +163,22 @@ class Components:
     @property
     def models(self) -> tuple[Generator, ...]:
         """Return the language models that there are."""
-        return tuple(each for each in (self.generator, self.small) if each is not None)
+        own = (self.generator, self.small, *self.request_models)
+        return tuple(each for each in own if each is not None)
+
+    def model_named(self, name: str) -> Generator:
+        """Return the model for writing that is named PROVIDER, MODEL or PROVIDER:MODEL.
+
+        Raises InputError for one that a request may not name.
+        """
+        for each in (self.generator, *self.request_models):
+            if each is not None and name in (
+                f"{each.provider}:{each.model}",
+                each.model,
+                each.provider,
+            ):
+                return each
+        raise InputError("There is no such language model here. `none` answers without one.")
 
 
 def token_stores(parts: Components) -> list[TokenVectorStore]:

@@ -71,6 +71,7 @@ class Request:
     ``filters`` are written KEY=VALUE; without collections the settings' default applies;
     ``history`` holds the turns so far, oldest first. ``checked`` False accepts queries of any
     length. ``session`` names the conversation that may share cached answers to paraphrases.
+    ``model`` is one of the language models that a request may name, ``profile`` that of the plan.
     """
 
     question: str
@@ -80,6 +81,8 @@ class Request:
     history: tuple[Turn, ...] = ()
     checked: bool = True
     session: str = ""
+    model: str = ""
+    profile: str = ""
 
 
 class CollectionView(NamedTuple):
@@ -165,6 +168,8 @@ async def open_request(
     """
     question, meter = request.question, UsageMeter()
     parts = replace(parts, embedder=MeteredEmbedder(parts.embedder, meter))
+    if request.model:
+        parts = replace(parts, generator=parts.model_named(request.model))
     searches = not (writes and is_small_talk(question))
     if request.checked and searches:
         with trace.stage("understand"):

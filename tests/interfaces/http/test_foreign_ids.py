@@ -47,7 +47,8 @@ NAMED = {
 }
 """What a parameter of this name names."""
 PLAIN = {
-    *("query", "filters", "mode", "policy", "llm", "cache", "session", "history", "kinds"),
+    *("query", "filters", "mode", "policy", "llm", "profile", "cache", "session", "history"),
+    "kinds",
     *(
         "scope",
         "comment",

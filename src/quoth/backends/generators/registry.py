@@ -120,6 +120,20 @@ def open_generator(
     return opened[0] if len(opened) == 1 else FallbackGenerator(*opened)
 
 
+def open_named(
+    settings: Settings, *, guard: Guard = lambda generator: generator
+) -> tuple[Generator, ...]:
+    """Open the language models that a request may name; raises ConfigError and MissingExtra."""
+    names = [each.strip() for each in settings.request_llms.split(",") if each.strip()]
+    opened = (
+        open_generator(
+            settings.model_copy(update={"generator": name, "llm_base_url": None}), guard=guard
+        )
+        for name in names
+    )
+    return tuple(each for each in opened if each is not None)
+
+
 def _brought(name: str) -> EntryPoint | None:
     """Return what another package offers under the provider of a name."""
     return plugin("generator", name.partition(":")[0])

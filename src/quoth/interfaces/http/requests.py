@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from quoth.core.errors import InputError, NotFound
+from quoth.core.settings import Settings
 from quoth.core.types import Filter, Turn
 from quoth.engine import Engine
 from quoth.interfaces.http.request_state import Principal
@@ -49,6 +50,7 @@ async def to_request(body: SearchRequest, caller: Principal) -> Request:
     if filters:
         choices["filters"] = filters
     session = body.session if isinstance(body, AskRequest) else ""
+    model, profile = _named(body, caller.engine)
     return Request(
         body.query,
         choices,
@@ -56,6 +58,8 @@ async def to_request(body: SearchRequest, caller: Principal) -> Request:
         collections=collections,
         history=tuple(Turn(turn.question, turn.answer) for turn in body.history),
         session=f"{caller.key_id}/{session}" if session else "",
+        model=model,
+        profile=profile,
     )
 
 
@@ -136,18 +140,29 @@ def _choices(body: SearchRequest, engine: Engine) -> dict[str, Any]:
     choices |= {"final_k": body.top_k, "deadline_ms": body.max_ms and float(body.max_ms)}
     if isinstance(body, AskRequest):
         if body.llm is not None:
-            choices["generate"] = _generates(body.llm, engine)
+            choices["generate"] = body.llm != "none"
         if not body.store:
             choices["cache"] = "none"
     return {name: value for name, value in choices.items() if value is not None}
 
 
-def _generates(name: str, engine: Engine) -> bool:
-    """Return whether the named model writes the answer; only the one in use can be named."""
-    if name == "none":
-        return False
-    generator = engine.parts.generator
-    known = () if generator is None else (generator.provider, generator.model)
-    if generator is None or name not in (*known, ":".join(known)):
-        raise InputError("There is no such language model here. `none` answers without one.")
-    return True
+def _named(body: SearchRequest, engine: Engine) -> tuple[str, str]:
+    """Return the language model and the profile that a body names, empty where it names none.
+
+    Raises InputError for what the settings do not allow.
+    """
+    if not isinstance(body, AskRequest):
+        return "", ""
+    model = "" if body.llm in (None, "none") else str(body.llm)
+    if model:
+        engine.parts.model_named(model)
+    allowed = allowed_profiles(engine.parts.settings)
+    if body.profile is not None and body.profile not in allowed:
+        raise InputError(f"The profiles that a request may name are: {', '.join(allowed)}.")
+    return model, body.profile or ""
+
+
+def allowed_profiles(settings: Settings) -> list[str]:
+    """Return the profiles that a request may name, the one in use first."""
+    further = (each.strip() for each in settings.request_profiles.split(","))
+    return list(dict.fromkeys([settings.profile, *(each for each in further if each)]))

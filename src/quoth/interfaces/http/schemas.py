@@ -212,7 +212,14 @@ class AskRequest(SearchRequest):
     policy: Policy | None = None
     llm: Annotated[
         Annotated[str, Field(max_length=200), AfterValidator(require_plain_text)] | None,
-        Field(description="`none` answers in the sources' own words; else the model in use."),
+        Field(
+            description="`none` answers in the sources' own words; else the model in use, or one "
+            "that the setting `request_llms` allows, as PROVIDER:MODEL."
+        ),
+    ] = None
+    profile: Annotated[
+        Annotated[str, Field(max_length=100), AfterValidator(require_plain_text)] | None,
+        Field(description="A profile that the setting `request_profiles` allows."),
     ] = None
     temperature: Annotated[float | None, Field(ge=0, le=2, allow_inf_nan=False)] = None
     max_tokens: Annotated[int | None, Field(ge=1, le=16_384)] = None

@@ -10,6 +10,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from quoth.interfaces.http.dependencies import Reader
+from quoth.interfaces.http.requests import allowed_profiles
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.pipeline.sample import sample_folder
 
@@ -31,7 +32,8 @@ class ServiceView:
 
     ``language_model`` is None where answers are in the sources' own words; ``web_pages`` is whether
     it fetches addresses, ``youtube_player`` whether its pages may embed YouTube's player,
-    ``sample`` whether the sample collection can be added.
+    ``sample`` whether the sample collection can be added. ``language_models`` and ``profiles`` are
+    those that a request may name.
     """
 
     version: str
@@ -41,6 +43,8 @@ class ServiceView:
     web_pages: bool
     youtube_player: bool
     sample: bool
+    language_models: list[str]
+    profiles: list[str]
 
 
 @router.get("/v1/service", summary="Show what the service offers", response_model=ServiceView)
@@ -58,5 +62,7 @@ async def service(caller: Reader) -> Response:
             settings.allow_urls,
             settings.youtube_player,
             await asyncio.to_thread(sample_folder) is not None,
+            [f"{each.provider}:{each.model}" for each in parts.request_models],
+            allowed_profiles(settings),
         )
     )

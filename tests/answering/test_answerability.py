@@ -117,6 +117,6 @@ def test_every_outcome_has_words_in_both_languages(status: str, language: str) -
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_passages_are_promised_only_where_there_are_some(language: str) -> None:
-    promise = {"en": "below", "fr": "ci-dessous"}[language]
+    promise = {"en": "are shown", "fr": "affichés"}[language]
     assert promise in notice("no_results", language=language)
     assert promise not in notice("nothing", language=language)

@@ -156,8 +156,8 @@ async def test_a_passage_too_deep_in_both_legs(engine: Engine, tmp_path: Path) -
     missed = [each.passages[0] for each in found if each.passages[0].chunk_id not in there]
     deep = [each for each in missed if each.reason == "too_deep"]
     assert deep
-    assert "the first 3 of each were looked at" in deep[0].why
-    assert deep[0].advice.startswith("set plan.candidates_per_leg=")
+    assert "the first 3 of each list were looked at" in deep[0].why
+    assert deep[0].advice.startswith("ask with --set plan.candidates_per_leg=")
 
 
 async def test_a_text_that_runs_over_the_end_of_a_chunk(engine: Engine, tmp_path: Path) -> None:

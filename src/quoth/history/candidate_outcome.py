@@ -41,7 +41,7 @@ def outcome_of(each: CandidateTrace, *, within: CollectionTrace, record: Record)
     if each.pool is not None:
         return _in_pool(each, within, record)
     most = sum(one.pool is not None for one in within.candidates)
-    return Outcome("beyond_pool", f"place {each.fused.rank} after fusion; {most} went on")
+    return Outcome("beyond_pool", f"place {each.fused.rank} of both lists together; {most} went on")
 
 
 def ended_in_context(chunk_id: str, record: Record) -> Outcome | None:
@@ -76,7 +76,7 @@ def _in_pool(each: CandidateTrace, within: CollectionTrace, record: Record) -> O
     assert each.pool is not None
     places = [one.pool.rank for one in within.candidates if one.pool and one.shown is not None]
     if each.pool.rank > max(places, default=0):
-        why = f"place {each.pool.rank} of the pool; {len(places)} were taken"
+        why = f"place {each.pool.rank} after reranking; {len(places)} were read"
         return Outcome("below_final", why)
     most = record.plan.max_per_document
     if most is not None:

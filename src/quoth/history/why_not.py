@@ -86,6 +86,7 @@ def _scan(needle: str, catalogue: Catalogue, collection: Collection) -> list[Chu
     return [there[key] for key in found if key in there]
 
 
+BY = {"keyword": "words", "semantic": "vectors"}
 DEEP = 1000
 """How deep both legs are searched for a passage that was not among the candidates."""
 WHOLE = 1_000_000
@@ -210,7 +211,7 @@ def _advice(way: CandidateExplanation, record: Record) -> str:
 
 
 def _more(name: str, value: int) -> str:
-    return f"set plan.{name}={value}" if value <= BOUNDS[name][1] else ""
+    return f"ask with --set plan.{name}={value}" if value <= BOUNDS[name][1] else ""
 
 
 async def _outside(
@@ -251,13 +252,13 @@ def _missed(
 ) -> MissedPassage:
     """Explain a chunk that passed the filters and was no candidate, by its places now."""
     looked = record.plan.candidates_per_leg
-    places = " and ".join(f"place {one.rank} of the {leg} leg" for leg, one in legs.items())
+    places = " and ".join(f"place {one.rank} by {BY[leg]}" for leg, one in legs.items())
     if not legs:
-        why = f"not among the first {DEEP} of either leg"
+        why = f"not among the first {DEEP} by words or by vectors"
         return MissedPassage(chunk.chunk_id, at, "not_found", why)
     best = min(one.rank for one in legs.values())
     if best > looked:
-        why = f"{places}; the first {looked} of each were looked at"
+        why = f"{places}; the first {looked} of each list were looked at"
         advice = _more("candidates_per_leg", best)
         return MissedPassage(chunk.chunk_id, at, "too_deep", why, advice, legs)
     if now.index_version != within.version:

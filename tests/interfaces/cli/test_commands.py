@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import func, update
 
 from tests.support.cli import quoth, quoth_process
 from tests.support.small_library import NOTES, write_sources
@@ -346,12 +347,12 @@ def test_a_catalogue_that_is_damaged(home: Path, content: bytes | None) -> None:
 def test_another_model_is_refused_with_the_command_that_rebuilds(home: Path) -> None:
     from quoth.store.catalogue import Catalogue
     from quoth.store.database import open_database
+    from quoth.store.schema import collections
 
     catalogue = Catalogue(open_database(home / "catalogue.sqlite"), tenant="local")
     with catalogue.writing("pretend") as connection:
-        connection.exec_driver_sql(
-            "UPDATE collections SET identity = replace(identity, 'hash', 'x')"
-        )
+        other = func.replace(collections.c.identity, "hash", "x")
+        connection.execute(update(collections).values(identity=other))
     catalogue.close()
     said = quoth(home, "--json", "ask", "When does a colony swarm?")
     assert said.code == 3

@@ -34,7 +34,7 @@ def test_a_question_is_answered_with_proof_beside_it(web: WebApp) -> None:
         page = visit.page
         expect(page.locator("#question")).to_be_focused()
         visit.ask(HONEY)
-        expect(page.locator(".status")).to_contain_text("proved")
+        expect(page.locator(".status")).to_contain_text("word for word")
         sentence = page.locator(".sentence", has_text="nectar").first
         sentence.hover()
         expect(page.locator(".card.lit blockquote")).to_contain_text("nectar")
@@ -92,7 +92,7 @@ def test_on_a_small_screen_the_proof_is_a_dialog(web: WebApp) -> None:
         page = visit.page
         expect(page.locator("h1")).to_have_text("Interrogez vos documents")
         visit.ask(HONEY)
-        expect(page.locator(".status")).to_contain_text("prouvée")
+        expect(page.locator(".status")).to_contain_text("mot pour mot")
         page.locator("button.number").first.click()
         page.locator(".proof .reading mark").first.wait_for()
         assert page.evaluate("document.querySelector('.proof').matches(':modal')")

@@ -31,7 +31,7 @@ from quoth.store.upload_tasks import LEASE_SECONDS, Task
 from quoth.store.uploads import UploadStore
 
 METADATA = ("title", "url", "speaker", "language")
-EMPTY = "This file is empty. Send the file as the body, or as a form."
+EMPTY = "This file is empty: it has no bytes to read."
 
 
 class NotFetched(InputError):

@@ -4,8 +4,6 @@
  * The service counts offsets in Unicode code points, JavaScript in UTF-16 units: all offsets of
  * the service go through `cut`.
  */
-import { linkTo } from "./router.js";
-
 const SURROGATE = /[\ud800-\udfff]/;
 
 /** Return the code points from `start` to `end`. @param {string} text @param {number} start @param {number} [end] */
@@ -90,11 +88,8 @@ export function paragraphs(answer) {
  * @param {any} answer @param {string} question @param {string} address @param {any} t
  */
 export function asText(answer, question, address, t) {
-  const base = new URL(address).origin;
-  const sources = answer.citations.map((/** @type {any} */ each) => {
-    const link = each.link ? ` ${new URL(linkTo(each.link), base).href}` : "";
-    return `[${each.number}] ${each.document_name}, ${placeName(each.locator, t)}:${link}`;
-  });
+  const sources = answer.citations.map((/** @type {any} */ each) =>
+    `[${each.number}] ${each.document_name}, ${placeName(each.locator, t)}: ${address}#c${each.number}`);
   return [question, answer.text, sources.join("\n"), address].filter(Boolean).join("\n\n");
 }
 

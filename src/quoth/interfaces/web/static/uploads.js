@@ -7,15 +7,25 @@ import { readEvents } from "./sse.js";
 /**
  * @typedef {object} Upload
  * @property {string} name
- * @property {string} state  sending, queued, running, ready or failed
+ * @property {string} state  waiting, sending, queued, running, ready or failed
  * @property {number} share  0 to 1
  * @property {string} detail what went wrong
  */
 
+/** What was sent since the page was loaded: the list stays while other pages are open. @type {Upload[]} */
+export const sent = [];
+
+/** Return whether a file is being sent: leaving the page would stop it. */
+export const isSending = () => sent.some(({ state }) => state === "sending" || state === "waiting");
+
+window.addEventListener("beforeunload", (event) => {
+  if (isSending()) event.preventDefault();
+});
+
 const SIDECAR = ".meta.json";
 
 /** @param {File} file */
-const pathOf = (file) => file.webkitRelativePath || file.name;
+export const pathOf = (file) => file.webkitRelativePath || file.name;
 
 /** Return each file with the one that describes it (`talk.srt.meta.json` or `talk.meta.json`), if that is there. @param {File[]} files @returns {{file: File, sidecar?: File}[]} */
 export function withSidecars(files) {

@@ -5,6 +5,7 @@ import { html, live } from "../vendor/lit.js";
 import { DEFAULTS } from "./choices-panel.js";
 
 const MIN_CHARS = 3;
+const MAX_CHARS = 1000;
 
 class AskBox extends Base {
   static properties = {
@@ -53,11 +54,12 @@ class AskBox extends Base {
   render() {
     return html`<form class="ask" role="search" @submit=${this.submit}>
       <label class="hidden" for="question">${t("ask.label")}</label>
-      <textarea id="question" rows="2" maxlength="1000" .value=${live(this.value)}
+      <textarea id="question" rows="2" maxlength=${MAX_CHARS} .value=${live(this.value)}
         placeholder=${t("ask.placeholder")}
         @input=${(/** @type {any} */ event) => { this.value = event.target.value; }}
         @keydown=${this.onKey}></textarea>
       ${this.short ? html`<p role="alert" class="problem">${t("ask.short")}</p>` : ""}
+      ${this.value.length >= MAX_CHARS ? html`<p role="status" class="doubt">${t("ask.long", { most: MAX_CHARS })}</p>` : ""}
       <div class="row">
         <choices-panel .collections=${this.collections} .choices=${this.choices}></choices-panel>
         ${this.running

@@ -115,8 +115,8 @@ class AskPage extends Base {
     }
   }
 
-  /** @param {string} question @param {Record<string, string>} [filters] */
-  async ask(question, filters = {}) {
+  /** @param {string} question @param {Record<string, string>} [filters] @param {{anew?: boolean}} [options] */
+  async ask(question, filters = {}, { anew = false } = {}) {
     this.abort?.abort();
     const abort = new AbortController();
     this.abort = abort;
@@ -125,8 +125,10 @@ class AskPage extends Base {
     // A question asked again is no follow-up of itself.
     if (question === this.asking.question) this.turns = this.turns.slice(0, -1);
     this.apply({ event: "asked", question });
+    // A page that is loaded again meanwhile has the question in its box.
+    go(`/?${new URLSearchParams({ question })}`);
     try {
-      for await (const event of askStream(this.body(question), abort.signal)) {
+      for await (const event of askStream({ ...this.body(question), ...(anew && { cache: "none" }) }, abort.signal)) {
         if (abort.signal.aborted) return;
         this.apply(event);
         if (event.event === "done") this.completed();
@@ -148,7 +150,7 @@ class AskPage extends Base {
   completed() {
     const { queryId, question, answer } = this.asking;
     this.turns = [...this.turns, { id: queryId, question, answer: answer.text }];
-    go(`/q/${queryId}`);
+    go(`/q/${queryId}`, { replace: true });
     this.suggest(queryId);
   }
 
@@ -168,7 +170,7 @@ class AskPage extends Base {
       if (abort?.signal.aborted) return;
       try {
         await this.show(queryId);
-        go(`/q/${queryId}`);
+        go(`/q/${queryId}`, { replace: true });
         return;
       } catch (error) {
         if (error instanceof Problem && error.status === 404) break;
@@ -234,7 +236,7 @@ class AskPage extends Base {
       <section class="left">
         ${this.conversation()}
         ${idle ? html`<h1>${t("ask.title")}</h1><p class="lead">${t("ask.lead")}</p>` : html`<h1 class="hidden">${this.asking.question || "quoth"}</h1>`}
-        <ask-box .value=${this.asking.question} .running=${isRunning(this.asking)}
+        <ask-box .value=${this.asking.question || this.route.question} .running=${isRunning(this.asking)}
           .collections=${this.collections ?? []} .choices=${this.choices}></ask-box>
         ${idle ? this.firstRun() : this.answered(at)}
       </section>
@@ -268,7 +270,7 @@ class AskPage extends Base {
     const stored = html`<export-menu class="row" .asking=${this.asking}></export-menu>
       <a class="button" href=${linkTo(`/q/${queryId}/explain`)}>${t("answer.explain")}</a>`;
     return html`<div class="row actions">
-        ${question ? html`<button @click=${() => this.ask(question, this.filters)}>${t("ask.retry")}</button>` : nothing}
+        ${question ? html`<button @click=${() => this.ask(question, this.filters, { anew: true })}>${t("ask.retry")}</button>` : nothing}
         ${answer ? stored : nothing}
         <button @click=${this.startAnew}>${t("ask.anew")}</button>
       </div>
@@ -279,6 +281,7 @@ class AskPage extends Base {
   /** @param {number} at */
   side(at) {
     const items = this.items();
+    if (this.asking.phase === "failed" && !items.length) return nothing;
     if (at >= 0) return html`<proof-pane .items=${items} .at=${at} .back=${this.route.mark}></proof-pane>`;
     const cited = items.some((each) => "snippet" in each.item);
     return html`<section class="cards" aria-label=${t("evidence.title")}>

@@ -53,7 +53,7 @@ class ChoicesPanel extends Base {
 
   render() {
     const named = this.collections.map(({ name }) => ({ value: name, text: name }));
-    return html`<details class="choices"><summary>${this.chosen()}</summary><div class="panel">
+    return html`<details class="choices"><summary>${t("choices.label")} · ${this.chosen()}</summary><div class="panel">
       ${this.select("collection", t("choices.default"), named)}
       ${this.select("mode", t("choices.modeDefault"), MODES.map((value) => ({ value, text: t(`choices.${value}`) })))}
       ${this.select("seconds", t("choices.noLimit"), SECONDS.map((value) => ({ value, text: t("choices.upTo", { value: t("choices.secondsValue", { value }) }) })))}

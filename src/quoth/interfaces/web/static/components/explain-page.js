@@ -85,7 +85,7 @@ class ExplainPage extends Base {
       <div role="status">${this.missed && !passages.length ? html`<p>${[...this.missed.notes, t("explain.nothing")][0]}</p>` : nothing}
         <ul class="list">${passages.map((/** @type {any} */ each) => html`<li><div class="grow"><strong>${each.at.document}</strong>
           <span class="place">${each.at.place}</span><blockquote>${each.at.text}</blockquote>
-          <p>${each.why}. ${each.advice}</p></div></li>`)}</ul></div></section>`;
+          <p>${named("fate", each.fate, each.why)}. <small class="soft">${each.advice}</small></p></div></li>`)}</ul></div></section>`;
   }
 
   /** @param {any} search */
@@ -98,7 +98,7 @@ class ExplainPage extends Base {
         <td>${isSafeLink(way.at.link) ? html`<a href=${linkTo(way.at.link)} target="_blank" rel="noopener noreferrer">${way.at.document}</a>` : way.at.document}
           <span class="place">${way.at.place}</span><br><small>${way.at.text}</small></td>
         ${LEGS.map((each) => html`<td class="wide">${way.legs[each]?.rank ?? "–"}</td>`)}
-        <td>${way.why}</td></tr>`)}</tbody></table></section>`;
+        <td>${named("fate", way.fate, way.why)}</td></tr>`)}</tbody></table></section>`;
   }
 
   stages() {

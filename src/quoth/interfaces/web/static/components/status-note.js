@@ -35,7 +35,8 @@ function noteOf({ phase, answer, problem, restored }) {
   // Without sentences the answer itself says in words why there is none.
   if (!of) return { kind: "doubt", text: t(`status.${answer.status}`) + stored };
   const proved = answer.sentences.filter((/** @type {any} */ each) => each.support === "supported").length;
-  const text = proved === of ? t("status.proved", { count: of }) : t("status.someProved", { proved, of });
+  const whole = answer.model ? "status.proved" : "status.quoted";
+  const text = proved === of ? t(whole, { count: of }) : t("status.someProved", { proved, of });
   const note = answer.status === "answered" ? "" : ` ${t(`status.${answer.status}`)}`;
   return { kind: proved === of ? "proved" : "doubt", text: text + note + stored };
 }

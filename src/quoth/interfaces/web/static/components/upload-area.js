@@ -1,7 +1,7 @@
 /** Files are dropped or chosen here, each with its progress and its error; tells `quoth-added`. */
 import { Base } from "../base.js";
 import { named, t } from "../i18n.js";
-import { droppedFiles, sendFile, sendPage, withSidecars } from "../uploads.js";
+import { droppedFiles, pathOf, sendFile, sendPage, sent, withSidecars } from "../uploads.js";
 import { aboutService } from "../service.js";
 import { html, nothing } from "../vendor/lit.js";
 
@@ -13,37 +13,46 @@ class UploadArea extends Base {
   constructor() {
     super();
     this.collection = "";
-    /** @type {import("../uploads.js").Upload[]} */
-    this.uploads = [];
+    this.uploads = [...sent];
     this.over = false;
     /** whether the service fetches web pages */
     this.pages = false;
+    this.refresh = () => { this.uploads = [...sent]; };
   }
 
   async connectedCallback() {
     super.connectedCallback();
+    window.addEventListener("quoth-upload", this.refresh);
     this.pages = (await aboutService()).web_pages;
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    window.removeEventListener("quoth-upload", this.refresh);
   }
 
   /** @param {Iterable<File>} files */
   async add(files) {
     const waiting = withSidecars([...files].filter((each) => !each.name.startsWith(".")));
+    const first = sent.length;
+    sent.push(...waiting.map(({ file }) => ({ name: pathOf(file), state: "waiting", share: 0, detail: "" })));
+    this.refresh();
+    const { collection } = this;
+    let at = 0;
     const sendNext = async () => {
-      for (let next = waiting.shift(); next; next = waiting.shift()) {
-        const known = next;
-        await this.track((tell) => sendFile(known, this.collection, tell));
+      while (at < waiting.length) {
+        const number = at++;
+        await sendFile(waiting[number], collection, (upload) => this.note(first + number, upload));
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, sendNext));
   }
 
-  /** Keep the row of one upload up to date. @param {(tell: (upload: import("../uploads.js").Upload) => void) => Promise<void>} work */
-  async track(work) {
-    const at = this.uploads.length;
-    await work((upload) => {
-      this.uploads = Object.assign([...this.uploads], { [at]: upload });
-      if (upload.state === "ready") this.tell("quoth-added");
-    });
+  /** Keep the row of one upload up to date, also for the page when it is opened again. @param {number} at @param {import("../uploads.js").Upload} upload */
+  note(at, upload) {
+    sent[at] = upload;
+    window.dispatchEvent(new CustomEvent("quoth-upload"));
+    if (upload.state === "ready") this.tell("quoth-added");
   }
 
   /** @param {DragEvent} event */
@@ -58,7 +67,8 @@ class UploadArea extends Base {
     event.preventDefault();
     const input = event.target.elements.url;
     const url = input.value.trim();
-    if (url) this.track((tell) => sendPage(url, this.collection, tell));
+    const at = sent.length;
+    if (url) sendPage(url, this.collection, (upload) => this.note(at, upload));
     input.value = "";
   }
 

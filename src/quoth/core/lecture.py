@@ -11,6 +11,8 @@ from quoth.core.types import Citation
 Numbering = Literal["", "server", "caller"]
 """Who numbers the windows of a session, from its first call on; "" before it."""
 LectureState = Literal["open", "ended"]
+SpeechFormat = Literal["quoth", "deepgram", "openai", "livekit", "zoom"]
+"""Whose messages bring a transcript."""
 SpeechStateName = Literal["off", "starting", "listening", "lagging", "silent", "failed"]
 
 

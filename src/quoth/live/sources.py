@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from quoth.core.errors import InputError
 from quoth.core.lecture import TranscriptSegment
@@ -45,25 +46,43 @@ def segments_of(cues: list[Cue]) -> list[TranscriptSegment]:
     ]
 
 
-def from_json_line(line: str) -> TranscriptSegment:
-    """Read {start, end, text, segment_id?, revision?, final?, speaker?, language?}."""
-    try:
-        row = json.loads(line)
-        start, end = float(row["start"]), float(row.get("end", row["start"]))
-        return TranscriptSegment(
-            str(row.get("segment_id") or f"t{start:010.2f}"),
-            start,
-            end,
-            str(row["text"]),
-            final=bool(row.get("final", True)),
-            revision=int(row.get("revision", 0)),
-            speaker=_text(row.get("speaker")),
-            language=_text(row.get("language")),
-        )
-    except (ValueError, TypeError, KeyError, AttributeError):
-        raise InputError(
-            f"This line is no segment: {line.strip()[:80]!r}. Write JSON with start, end and text."
-        ) from None
+def from_row(row: Any) -> TranscriptSegment:
+    """Read {start, end, text, segment_id?, revision?, final?, speaker?, language?}.
+
+    Raises KeyError, TypeError or ValueError for another value.
+    """
+    start, end = float(row["start"]), float(row.get("end", row["start"]))
+    return TranscriptSegment(
+        str(row.get("segment_id") or f"t{start:010.2f}"),
+        start,
+        end,
+        str(row["text"]),
+        final=bool(row.get("final", True)),
+        revision=int(row.get("revision", 0)),
+        speaker=_text(row.get("speaker")),
+        language=_text(row.get("language")),
+    )
+
+
+def growing_captions(text: str) -> list[TranscriptSegment]:
+    """Return the captions of an SRT or WebVTT file that is still being written.
+
+    A caption counts once an empty line or the next one follows it. Read again, a longer file gives
+    the same segments and new ones; their times are their ids.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    whole = text[: text.rfind("\n\n") + 1]
+    cues = read_lines(whole, vtt=text.startswith("WEBVTT")) if whole else []
+    times = Counter[str]()
+    found = []
+    for cue in cues:
+        name = f"c{cue.start:010.3f}-{cue.end:.3f}"
+        times[name] += 1
+        key = name if times[name] == 1 else f"{name}-{times[name]}"
+        end = max(cue.start, cue.end)
+        said = cue.text.strip()
+        found.append(TranscriptSegment(key, cue.start, end, said, speaker=cue.speaker))
+    return found
 
 
 def _text(value: object) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from quoth.interfaces.http.responses import to_json
@@ -183,5 +184,14 @@ def test_segments_and_events_on_one_websocket(tmp_path: Path) -> None:
             socket.send('{"end": true}')
             while "end" not in names:
                 names.append(json.loads(socket.recv(timeout=90))["event"])
+        made = httpx.post(f"{address}/v1/sessions", json={}, headers=headers, timeout=90)
+        url = f"{address.replace('http', 'ws')}/v1/sessions/{made.json()['session_id']}/socket"
+        said = {"user_id": 1, "user_name": "Ada", "data": "Wax.", "timestamp": 1.79e12}
+        with connect(f"{url}?format=zoom", additional_headers=headers) as socket:
+            socket.send(json.dumps({"msg_type": 17, "content": said}))
+            answers = [json.loads(socket.recv(timeout=90)) for _ in range(2)]
+        assert {each["event"] for each in answers} == {"accepted", "segment"}
+        with pytest.raises(InvalidStatus), connect(f"{url}?format=x", additional_headers=headers):
+            pass
         assert {"error", "accepted", "segment", "window", "citations"} <= set(names)
         assert names.count("segment") == len(TITLES)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,12 +12,13 @@ import typer
 from rich.text import Text
 
 from quoth.core.errors import InputError
+from quoth.core.lecture import SpeechFormat
 from quoth.interfaces.cli.session import DONE, FAILED, CliSession, command, engine_of
 from quoth.text.json_codec import to_json
 from quoth.text.locators import format_timestamp, label
 
 if TYPE_CHECKING:
-    from quoth.core.lecture import LiveCitation, SpeechState, TranscriptSegment
+    from quoth.core.lecture import LiveCitation, SpeechState
     from quoth.live.events import LiveEvent
     from quoth.pipeline.live_session import LiveSession
 
@@ -32,6 +31,10 @@ Microphone = Annotated[
     bool, typer.Option("--microphone", help="Transcribe this machine's microphone.")
 ]
 Speed = Annotated[float, typer.Option(min=0.1, max=10_000, help="Times as fast as it was spoken.")]
+Follow = Annotated[
+    bool, typer.Option(help="Read captions or JSON lines that are still being written, to Ctrl-C.")
+]
+Form = Annotated[SpeechFormat, typer.Option("--format", help="Whose messages the JSON lines are.")]
 Against = Annotated[
     str | None, typer.Option(help="Collection with the documents to cite; else --collection.")
 ]
@@ -47,6 +50,8 @@ async def live(
     file: File = None,
     speed: Speed = 1.0,
     microphone: Microphone = False,
+    follow: Follow = False,
+    form: Form = "quoth",
     against: Against = None,
     keep: Keep = None,
 ) -> int:
@@ -61,7 +66,9 @@ async def live(
     from quoth.store.lectures import Lectures
 
     collection = against or session.settings.collection
-    speak = await _speaker(session, file, speed=speed, microphone=microphone)
+    speak = await _speaker(
+        session, file, speed=speed, microphone=microphone, follow=follow, form=form
+    )
     async with engine_of(session) as engine:
         await engine.documents(collection=collection)
         await asyncio.to_thread(engine.parts.catalogue.collection, collection)
@@ -86,10 +93,17 @@ async def live(
 
 
 async def _speaker(
-    session: CliSession, file: str | None, *, speed: float, microphone: bool
+    session: CliSession,
+    file: str | None,
+    *,
+    speed: float,
+    microphone: bool,
+    follow: bool,
+    form: SpeechFormat,
 ) -> Speak:
     """Return what speaks into the session; raises InputError."""
     from quoth.ingest.readers.media import MEDIA_SUFFIXES
+    from quoth.interfaces.cli.live_feed import followed, piped, replayed
     from quoth.interfaces.cli.live_sound import speak_file, speak_microphone
 
     if microphone == (file is not None):
@@ -101,7 +115,12 @@ async def _speaker(
         return partial(speak_microphone, session)
     if Path(file).suffix.lower() in MEDIA_SUFFIXES:
         return partial(speak_file, session, Path(file), speed=speed)
-    segments = await _segments(file, speed=speed)
+    if file == "-":
+        segments = piped(form)
+    elif follow:
+        segments = followed(Path(file), form)
+    else:
+        segments = await replayed(Path(file), speed=speed)
 
     async def replay(running: LiveSession) -> None:
         async for segment in segments:
@@ -110,32 +129,6 @@ async def _speaker(
                 await running.finish()  # faster than it can be looked up: nothing is left out
 
     return replay
-
-
-async def _segments(file: str, *, speed: float) -> AsyncIterator[TranscriptSegment]:
-    """Return the segments of a file at their times, or those of stdin as they come."""
-    from quoth.live.sources import from_json_line, read_transcript
-
-    if file == "-":
-
-        async def piped() -> AsyncIterator[TranscriptSegment]:
-            while line := await asyncio.to_thread(sys.stdin.readline):
-                if line.strip():
-                    yield from_json_line(line)
-
-        return piped()
-    recorded = await asyncio.to_thread(read_transcript, Path(file))
-    if not recorded:
-        raise InputError(f"There is nothing said in {file}.")
-
-    async def replayed() -> AsyncIterator[TranscriptSegment]:
-        began, first = time.monotonic(), recorded[0].start
-        for segment in recorded:
-            due = began + (segment.end - first) / speed
-            await asyncio.sleep(max(0.0, due - time.monotonic()))
-            yield segment
-
-    return replayed()
 
 
 async def _show(session: CliSession, running: LiveSession) -> int:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
@@ -14,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from quoth.core.errors import InputError, NotFound, QuothError
-from quoth.core.lecture import Lecture
+from quoth.core.lecture import Lecture, SpeechFormat, TranscriptSegment
 from quoth.history.lecture_export import EXPORTS, LectureFormat
 from quoth.interfaces.http.lecture_schemas import (
     AcceptedSegments,
@@ -43,6 +44,7 @@ from quoth.interfaces.http.requests import require_collection
 from quoth.interfaces.http.responses import ApiResponse, to_json, to_public
 from quoth.interfaces.http.schemas import Limit, OneId, Skip, text_content
 from quoth.interfaces.http.sse import EventStream, encode_event
+from quoth.live.adapters import TranscriptSource
 from quoth.live.snippets import related_concepts, window_keywords
 from quoth.pipeline.live_session import LiveSession
 from quoth.store.lectures import Lectures
@@ -250,25 +252,33 @@ async def export(
 
 
 @router.websocket("/v1/sessions/{session_id}/socket")
-async def socket(websocket: WebSocket, session_id: str) -> None:
+async def socket(
+    websocket: WebSocket,
+    session_id: str,
+    form: Annotated[SpeechFormat, Query(alias="format")] = "quoth",
+) -> None:
     """Take segments as JSON messages and send events, on one connection.
 
     A speaker's message is a segment, {"segments": […]} or {"end": true}; a viewer only reads.
+    With ``?format=deepgram`` (or openai, livekit, zoom) it is a message of that provider.
     """
     caller = require_viewer(request_state(websocket.scope).principal, session_id)
     running = await _running(websocket, caller, session_id)
+    source = TranscriptSource(form)
     await websocket.accept()
     after = websocket.query_params.get("last_event_id", "")
     send = asyncio.create_task(_send_events(websocket, running, after))
     try:
         with suppress(WebSocketDisconnect):
             while True:
-                await _take(websocket, running, caller)
+                await _take(websocket, running, caller, source)
     finally:
         send.cancel()
 
 
-async def _take(websocket: WebSocket, running: LiveSession, caller: Principal) -> None:
+async def _take(
+    websocket: WebSocket, running: LiveSession, caller: Principal, source: TranscriptSource
+) -> None:
     try:
         message: Any = await websocket.receive_json()
         require_speaker(caller)
@@ -276,14 +286,23 @@ async def _take(websocket: WebSocket, running: LiveSession, caller: Principal) -
             await websocket.app.state.live.end_speech(caller, running.lecture.session_id)
             await running.end()
             return
-        listed = isinstance(message, dict) and "segments" in message
-        body = SegmentsRequest.model_validate(message if listed else {"segments": [message]})
-        count = await running.push([segment.value() for segment in body.segments])
+        count = await running.push(_segments_of(message, source))
         await websocket.send_json({"event": "accepted", "accepted": count})
     except (ValidationError, ValueError) as error:
         await _refuse(websocket, InputError(f"This message is no segment: {error}"))
     except QuothError as error:
         await _refuse(websocket, error)
+
+
+def _segments_of(message: Any, source: TranscriptSource) -> list[TranscriptSegment]:
+    if source.form != "quoth":
+        rows = [asdict(segment) for segment in source.read(message)]
+        if not rows:
+            return []
+        message = {"segments": rows}
+    listed = isinstance(message, dict) and "segments" in message
+    body = SegmentsRequest.model_validate(message if listed else {"segments": [message]})
+    return [segment.value() for segment in body.segments]
 
 
 async def _refuse(websocket: WebSocket, error: QuothError) -> None:

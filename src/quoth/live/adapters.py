@@ -1,0 +1,229 @@
+"""Messages of speech services as segments: one function for each form, and a table of them.
+
+Documented by the providers: Deepgram's streaming results (also what Telnyx and others send), the
+transcription events of OpenAI's Realtime API and servers compatible with it, LiveKit's text stream
+``lk.transcription`` and its older segments, and the transcripts of Zoom's Realtime Media Streams.
+Messages about other things have no segments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from quoth.core.errors import InputError
+from quoth.core.lecture import SpeechFormat, TranscriptSegment
+from quoth.core.types import Json
+from quoth.live.sources import from_row
+
+MAX_REMEMBERED = 1000
+"""Segments whose beginning or words are remembered until they are final."""
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What earlier messages said of a segment: when it begins and ends, and its words."""
+
+    start: float | None = None
+    end: float | None = None
+    text: str = ""
+    revision: int = 0
+
+
+@dataclass(slots=True)
+class TranscriptSource:
+    """Reads the messages of one connection, which share times and unfinished segments."""
+
+    form: SpeechFormat = "quoth"
+    _origin: float | None = None
+    _latest: float = 0.0
+    _heard: dict[str, _Heard] = field(default_factory=dict)
+
+    def read(self, message: Any) -> list[TranscriptSegment]:
+        """Return the segments of a message; raises InputError for one that is damaged."""
+        try:
+            return _READERS[self.form](self, message)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+            raise InputError(f"This is no message of the form '{self.form}'.") from None
+
+    def heard(self, key: str) -> _Heard:
+        """Return what is remembered of a segment."""
+        if key not in self._heard and len(self._heard) >= MAX_REMEMBERED:
+            self._heard.pop(next(iter(self._heard)))
+        return self._heard.setdefault(key, _Heard())
+
+    def since_first(self, seconds: float) -> float:
+        """Return the seconds of a clock since the first time that it told."""
+        if self._origin is None:
+            self._origin = seconds
+        return max(0.0, seconds - self._origin)
+
+    def finish(self, key: str) -> None:
+        """Forget a segment that is final."""
+        self._heard.pop(key, None)
+
+    def after(self, start: float | None, end: float | None) -> tuple[float, float]:
+        """Return the times of a segment; one without times follows what was said before."""
+        begins = self._latest if start is None else start
+        ends = begins if end is None else max(begins, end)
+        self._latest = max(self._latest, ends)
+        return begins, ends
+
+
+def _own(source: TranscriptSource, message: Any) -> list[TranscriptSegment]:
+    """Read {segment_id, revision, start, end, text, final, speaker, language}, or a list."""
+    del source
+    rows: Sequence[Any] = message.get("segments", [message])
+    return [from_row(row) for row in rows]
+
+
+def _deepgram(source: TranscriptSource, message: Json) -> list[TranscriptSegment]:
+    """Read {"type": "Results", start, duration, is_final, channel: {alternatives: […]}}.
+
+    Interim results repeat the stretch from ``start``, so its time names the segment.
+    """
+    if message.get("type", "Results") != "Results":
+        return []
+    said = message["channel"]["alternatives"][0]
+    channel = int((message.get("channel_index") or [0])[0])
+    start, end = float(message["start"]), float(message["start"]) + float(message["duration"])
+    final = bool(message.get("is_final"))
+    key = f"d{channel}-{start:010.2f}"
+    heard = source.heard(key)
+    revision, heard.revision = heard.revision, heard.revision + 1
+    text = str(said["transcript"])
+    if not text.strip() and not revision:
+        return []
+    if final:
+        source.finish(key)
+    words = said.get("words") or []
+    if words:
+        start, end = float(words[0]["start"]), float(words[-1]["end"])
+    speakers = {word.get("speaker") for word in words} - {None}
+    speaker = f"Speaker {speakers.pop() + 1}" if len(speakers) == 1 else None
+    language = _language((said.get("languages") or [None])[0])
+    return [_made(key, start, end, text, final, revision, speaker=speaker, language=language)]
+
+
+def _openai(source: TranscriptSource, message: Json) -> list[TranscriptSegment]:
+    """Read the events of input audio: its begin and end, transcription deltas, and their end.
+
+    Items may be completed in another order than they were spoken.
+    """
+    kind = str(message["type"])
+    if "item_id" not in message:
+        return []
+    key = str(message["item_id"])
+    heard = source.heard(key)
+    if kind == "input_audio_buffer.speech_started":
+        heard.start = float(message["audio_start_ms"]) / 1000
+    elif kind == "input_audio_buffer.speech_stopped":
+        heard.end = float(message["audio_end_ms"]) / 1000
+    elif kind.endswith("input_audio_transcription.delta"):
+        heard.text += str(message.get("delta") or "")
+        return [_of(source, key, heard, heard.text, final=False)]
+    elif kind.endswith("input_audio_transcription.completed"):
+        made = _of(source, key, heard, str(message["transcript"]), final=True)
+        source.finish(key)
+        return [made]
+    return []
+
+
+def _livekit(source: TranscriptSource, message: Json) -> list[TranscriptSegment]:
+    """Read a text stream {text, attributes, timestamp, participant} or {"segments": […]}, in ms.
+
+    The same segment again replaces its words.
+    """
+    who = message.get("participant") or message.get("transcribedParticipantIdentity")
+    if "segments" in message:
+        rows = [_livekit_row(row) for row in message["segments"]]
+    else:
+        about = message["attributes"]
+        at = float(message["timestamp"])
+        final = str(about.get("lk.transcription_final", "true")).lower() == "true"
+        key = str(about.get("lk.segment_id") or f"t{at:.0f}")
+        rows = [(key, str(message["text"]), final, None, at, at)]
+    made = []
+    for key, text, final, language, start, end in rows:
+        heard = source.heard(key)
+        begins = source.since_first(start / 1000)
+        heard.start = begins if heard.start is None else heard.start
+        heard.end = source.since_first(end / 1000)
+        made.append(
+            _of(source, key, heard, text, final=final, speaker=who, language=_language(language))
+        )
+        if final:
+            source.finish(key)
+    return made
+
+
+def _zoom(source: TranscriptSource, message: Json) -> list[TranscriptSegment]:
+    """Read {"msg_type": 17, "content": {user_id, user_name, data, timestamp}}; always final."""
+    if message["msg_type"] not in (17, "MEDIA_DATA_TRANSCRIPT"):
+        return []
+    said = message["content"]
+    at = float(said["timestamp"])
+    start, end = float(said.get("start_time") or at), float(said.get("end_time") or at)
+    heard = _Heard(source.since_first(_seconds(start)), source.since_first(_seconds(end)))
+    key = f"z{said.get('user_id', 0)}-{start:.0f}"
+    name = str(said["user_name"]) if said.get("user_name") else None
+    return [_of(source, key, heard, str(said["data"]), final=True, speaker=name)]
+
+
+def _of(
+    source: TranscriptSource,
+    key: str,
+    heard: _Heard,
+    text: str,
+    *,
+    final: bool,
+    speaker: str | None = None,
+    language: str | None = None,
+) -> TranscriptSegment:
+    heard.start, end = source.after(heard.start, heard.end)
+    revision, heard.revision = heard.revision, heard.revision + 1
+    return _made(key, heard.start, end, text, final, revision, speaker=speaker, language=language)
+
+
+def _made(
+    key: str,
+    start: float,
+    end: float,
+    text: str,
+    final: bool,
+    revision: int,
+    *,
+    speaker: str | None = None,
+    language: str | None = None,
+) -> TranscriptSegment:
+    times = (round(start, 3), round(max(start, end), 3))
+    return TranscriptSegment(
+        key, *times, text.strip(), final=final, revision=revision, speaker=speaker,
+        language=language,
+    )  # fmt: skip
+
+
+def _livekit_row(row: Json) -> tuple[str, str, bool, Any, float, float]:
+    start: Any = row.get("startTime", row.get("start_time"))
+    end: Any = row.get("endTime", row.get("end_time"))
+    times = (float(start), float(end))
+    return str(row["id"]), str(row["text"]), bool(row["final"]), row.get("language"), *times
+
+
+def _seconds(clock: float) -> float:
+    """Return a Unix time in seconds: providers send milliseconds or microseconds."""
+    return clock / 1e6 if clock > 1e14 else clock / 1e3
+
+
+def _language(code: Any) -> str | None:
+    return str(code)[:2].lower() if code else None
+
+
+_READERS: Mapping[SpeechFormat, Callable[[TranscriptSource, Any], list[TranscriptSegment]]] = {
+    "quoth": _own,
+    "deepgram": _deepgram,
+    "openai": _openai,
+    "livekit": _livekit,
+    "zoom": _zoom,
+}

@@ -87,7 +87,10 @@ def open_web_app(folder: Path, *, more: Path | None = None) -> Iterator[WebApp]:
     garden.mkdir()
     (garden / "compost.md").write_text("# Compost\n\nCompost needs air.\n", encoding="utf-8")
     (garden / "broken.pdf").write_bytes(b"%PDF-1.4 this is none")
-    env = environment(folder / "home") | {"QUOTH_WATCHED": json.dumps({"garden": str(garden)})}
+    env = environment(folder / "home") | {
+        "QUOTH_WATCHED": json.dumps({"garden": str(garden)}),
+        "QUOTH_REQUEST_PROFILES": "book",
+    }
     added = [str(sources), *([] if more is None else [str(more)])]
     # Exit code 1 says that some files could not be read, as is meant in some tests.
     done = subprocess.run([*PROGRAM, "--quiet", "add", *added], env=env, check=False)

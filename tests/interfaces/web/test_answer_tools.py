@@ -76,9 +76,11 @@ def test_limits_of_an_answer_are_chosen_in_the_panel(web: WebApp) -> None:
         page.locator(".choices summary").click()
         page.locator(".choices label", has_text="Search").locator("select").select_option("keyword")
         page.locator(".choices label", has_text="Time").locator("select").select_option("15")
-        expect(page.locator(".choices summary")).to_contain_text("words only · 15 s")
+        page.locator(".choices label", has_text="Profile").locator("select").select_option("book")
+        expect(page.locator(".choices summary")).to_contain_text("book · words only · 15 s")
         visit.ask(HONEY)
     assert (asked[0]["mode"], asked[0]["max_ms"]) == ("keyword", 15_000)
+    assert asked[0]["profile"] == "book"
 
 
 def test_keys_and_the_audit_log_are_for_those_who_may_administer(web: WebApp) -> None:

@@ -9,6 +9,8 @@ import { getJson } from "./api.js";
  * @property {boolean} web_pages   whether it fetches addresses
  * @property {boolean} youtube_player
  * @property {boolean} sample
+ * @property {string[]} language_models those that a question may name
+ * @property {string[]} profiles  the same, the one in use first
  */
 
 /** @type {Service} What is shown until it is known, or where it cannot be asked. */
@@ -19,6 +21,8 @@ const NOTHING = Object.freeze({
   web_pages: false,
   youtube_player: false,
   sample: false,
+  language_models: [],
+  profiles: [],
 });
 
 /** @type {Promise<Service> | null} */

@@ -8,16 +8,17 @@ const SECONDS = [2, 5, 15, 60];
 const DOLLARS = [0.01, 0.05, 0.25];
 const MODES = ["hybrid", "keyword", "semantic"];
 
-/** @typedef {{collection: string, model: boolean, mode: string, seconds: number, dollars: number}} Choices */
+/** @typedef {{collection: string, profile: string, model: boolean, llm: string, mode: string, seconds: number, dollars: number}} Choices */
 
 /** @type {Choices} */
-export const DEFAULTS = Object.freeze({ collection: "", model: true, mode: "", seconds: 0, dollars: 0 });
+export const DEFAULTS = Object.freeze({ collection: "", profile: "", model: true, llm: "", mode: "", seconds: 0, dollars: 0 });
 
 /** Return the fields of a request for what was chosen. @param {Choices} choices */
-export function asFields({ collection, model, mode, seconds, dollars }) {
+export function asFields({ collection, profile, model, llm, mode, seconds, dollars }) {
   return {
     ...(collection && { collection }),
-    ...(!model && { llm: "none" }),
+    ...(profile && { profile }),
+    ...(!model ? { llm: "none" } : llm && { llm }),
     ...(mode && { mode }),
     ...(seconds && { max_ms: seconds * 1000 }),
     ...(dollars && { max_usd: dollars }),
@@ -28,7 +29,7 @@ class ChoicesPanel extends Base {
   static properties = {
     collections: { attribute: false },
     choices: { attribute: false },
-    model: { state: true },
+    service: { state: true },
   };
 
   constructor() {
@@ -37,13 +38,13 @@ class ChoicesPanel extends Base {
     this.collections = [];
     /** @type {Choices} */
     this.choices = DEFAULTS;
-    /** @type {import("../service.js").Service["language_model"]} */
-    this.model = null;
+    /** @type {import("../service.js").Service | null} null until it is known */
+    this.service = null;
   }
 
   async connectedCallback() {
     super.connectedCallback();
-    this.model = (await aboutService()).language_model;
+    this.service = await aboutService();
   }
 
   /** @param {string} name @param {unknown} value */
@@ -53,11 +54,13 @@ class ChoicesPanel extends Base {
 
   render() {
     const named = this.collections.map(({ name }) => ({ value: name, text: name }));
+    const { language_model: model = null, profiles = [] } = this.service ?? {};
     return html`<details class="choices"><summary>${t("choices.label")} · ${this.chosen()}</summary><div class="panel">
       ${this.select("collection", t("choices.default"), named)}
+      ${profiles.length > 1 ? this.select("profile", profiles[0], profiles.slice(1).map((value) => ({ value, text: value }))) : nothing}
       ${this.select("mode", t("choices.modeDefault"), MODES.map((value) => ({ value, text: t(`choices.${value}`) })))}
       ${this.select("seconds", t("choices.noLimit"), SECONDS.map((value) => ({ value, text: t("choices.upTo", { value: t("choices.secondsValue", { value }) }) })))}
-      ${this.model ? this.written(this.model) : html`<p class="soft">${t("choices.noModel")}</p>`}
+      ${model ? this.written(model) : html`<p class="soft">${t("choices.noModel")}</p>`}
     </div></details>`;
   }
 
@@ -66,12 +69,19 @@ class ChoicesPanel extends Base {
     return html`<label class="check"><input type="checkbox" .checked=${live(!this.choices.model)}
         @change=${(/** @type {any} */ event) => this.choose("model", !event.target.checked)}>
         ${t("choices.verbatimHelp", { model })}</label>
+      ${this.choices.model ? this.models(model) : nothing}
       ${local || !this.choices.model ? nothing : html`
         ${this.select("dollars", t("choices.noLimit"), DOLLARS.map((value) => ({ value, text: t("choices.upTo", { value: `$${value}` }) })))}
         <p class="soft">${t("choices.leaves", { model })}</p>`}`;
   }
 
-  /** @param {"collection" | "mode" | "seconds" | "dollars"} name @param {string} first @param {{value: string | number, text: string}[]} options */
+  /** The other language models that a question may name. @param {string} model */
+  models(model) {
+    const others = this.service?.language_models.filter((each) => !each.endsWith(`:${model}`)) ?? [];
+    return others.length ? this.select("llm", model, others.map((value) => ({ value, text: value }))) : nothing;
+  }
+
+  /** @param {"collection" | "profile" | "llm" | "mode" | "seconds" | "dollars"} name @param {string} first @param {{value: string | number, text: string}[]} options */
   select(name, first, options) {
     const chosen = this.choices[name];
     const change = (/** @type {any} */ event) => {
@@ -84,11 +94,12 @@ class ChoicesPanel extends Base {
   }
 
   chosen() {
-    const { collection, model, mode, seconds, dollars } = this.choices;
+    const { collection, profile, model, llm, mode, seconds, dollars } = this.choices;
     return [
       collection || t("choices.default"),
+      profile,
       mode && t(`choices.${mode}`),
-      this.model && t(model ? "choices.model" : "choices.verbatim"),
+      this.service?.language_model && (model && llm ? llm : t(model ? "choices.model" : "choices.verbatim")),
       seconds && t("choices.secondsValue", { value: seconds }),
       dollars && `$${dollars}`,
     ].filter(Boolean).join(" · ");

@@ -18,6 +18,7 @@ from quoth.backends.embedders import registry
 from quoth.backends.embedders.registry import DEFAULT_EMBEDDER as DEFAULT_EMBEDDER
 from quoth.backends.generators.limited import open_models
 from quoth.backends.indexes.registry import store_place
+from quoth.backends.moderation.registry import open_moderator
 from quoth.backends.s3 import open_files
 from quoth.backends.states import PartState, check_parts, part_states, profile_settings
 from quoth.backends.transcribers.microphone import open_microphone as open_microphone
@@ -36,6 +37,7 @@ from quoth.core.protocols import (
     EntailmentModel,
     Generator,
     Index,
+    Moderator,
     SparseEmbedder,
 )
 from quoth.core.remote_parts import RemotePart
@@ -91,12 +93,10 @@ async def open_tenants(
         asked = CachedEmbedder(embedder)
         breakers = [asked.breaker]
         generator, small, named = open_models(settings, breakers=breakers)
-        for model in (generator, small, *named):
+        judge, moderator = open_judge(settings, generator), open_moderator(settings)
+        for model in (generator, small, *named, judge, moderator):
             if model is not None:
                 closing.push_async_callback(model.close)
-        judge = open_judge(settings, generator)
-        if judge is not None:
-            closing.push_async_callback(judge.close)
         rerankers, space = open_reranking(settings, embedder)
         if rerankers is not None:
             closing.push_async_callback(rerankers.aclose)
@@ -118,6 +118,7 @@ async def open_tenants(
             small=small,
             request_models=named,
             judge=judge,
+            moderator=moderator,
             breakers=tuple(breakers),
             rerankers=rerankers,
             space=space,
@@ -151,6 +152,7 @@ class ProcessResources:
     small: Generator | None
     request_models: tuple[Generator, ...]
     judge: EntailmentModel | None
+    moderator: Moderator | None
     breakers: tuple[CircuitBreaker, ...]
     rerankers: Rerankers | None
     space: TokenSpace | None
@@ -212,6 +214,7 @@ def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Dat
             small=shared.small,
             request_models=shared.request_models,
             judge=shared.judge,
+            moderator=shared.moderator,
             breakers=shared.breakers if guarded is None else (*shared.breakers, guarded.breaker),
             prompts=shared.prompts,
             operator_description=shared.about,

@@ -40,6 +40,7 @@ from quoth.pipeline.components import (
 from quoth.pipeline.egress import count_tokens, require_egress
 from quoth.pipeline.extract import extractive_answer
 from quoth.pipeline.generate import generate_answer, small_talk_reply, whole_answer_events
+from quoth.pipeline.moderate import moderate_answer, moderate_question
 from quoth.pipeline.record import Record, build_record
 from quoth.pipeline.record_codec import save_record
 from quoth.pipeline.remote import forget_mirrored, mirror_folder
@@ -197,6 +198,7 @@ class Engine:
         trace = Trace(deadline_ms=plan.deadline_ms)
         context = await open_request(self.parts, request, plan=plan, trace=trace, writes=True)
         try:
+            context = await moderate_question(context)
             key = self._cache_key(context)
             answer = small_talk_reply(context) or self._cached_answer(context, key)
             found = None
@@ -214,7 +216,8 @@ class Engine:
                         yield event
                 else:
                     writing = generate_answer(context, found, answer, generator=generator)
-                    async with aclosing(writing) as events:
+                    checked = moderate_answer(writing, context, answer)
+                    async with aclosing(checked) as events:
                         async for item in events:
                             if isinstance(item, Answer):
                                 answer = item

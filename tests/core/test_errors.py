@@ -29,6 +29,8 @@ TABLE = {
     "IndexMismatch": (ConfigError, "index_mismatch", 409),
     "IndexCorrupt": (ConfigError, "index_corrupt", 503),
     "InputError": (QuothError, "invalid_input", 422),
+    "Moderated": (InputError, "moderated", 422),
+    "ModerationError": (BackendError, "moderation_failed", 503),
     "JudgeError": (BackendError, "judge_failed", 503),
     "MissingExtra": (ConfigError, "missing_extra", 500),
     "NotFound": (QuothError, "not_found", 404),

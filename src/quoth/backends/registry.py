@@ -11,7 +11,7 @@ from typing import Any, Literal
 from quoth.core.errors import ConfigError, MissingExtra
 from quoth.core.extras import is_installed
 
-Part = Literal["embedder", "store", "reranker", "generator", "judge", "transcriber"]
+Part = Literal["embedder", "store", "reranker", "generator", "judge", "transcriber", "moderator"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,10 @@ BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
     "judge": {
         "onnx": Backend("entailment.onnx", "OnnxEntailment"),
         "llm": Backend("entailment.llm", "GeneratorJudge"),
+    },
+    "moderator": {
+        "rules": Backend("moderation.words", "WordModerator"),
+        "openai": Backend("moderation.openai", "OpenAIModerator", "remote", ("httpx2",)),
     },
     "transcriber": {
         "whisper": Backend(

@@ -23,6 +23,7 @@ SENT: Mapping[RemoteKind, tuple[str, ...]] = {
     "embedder": ("the documents that are added", "the question"),
     "reranker": ("the question", "the passages that were found for it"),
     "store": ("vectors of the documents", "names of speakers, sections and labels"),
+    "moderator": ("the question", "what a language model wrote"),
     "files": ("the uploaded files",),
 }
 
@@ -41,12 +42,15 @@ def part_states(settings: Settings) -> list[PartState]:
     """Return the state of embedder, store, reranker and generator; connects to nothing."""
     chosen = profile(settings.profile)
     rerankers = settings.reranker or chosen.reranker or "none"
-    return [
+    states = [
         _state("embedder", settings.embedder or chosen.embedder, settings, _embedder),
         _state("store", (settings.store or chosen.store).partition("@")[0], settings, _store),
         _state("reranker", rerankers, settings, _reranker),
         _state("generator", settings.generator or chosen.generator, settings, _generator),
     ]
+    if settings.moderation.strip() != "off":
+        states.append(_state("moderator", settings.moderation, settings, _moderator))
+    return states
 
 
 def check_parts(settings: Settings) -> tuple[RemotePart, ...]:
@@ -73,7 +77,7 @@ def _state(
     except ConfigError as error:
         return replace(state, error=error)
     away = [sent for sent in state.sends if not sent.local]
-    if away and not settings.documents_may_leave:
+    if away and part != "moderator" and not settings.documents_may_leave:
         refusal = ConfigError(
             f"The {part} {away[0].name} would send {' and '.join(away[0].what)} to "
             f"{away[0].endpoint}. Allow it with QUOTH_DOCUMENTS_MAY_LEAVE=true, or choose another "
@@ -125,6 +129,18 @@ def _reranker(settings: Settings) -> list[RemotePart]:
             require("reranker", name)
         find_folder(name, models=settings.models)
     return sent
+
+
+def _moderator(settings: Settings) -> list[RemotePart]:
+    from quoth.backends.moderation.registry import (
+        moderation_access,
+        moderation_names,
+        open_moderator,
+    )
+
+    open_moderator(settings)
+    found = (moderation_access(name, settings) for name in moderation_names(settings))
+    return [_sent("moderator", f"{a.provider}:{a.model}", a.url) for a in found if a is not None]
 
 
 def _generator(settings: Settings) -> list[RemotePart]:

@@ -2,6 +2,7 @@
 
     QuothError
     ├─ InputError      the request cannot be served as it stands
+    │  ├─ Moderated        the question was flagged by moderation
     │  └─ TooLarge         what was sent is over a limit
     ├─ NotFound        the thing that was named is not there
     ├─ Gone            it was there, and is so no more
@@ -22,6 +23,7 @@
        ├─ StorageFull
        ├─ RerankError
        ├─ GenerationError
+       ├─ ModerationError
        └─ JudgeError
 
 Messages are sentences for people: they name the thing and the way out.
@@ -104,6 +106,12 @@ class Denied(QuothError):
     def __init__(self, message: str, *, status: Literal[401, 403] = 403) -> None:
         super().__init__(message)
         self.status = status
+
+
+class Moderated(InputError):
+    """The question was flagged by moderation."""
+
+    code = "moderated"
 
 
 class TooLarge(InputError):
@@ -249,6 +257,12 @@ class GenerationError(BackendError):
         super().__init__(message, retryable=retryable)
         self.code = code
         self.retry_after_s = retry_after_s
+
+
+class ModerationError(BackendError):
+    """The moderation failed."""
+
+    code = "moderation_failed"
 
 
 class JudgeError(BackendError):

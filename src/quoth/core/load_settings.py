@@ -76,7 +76,7 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
         raise ConfigError(f"The setting '{name}' {where} is wrong: {first['msg']}.") from None
     paths = {
         name: path.expanduser()
-        for name in ("home", "models", "llm_tokenizer")
+        for name in ("home", "models", "llm_tokenizer", "moderation_words")
         if (path := getattr(settings, name)) is not None
     }
     return settings.model_copy(update=paths)

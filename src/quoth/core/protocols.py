@@ -346,6 +346,20 @@ class Generator(Protocol):
         ...
 
 
+class Moderator(Protocol):
+    """Flags texts that shall not be asked or shown."""
+
+    name: str
+
+    async def check(self, text: str) -> str:
+        """Return why a text is flagged, empty where it is not; raises ModerationError."""
+        ...
+
+    async def close(self) -> None:
+        """Close connections."""
+        ...
+
+
 class EntailmentModel(Protocol):
     """Predicts whether evidence supports a claim, for verification.
 

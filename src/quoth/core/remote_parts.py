@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-RemoteKind = Literal["embedder", "reranker", "store", "files"]
+RemoteKind = Literal["embedder", "reranker", "store", "files", "moderator"]
 
 
 @dataclass(frozen=True, slots=True)

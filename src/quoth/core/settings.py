@@ -96,6 +96,11 @@ class Settings(BaseSettings):
     request_profiles: str = Field(default="", max_length=500)
     """Profiles, separated by commas, of which a request to the service may name one; it takes their
     defaults of a query, and keeps the components that are in use."""
+    moderation: str = Field(default="off", max_length=2000)
+    """What checks questions, and what a language model wrote before it is shown: off, rules (the
+    list in ``moderation_words``), openai[:MODEL][@ADDRESS], or several separated by commas."""
+    moderation_words: Path | None = None
+    """A file with the words and phrases that the moderation by rules flags, one on each line."""
     rerank_seconds: float = Field(default=2, gt=0, le=3600)
     """Time limit of one reranker call; after it the passages keep the order of the search."""
     judge: str | None = None

@@ -21,6 +21,7 @@ from quoth.core.protocols import (
     EntailmentModel,
     Generator,
     Index,
+    Moderator,
     Reranker,
     SpanScorer,
     TokenRows,
@@ -145,6 +146,7 @@ class Components:
     generation_disabled_reason: str = ""
     """Why an existing language model may not be used: the reason in `Answer.degraded`."""
     judge: EntailmentModel | None = None
+    moderator: Moderator | None = None
     prompts: Mapping[str, Prompt] = field(default_factory=lambda: PROMPTS)
     operator_description: str = ""
     """The operator's description of the collections."""

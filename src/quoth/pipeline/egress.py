@@ -24,6 +24,8 @@ class EgressEntry:
 
 BUDGET_EXHAUSTED = "budget_exhausted"
 """The reason in `Answer.degraded` when the daily token limit is reached."""
+UNMODERATED = "unmoderated"
+"""The reason where the moderation may not be asked by the tenant's privacy settings."""
 TOLD = ("the question", "the conversation so far", "the passages that were found for it")
 
 
@@ -77,7 +79,11 @@ def _without_generator(parts: Components) -> Components:
 
 def require_egress(parts: Components) -> None:
     """Raise Denied if documents would be sent away and the tenant forbids it; one look-up."""
-    away = [each for each in parts.remote if not each.local and each.part != "reranker"]
+    away = [
+        each
+        for each in parts.remote
+        if not each.local and each.part not in ("reranker", "moderator")
+    ]
     if away and not read_privacy(parts).may_leave:
         raise Denied(
             f"The {away[0].part} {away[0].name} would receive the documents at "
@@ -134,6 +140,9 @@ def _without_remote_parts(parts: Components) -> Components:
     away = {each.part for each in parts.remote if not each.local}
     if away & {"embedder", "store"}:  # a store on a server receives the vectors of questions
         parts = replace(parts, embedder=WithheldEmbedder(parts.embedder))
+    if "moderator" in away:  # what cannot be checked is not written
+        parts = replace(_without_generator(parts), moderator=None, small=None)
+        parts = replace(parts, generation_disabled_reason=UNMODERATED)
     return replace(parts, reranker=None) if "reranker" in away else parts
 
 

@@ -1,0 +1,1 @@
+"""Moderation of questions and of what language models write."""

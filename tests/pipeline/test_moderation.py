@@ -1,0 +1,172 @@
+"""Moderation of questions and of what a language model writes: off, rules, provider."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from quoth.backends.moderation.registry import open_moderator
+from quoth.backends.states import check_parts
+from quoth.core.errors import ConfigError, Moderated
+from quoth.core.events import AnswerCompleted, TextAdded
+from quoth.core.settings import Settings
+from quoth.engine import Engine
+from quoth.pipeline.egress import apply_privacy_settings
+from quoth.pipeline.retrieve import Request
+from quoth.store.privacy_settings import PrivacyStore
+from quoth.testing import ScriptedGenerator
+from tests.support.small_library import open_tour, write_sources
+
+QUESTION = "What is honey made from?"
+WRITTEN = "Honey is made from nectar, and the workers carry it home in their stomachs. [1]"
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Path:
+    file = tmp_path / "words.txt"
+    file.write_text("# what is not said here\nmustard gas\nAnd the Workers carry it\n")
+    return file
+
+
+@pytest_asyncio.fixture
+async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
+    sources = write_sources(tmp_path / "sources")
+    async with open_tour(tmp_path / "home", generator=ScriptedGenerator(WRITTEN)) as opened:
+        assert [each async for each in opened.add([sources / "hive.srt"])]
+        yield opened
+
+
+def moderate(engine: Engine, **settings: Any) -> None:
+    engine.parts = replace(engine.parts, moderator=open_moderator(Settings(**settings)))
+
+
+async def shown(engine: Engine, question: str = QUESTION) -> tuple[str, tuple[str, ...]]:
+    """The text that was streamed, and what was done without."""
+    request = Request(question, choices={"cache": "none"})
+    events = [event async for event in engine.stream(request)]
+    text = "".join(event.text for event in events if isinstance(event, TextAdded))
+    (done,) = (event for event in events if isinstance(event, AnswerCompleted))
+    return text, done.answer.degraded
+
+
+async def test_a_flagged_question_is_refused_before_any_model_is_asked(
+    engine: Engine, words: Path
+) -> None:
+    moderate(engine, moderation="rules", moderation_words=words)
+    for question in ("How is MUSTARD  gas made?", "Tell me of mustard, gas and bees"):
+        with pytest.raises(Moderated, match=r"flagged \(mustard gas\)"):
+            await shown(engine, question)
+    generator = engine.parts.generator
+    assert isinstance(generator, ScriptedGenerator)
+    assert generator.told == []
+    await shown(engine, "What is mustard made of, and is there a gas?")
+
+
+async def test_a_flagged_answer_is_never_shown(engine: Engine, words: Path) -> None:
+    assert "and the workers carry it" in (await shown(engine))[0]
+    moderate(engine, moderation="rules", moderation_words=words)
+    text, degraded = await shown(engine)
+    assert "and the workers carry it" not in text
+    assert text
+    assert "generate:moderated:extractive" in degraded
+
+
+class Moderations(BaseHTTPRequestHandler):
+    """The moderation endpoint of OpenAI: flags what names a weapon."""
+
+    status = 200
+    asked: list[Any]
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.asked.append((self.path, body, self.headers["Authorization"]))
+        rows = [
+            {"flagged": held, "categories": {"violence": held, "hate": False}}
+            for held in ("weapon" in text for text in body["input"])
+        ]
+        data = json.dumps({"id": "m", "model": body["model"], "results": rows}).encode()
+        self.send_response(self.status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def provider() -> Iterator[tuple[type[Moderations], str]]:
+    handler = type("Handler", (Moderations,), {"asked": []})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield handler, f"openai@http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+async def test_a_provider_checks_question_and_answer(
+    engine: Engine, provider: tuple[type[Moderations], str]
+) -> None:
+    handler, name = provider
+    moderate(engine, moderation=name, openai_api_key="sk-secret")
+    assert "and the workers carry it" in (await shown(engine))[0]
+    path, body, key = handler.asked[0]
+    assert (path, body["input"], key) == ("/v1/moderations", [QUESTION], "Bearer sk-secret")
+    assert len(handler.asked) == 2
+    with pytest.raises(Moderated, match="violence"):
+        await shown(engine, "How is a weapon made?")
+
+
+async def test_without_a_verdict_no_model_takes_part(
+    engine: Engine, provider: tuple[type[Moderations], str]
+) -> None:
+    handler, name = provider
+    handler.status = 403
+    moderate(engine, moderation=name)
+    text, degraded = await shown(engine)
+    assert "and the workers carry it" not in text
+    assert any(each.startswith("moderate:moderation_failed") for each in degraded)
+    generator = engine.parts.generator
+    assert isinstance(generator, ScriptedGenerator)
+    assert generator.told == []
+
+
+def test_a_provider_of_another_machine_receives_nothing_that_may_not_leave(
+    engine: Engine,
+) -> None:
+    settings = Settings(embedder="fake", moderation="openai", openai_api_key="sk-secret")
+    remote = check_parts(settings)
+    assert [(part.part, part.endpoint, part.local) for part in remote] == [
+        ("moderator", "api.openai.com", False)
+    ]
+    PrivacyStore.of(engine.parts.catalogue).decide(
+        history="full", retention_days=90, may_leave=False
+    )
+    parts = replace(engine.parts, remote=remote, moderator=open_moderator(settings))
+    allowed = apply_privacy_settings(parts)
+    assert (allowed.moderator, allowed.generator) == (None, None)
+    assert allowed.generation_disabled_reason == "unmoderated"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ({"moderation": "rules"}, "QUOTH_MODERATION_WORDS"),
+        ({"moderation": "rules", "moderation_words": Path("/nowhere")}, "cannot be read"),
+        ({"moderation": "openai"}, "OPENAI_API_KEY"),
+        ({"moderation": "magic"}, "no moderator 'magic'"),
+    ],
+)
+def test_what_is_missing_is_named(chosen: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        check_parts(Settings(embedder="fake", **chosen))

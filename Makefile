@@ -9,7 +9,7 @@ PIP := $(BIN)/python $(PIP_INSTALL)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: web-tools coverage shape chromium tesseract chainlit models web help setup dev demo test lint types docs docs-check lock bench soak eval format clean
+.PHONY: clients web-tools coverage shape chromium tesseract chainlit models web help setup dev demo test lint types docs docs-check lock bench soak eval format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/' | column -t -s '	'
@@ -135,7 +135,17 @@ bench: dev ## measure quoth beside its peers, as ratios in one run
 
 chainlit: .venv-chainlit/.ready ## make the environment of the Chainlit page
 
-soak: dev chromium chainlit models ## the long tests, and 200 examples for every property
+# Generators of clients, and what a client in TypeScript needs; without npm its test is skipped.
+.venv-clients/.ready: Makefile | .venv/bin/python
+	@$(PYTHON) -m venv .venv-clients
+	@.venv-clients/bin/python $(PIP_INSTALL) openapi-python-client==0.29.1
+	@if command -v npm >/dev/null; then npm install --silent --no-audit --no-fund --ignore-scripts \
+		--prefix .venv-clients openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9.3; fi
+	@touch $@
+
+clients: .venv-clients/.ready ## install the generators of clients that the long tests run
+
+soak: dev chromium chainlit models clients ## the long tests, and 200 examples for every property
 	@TEST_EXAMPLES=200 $(BIN)/pytest -m "soak or hypothesis" --timeout 7200
 
 # Extras stay in the pins: pip else looks for the newest release of "coverage[toml]" and refuses it.
@@ -154,4 +164,4 @@ lock: ## write the lock files from pyproject.toml (needs uv)
 		-o requirements-chainlit.lock
 
 clean: ## remove what was made here
-	@rm -rf .venv .venv-lint .venv-chainlit .venv-web .demo .coverage* .mypy_cache .ruff_cache .pytest_cache
+	@rm -rf .venv .venv-lint .venv-chainlit .venv-clients .venv-web .demo .coverage* .mypy_cache .ruff_cache .pytest_cache

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quoth.core.errors import InputError
+from quoth.core.errors import Conflict
 from quoth.core.types import Filter, Turn
 from quoth.engine import Engine
 from quoth.history.replay import (
@@ -107,7 +107,7 @@ async def test_a_question_without_a_record_is_asked_again_by_its_plan(engine: En
 
 async def test_a_question_of_which_a_hash_was_kept_cannot_be_asked_again(engine: Engine) -> None:
     record = stored(await record_of_asking(engine), hashed=True)
-    with pytest.raises(InputError, match="hash"):
+    with pytest.raises(Conflict, match="hash"):
         await replay(record, engine)
 
 

@@ -68,6 +68,7 @@ call("follow_upload", upload_id=sent.id)
 call("list_uploads")
 call("list_tenants")
 call("list_uploads_of_all_tenants")
+call("list_watched_folders")
 part = call("send_file", upload_length=2 * len(NOTE), name="long.md", collection="notes")
 call("send_next_bytes", upload_id=part.id, upload_offset=0, body=file(NOTE))
 call("stop_upload", upload_id=part.id)
@@ -84,6 +85,7 @@ note = call("list_documents", collection="notes").documents[0].document_id
 call("show_document", document_id=note)
 note = call("correct_document", document_id=note, body={"title": "Of bees"}).document_id
 call("read_in_document", document_id=note)
+call("list_sections_of_document", document_id=note)
 call("read_around_span", document_id=note, start=0, end=9)
 call("mark_span_on_its_pages", document_id=pdf, start=0, end=9)
 call("draw_page", document_id=pdf, page=1)
@@ -103,13 +105,14 @@ def token(document_id: str, question: str) -> str:
 call("open_signed_link", token=token(talk, QUESTION))
 call("read_by_signed_link", token=token(talk, QUESTION))
 call("play_recording_by_signed_link", token=token(talk, QUESTION))
-call("draw_page_by_signed_link", token=token(pdf, "When did the boats come back?"), page=1)
+call("draw_page_by_signed_link", token=token(pdf, "What did the lighthouse keeper write?"), page=1)
 
 # Questions.
 asked = call("ask_question", body={"query": QUESTION, "collection": "notes"}).query_id
 call("search_passages", body={"query": QUESTION, "collection": "notes"})
 call("list_what_was_asked")
 call("show_question_again", query_id=asked)
+call("rename_question", query_id=asked, body={"title": "Queens"})
 call("explain_answer", query_id=asked)
 call("export_answer", query_id=asked)
 call("ask_again_and_compare", query_id=asked)

@@ -94,7 +94,7 @@ def test_values_within_values_become_plain_too() -> None:
         legs={"keyword": LegScore(1, 2.5)},
     )
     shown = to_json(hit)
-    assert shown["locator"]["boxes"] == ({"page": 1, "x0": 0, "y0": 0, "x1": 2, "y1": 3},)
+    assert shown["locator"]["boxes"] == [{"page": 1, "x0": 0, "y0": 0, "x1": 2, "y1": 3}]
     assert shown["legs"] == {"keyword": {"rank": 1, "score": 2.5}}
 
 

@@ -91,7 +91,7 @@ class Gone(QuothError):
 
 
 class Conflict(QuothError):
-    """The request contradicts an earlier one, which stays as it is."""
+    """The request contradicts an earlier one or the present state, which stays as it is."""
 
     code = "conflict"
     status = 409

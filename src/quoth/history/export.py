@@ -10,7 +10,7 @@ from io import StringIO
 from typing import Literal
 from urllib.parse import quote
 
-from quoth.core.errors import InputError
+from quoth.core.errors import Conflict
 from quoth.core.types import Answer, Citation
 from quoth.pipeline.record import Record
 from quoth.text.html_page import is_safe, render_page
@@ -34,9 +34,9 @@ _URL_SIGNS = "%/:=&?~+!$,;'@#"
 
 
 def exported(record: Record, form: Format) -> str:
-    """Write an answer; raises InputError where its text is not stored."""
+    """Write an answer; raises Conflict where its text is not stored."""
     if record.keeping == "hash":
-        raise InputError(
+        raise Conflict(
             "Only a hash of this question is stored, and no answer. Set QUOTH_HISTORY=full to keep "
             "answers."
         )

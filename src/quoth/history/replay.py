@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from quoth.core.errors import InputError
+from quoth.core.errors import Conflict
 from quoth.core.plan import Plan
 from quoth.core.types import Citation, Filter
 from quoth.engine import Engine
@@ -102,7 +102,7 @@ class Replay:
 async def replay(record: Record, engine: Engine) -> Replay:
     """Ask again on the library as it is now; the second answer is not stored.
 
-    Raises InputError where the question was not stored, and what `Engine.stream` raises.
+    Raises Conflict where the question was not stored, and what `Engine.stream` raises.
     """
     records: list[Record] = []
     async for _event in engine.stream(request_again(record), keep=records.append):
@@ -113,7 +113,7 @@ async def replay(record: Record, engine: Engine) -> Replay:
 def request_again(record: Record) -> Request:
     """Make the request that leads to the same plan; the cache has no say in it."""
     if record.keeping == "hash":
-        raise InputError(
+        raise Conflict(
             "Only a hash of this question is stored, so it cannot be asked again. Set "
             "QUOTH_HISTORY=full to keep questions."
         )

@@ -51,7 +51,7 @@ async def keep_as_talk(engine: Engine, session_id: str, *, collection: str) -> D
     if lecture.state != "ended":
         raise Conflict("This session is still open. End it, then keep it as a talk.")
     if not segments:
-        raise InputError("Nothing was said in this session: there is no talk to keep.")
+        raise Conflict("Nothing was said in this session: there is no talk to keep.")
     content = as_vtt(lecture, segments, ()).encode()
     await asyncio.to_thread(require_room, parts, size=len(content))
     name = clean_name(f"{lecture.title}.vtt")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from quoth.core.errors import InputError
+from quoth.core.errors import Conflict, InputError
 from quoth.core.plan import BOUNDS
 from quoth.core.types import Chunk, Filter, LegScore, Scored
 from quoth.history.candidate_outcome import Fate, ended_in_context
@@ -128,7 +128,7 @@ async def why_not(text: str, record: Record, *, parts: Components) -> WhyNot:
     if not text.strip():
         raise InputError("Write some words of the passage: quoth explain QUERY_ID --why-not TEXT")
     if not record.searched or record.keeping == "hash":
-        raise InputError(
+        raise Conflict(
             "The candidates of this question are not stored. Ask it again, and explain that."
         )
     exact: list[MissedPassage] = []

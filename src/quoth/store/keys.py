@@ -183,9 +183,12 @@ def in_days(days: float) -> str:
 
 
 def validate_label(label: str) -> str:
-    """Return the label of a key on one line; raises InputError when it is empty or too long."""
-    said = " ".join(label.split())
-    if not said or len(said) > MAX_LABEL_LENGTH or not said.isprintable():
+    """Return the label of a key on one line, with U+FFFD for what cannot be printed.
+
+    Raises InputError when it is empty or too long.
+    """
+    said = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(label.split()))
+    if not said or len(said) > MAX_LABEL_LENGTH:
         raise InputError(
             f"The label says who or what uses the key, in 1 to {MAX_LABEL_LENGTH} characters."
         )

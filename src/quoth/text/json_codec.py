@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable
-from dataclasses import asdict, is_dataclass
+from dataclasses import is_dataclass
 from functools import cache, lru_cache
 from typing import Any, TypeVar, assert_never, cast
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
 
 from quoth.core.types import Box, Chars, Locator, Pages, Seconds, SpanLocator
 
 
 def to_json(value: Any) -> Any:
     """Turn a value of `quoth.core.types` into plain dictionaries, lists, strings and numbers."""
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+    return to_jsonable_python(value) if is_dataclass(value) else value
 
 
 def dump(value: Any) -> str:

@@ -76,13 +76,13 @@ async def test_an_empty_library_has_empty_lists_and_says_what_to_do(tmp_path: Pa
             assert (found.status_code, found.json()[name]) == (200, [])
         for address in ("/v1/query", "/v1/search"):
             found = await client.post(address, json={"query": QUESTION})
-            assert found.status_code == 422
+            assert found.status_code == 409
             assert "There are no documents yet. Send some to /v1/uploads" in found.json()["detail"]
             named = await client.post(address, json={"query": QUESTION, "collection": "default"})
             assert named.status_code == 404
         body = {"model": "quoth", "messages": [{"role": "user", "content": QUESTION}]}
         found = await client.post("/v1/chat/completions", json=body)
-    assert found.status_code == 400
+    assert found.status_code == 409
     assert "Send some to /v1/uploads" in found.json()["error"]["message"]
 
 
@@ -172,5 +172,5 @@ async def test_the_log_tells_the_fate_of_a_file_and_asking_it_too(
     code = shown["error"]["code"]
     assert (line.task, line.state, line.code) == (upload, "failed", code)  # type: ignore[attr-defined]
     assert "private" not in json.dumps({k: str(v) for k, v in vars(line).items()})
-    assert told.status_code == 422
+    assert told.status_code == 409
     assert f"failed ({code})" in told.json()["detail"]

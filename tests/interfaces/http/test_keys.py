@@ -89,7 +89,6 @@ NONSENSE: list[dict[str, Any]] = [
     {},
     {"label": "x"},
     {"label": "", "scopes": ["read"]},
-    {"label": "x\u200by", "scopes": ["read"]},
     {"label": "x", "scopes": []},
     {"label": "x", "scopes": ["root"]},
     {"label": "x", "scopes": "read"},

@@ -150,7 +150,7 @@ async def test_a_collection_that_was_deleted_leaves_nothing_to_its_namesake(
     made = await ada.post("/v1/collections", json={"name": "bees"})
     assert made.status_code == 201
     assert made.json()["documents"] == 0
-    assert (await ada.post("/v1/query", json=asked)).status_code == 422
+    assert (await ada.post("/v1/query", json=asked)).status_code == 409
     other = tmp_path / "other.md"
     other.write_text("# Whales\n\nA colony of seals rests on the ice in winter.\n", "utf-8")
     await house.add("ada", other, collection="bees")

@@ -128,7 +128,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"params": {"language": "klingon!"}}, "language"),
     ({"params": {"title": "x" * 501}}, "title"),
     ({"content": b""}, "this file is empty"),
-    ({"headers": {"Upload-Length": "0"}}, "this file is empty"),
+    ({"headers": {"Upload-Length": "0"}}, "upload-length"),
     ({"headers": {"Upload-Length": "-1"}}, "upload-length"),
     ({"headers": {"Upload-Length": "two"}}, "upload-length"),
     ({"headers": {"Content-Type": "multipart/form-data"}, "content": TEXT}, "form"),

@@ -131,7 +131,16 @@ def quotable_sentences(passages: Sequence[Passage]) -> tuple[Quotable, ...]:
 
 
 def _identity(passage: Passage) -> tuple[Hashable, ...]:
-    return passage.document.document_id, passage.document.title, passage.chunks
+    # Only what `_split` reads: the boxes of a page take longer to hash than all the rest.
+    chunks = tuple(
+        (each.chunk_id, each.start, each.text, each.section, each.language, _ends(each))
+        for each in passage.chunks
+    )
+    return passage.document.document_id, passage.document.title, chunks
+
+
+def _ends(chunk: Chunk) -> tuple[int, ...]:
+    return tuple(place.end for place in chunk.places)
 
 
 @cached(LRUCache(256), key=_identity, lock=Lock())

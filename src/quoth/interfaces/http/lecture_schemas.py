@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from quoth.core.lecture import (
     Lecture,
@@ -14,12 +14,12 @@ from quoth.core.lecture import (
     TranscriptSegment,
     WindowRecord,
 )
-from quoth.interfaces.http.schemas import Body, CollectionName, Id, Line, require_plain_text
+from quoth.interfaces.http.schemas import Body, CollectionName, Id
+from quoth.interfaces.http.text_rules import Line, Text
 from quoth.store.shares import MAX_DAYS
 
 MAX_SEGMENTS = 500
 """Segments of one request."""
-Text = Annotated[str, AfterValidator(require_plain_text)]
 Second = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -34,20 +34,20 @@ class NewSessionRequest(Body):
 class SessionChange(Body):
     """Another title, or other collections to cite from now on."""
 
-    title: Annotated[Line | None, Field(min_length=1, max_length=300)] = None
+    title: Annotated[Line, Field(min_length=1, max_length=300)] | None = None
     collections: Annotated[list[CollectionName] | None, Field(max_length=20)] = None
 
 
 class SegmentRequest(Body):
     """Words from `start` to `end` seconds; the same id with a higher revision replaces them."""
 
-    segment_id: Annotated[Line | None, Field(min_length=1, max_length=100)] = None
+    segment_id: Annotated[Line, Field(min_length=1, max_length=100)] | None = None
     start: Second
     end: Second
     text: Annotated[Text, Field(max_length=200_000)]
     final: bool = True
     revision: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
-    speaker: Annotated[Line | None, Field(max_length=100)] = None
+    speaker: Annotated[Line, Field(max_length=100)] | None = None
     language: Annotated[str | None, Field(pattern=r"^[a-z]{2}$")] = None
 
     def value(self) -> TranscriptSegment:

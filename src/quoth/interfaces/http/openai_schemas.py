@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
 
 from quoth.core.errors import InputError
 from quoth.core.types import Answer, Citation, Turn
@@ -33,9 +34,11 @@ NOT_READ = "(not read here: {})"
 """What stands for an image, audio or a file of a message."""
 
 OPENAI_PATHS = re.compile(
-    r"/v1/(?:chat/completions|completions|responses|embeddings|models(?:/.*)?)"
+    r"/v1/(?:chat/completions|completions|responses|embeddings|models(?:/.*)?)", re.DOTALL
 )
 """Paths of the OpenAI-compatible API."""
+A_QUESTION: JsonDict = {"required": ["role"], "properties": {"role": {"const": "user"}}}
+"""The schema of a message of the user, of which there is one at least."""
 _MARKDOWN_LINK = re.compile(r" ?\[\d{1,4}\]\([^()\s]{0,2000}\)")
 
 
@@ -99,7 +102,10 @@ class ChatRequest(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     model: Annotated[str, Field(min_length=1, max_length=200)]
-    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=MAX_MESSAGES)]
+    messages: Annotated[
+        list[ChatMessage],
+        Field(min_length=1, max_length=MAX_MESSAGES, json_schema_extra={"contains": A_QUESTION}),
+    ]
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None

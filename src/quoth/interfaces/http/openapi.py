@@ -7,10 +7,10 @@ from typing import Any
 
 from fastapi.routing import APIRoute
 
-from quoth.interfaces.http.middleware.auth import PUBLIC_PATHS
+from quoth.interfaces.http.middleware.auth import PUBLIC_PATHS, READY_PATH
 from quoth.interfaces.http.openai_schemas import OPENAI_PATHS
 from quoth.interfaces.http.problem_details import MEDIA_TYPE
-from quoth.interfaces.http.request_state import SESSION_COOKIE, SESSION_PATH
+from quoth.interfaces.http.request_state import LINKS_PATH, SESSION_COOKIE, SESSION_PATH
 
 ABOUT = """Answers questions from documents, and proves every sentence with a citation that opens
 the exact second, page or words. Every request carries a key (`Authorization: Bearer KEY`); a key
@@ -57,7 +57,7 @@ COMMON_PROBLEMS = {
 """The problems of any operation, by status."""
 NOT_FOUND = "This name or id does not exist, or it is another tenant's."
 TOO_SLOW = "The body did not arrive in time."
-OLD_INDEX = "The collection was indexed by another model and has to be rebuilt."
+CONFLICT = "It contradicts the present state: the detail says what is not ready or not stored."
 NO_SPACE = "No disk space is left."
 
 OPENAI_ERROR: dict[str, Any] = {
@@ -78,6 +78,22 @@ OPENAI_ERROR: dict[str, Any] = {
             },
         }
     },
+}
+EVENT: dict[str, Any] = {
+    "type": "object",
+    "title": "ServerSentEvent",
+    "description": "One event of a stream; its data is JSON on one line.",
+    "required": ["data"],
+    "properties": {
+        "event": {"type": "string", "examples": ["token"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+        "id": {"type": "string"},
+    },
+}
+STREAM: dict[str, Any] = {
+    "title": "Server-sent events",
+    "description": "A text of events; each event has these fields.",
+    "anyOf": [{"type": "string"}, {"$ref": f"#/components/schemas/{EVENT['title']}"}],
 }
 SECURITY = {
     "key": {"type": "http", "scheme": "bearer", "description": "A key of one tenant."},
@@ -102,7 +118,7 @@ def add_problems(schema: dict[str, Any]) -> dict[str, Any]:
     schemas = components.setdefault("schemas", {})
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
-    schemas |= {about["title"]: about for about in (PROBLEM, OPENAI_ERROR)}
+    schemas |= {about["title"]: about for about in (PROBLEM, OPENAI_ERROR, EVENT)}
     components["securitySchemes"] = SECURITY
     schema["security"] = [{"key": []}, {"session": []}]
     for path, operations in schema["paths"].items():
@@ -111,7 +127,7 @@ def add_problems(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+def without_null(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a parameter, which is left out and never null."""
     kinds = [kind for kind in schema.get("anyOf", []) if kind != {"type": "null"}]
     if len(kinds) != 1:
@@ -121,15 +137,18 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _describe(operation: dict[str, Any], *, path: str, method: str) -> None:
     for parameter in operation.get("parameters", ()):
-        parameter["schema"] = _without_null(parameter["schema"])
+        parameter["schema"] = without_null(parameter["schema"])
     problems = dict(COMMON_PROBLEMS)
     if "{" in path or operation.get("requestBody") or operation.get("parameters"):
-        problems["404"] = NOT_FOUND
+        problems |= {"404": NOT_FOUND, "409": CONFLICT}
     if operation.get("requestBody"):
-        problems |= {"408": TOO_SLOW, "409": OLD_INDEX}
+        problems |= {"408": TOO_SLOW, "409": CONFLICT}
     if method != "get":
         problems["507"] = NO_SPACE
     responses = operation["responses"]
+    for response in responses.values():
+        if "text/event-stream" in response.get("content", {}):
+            response["content"]["text/event-stream"]["schema"] = STREAM
     responses.pop("422", None)
     as_openai = OPENAI_PATHS.fullmatch(path.replace("{model}", "NAME"))
     kind, name = (
@@ -141,5 +160,8 @@ def _describe(operation: dict[str, Any], *, path: str, method: str) -> None:
         about = own.get("description") or problems[status]
         responses[status] = {"description": about, "content": own.get("content", {}) | content}
     operation["responses"] = dict(sorted(responses.items()))
-    if path in PUBLIC_PATHS or path == SESSION_PATH:
+    # A link carries its right in its address.
+    if path in PUBLIC_PATHS or path == SESSION_PATH or path.startswith(LINKS_PATH):
         operation["security"] = []
+    elif path == READY_PATH:
+        operation["security"] = [{}, {"key": []}, {"session": []}]

@@ -196,7 +196,7 @@ def _detail(error: QuothError) -> str:
             return REINDEX
         case InputError() | Gone() | OutOfTime() | Denied() | Busy() | Conflict() | IndexMismatch():
             return str(error)
-        case QuotaExceeded():
+        case Conflict() | QuotaExceeded():
             return str(error)
         case StorageFull():
             return NO_ROOM

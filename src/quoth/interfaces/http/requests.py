@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from quoth.core.errors import InputError, NotFound
+from quoth.core.errors import Conflict, InputError, NotFound
 from quoth.core.settings import Settings
 from quoth.core.types import Filter, Turn
 from quoth.engine import Engine
@@ -95,14 +95,14 @@ def find_collection(caller: Principal, name: str | None) -> Collection | None:
 
 
 def require_documents(caller: Principal, name: str | None) -> Collection:
-    """Return a collection that can be queried; raises NotFound, InputError for an empty one."""
+    """Return a collection that can be queried; raises NotFound, Conflict for an empty one."""
     found = find_collection(caller, name)
     if found is None:
-        raise InputError(NO_DOCUMENTS)
+        raise Conflict(NO_DOCUMENTS)
     try:
         caller.engine.parts.catalogue.collection_and_languages(found.name)
     except NotFound:
-        raise InputError(NO_DOCUMENTS) from None
+        raise Conflict(NO_DOCUMENTS) from None
     return found
 
 
@@ -114,12 +114,12 @@ def _resolve_scope(
         upload = upload_store(caller.engine.parts).find(body.upload_id)
         collection = require_collection(caller, upload.collection)
         if upload.state == "failed":
-            raise InputError(
+            raise Conflict(
                 f"This upload failed ({upload.code}), so it cannot be queried. "
                 "/v1/uploads says why."
             )
         if upload.document_id is None or upload.state not in ("ready", "unchanged"):
-            raise InputError("This upload cannot be queried before it is ready.")
+            raise Conflict("This upload cannot be queried before it is ready.")
         return (collection.name,), (Filter("document", "in", (upload.document_id,)),)
     scope = body.scope
     names = (scope.collections if scope else [body.collection]) or [None]

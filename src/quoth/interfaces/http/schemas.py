@@ -6,14 +6,13 @@ Text with lone surrogates or control characters is refused, and so is a number o
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Iterable, Mapping
+from itertools import combinations
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from fastapi import Path, Query
 from fastapi.exceptions import RequestValidationError
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -22,10 +21,12 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel
+from pydantic.config import JsonDict
 from starlette.exceptions import HTTPException
 
 from quoth.core.plan import Policy
 from quoth.core.types import DocumentKind
+from quoth.interfaces.http.text_rules import QUESTION, Line, PathSegment, Text, TextRule
 from quoth.query.understand import validate
 
 Fields = TypeVar("Fields", bound=BaseModel)
@@ -60,14 +61,6 @@ FilterKey = Literal[
 ]
 
 
-def require_plain_text(text: str) -> str:
-    """Return a text without control characters and lone surrogates; raises ValueError."""
-    for char in text:
-        if unicodedata.category(char) in ("Cc", "Cs") and char not in "\t\n\r":
-            raise ValueError(f"it holds the character U+{ord(char):04X}, which is not text")
-    return text
-
-
 def require_integer(number: object) -> object:
     """Return an integer; raises ValueError for any other value, true and 1.0 included."""
     if type(number) is not int:
@@ -75,15 +68,6 @@ def require_integer(number: object) -> object:
     return number
 
 
-def require_one_line(text: str) -> str:
-    """Return a name on one line; raises ValueError for a blank one."""
-    if not require_plain_text(text).strip() or any(char in "\t\n\r" for char in text):
-        raise ValueError("it is not a name on one line")
-    return text
-
-
-Line = Annotated[str, AfterValidator(require_one_line)]
-"""A name on one line."""
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 CollectionName = Annotated[Line, Field(min_length=1, max_length=100, examples=["default"])]
 OneId = Annotated[Id, Path(examples=["q_8f3a2b1c4d5e"])]
@@ -93,8 +77,7 @@ OneCollection = Annotated[
 Skip = Annotated[int, Query(ge=0, le=1_000_000, description="How many to leave out.")]
 Limit = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="Maximum number of results.")]
 Words = Annotated[
-    str,
-    AfterValidator(require_plain_text),
+    Text,
     Query(max_length=200, description="Only what holds each of these words."),
 ]
 InCollection = Annotated[
@@ -138,7 +121,9 @@ class Body(BaseModel):
             field = name if name in cls.model_fields else known.get(name, name)
             if field in named:
                 raise ValueError(f"'{field}' is given twice, under two names")
-            named[field] = value
+            # To JSON, 2.0 is a whole number.
+            whole = isinstance(value, float) and value.is_integer()
+            named[field] = int(value) if whole else value
         return named
 
 
@@ -153,15 +138,32 @@ class ScopeRequest(Body):
 class PreviousTurn(Body):
     """A previous turn of the conversation."""
 
-    question: Annotated[
-        str, Field(min_length=1, max_length=1000), AfterValidator(require_plain_text)
-    ]
-    answer: Annotated[str, Field(max_length=20_000), AfterValidator(require_plain_text)] = ""
+    question: Annotated[Text, Field(min_length=1, max_length=1000)]
+    answer: Annotated[Text, Field(max_length=20_000)] = ""
+
+
+PLACES: dict[str, JsonDict] = {
+    "collection": {"type": "string"},
+    "upload_id": {"type": "string"},
+    "scope": {"type": "object"},
+}
+"""What may be named as the place of a search, one of them at most."""
+
+
+def say_one_place(schema: JsonDict) -> None:
+    """Say in the schema of a search that it names one place at most."""
+    schema["not"] = {
+        "anyOf": [
+            {"required": [one, other], "properties": {one: PLACES[one], other: PLACES[other]}}
+            for one, other in combinations(PLACES, 2)
+        ]
+    }
 
 
 class SearchRequest(Body):
     """A query, what to search, and how."""
 
+    model_config = ConfigDict(json_schema_extra=say_one_place)
     field_aliases: ClassVar[Mapping[str, str]] = {
         "question": "query",
         "rerankerTopK": "rerank_pool",
@@ -172,17 +174,14 @@ class SearchRequest(Body):
         "hybrid_alpha": "dense_weight",
         "hybridAlpha": "dense_weight",
     }
-    query: Annotated[str, Field(min_length=3, max_length=1000), AfterValidator(validate)]
+    query: Annotated[str, Field(min_length=3, max_length=1000), TextRule(validate, QUESTION)]
     collection: CollectionName | None = None
     upload_id: Annotated[Id | None, Field(description="Only in the document of this upload.")] = (
         None
     )
     scope: ScopeRequest | None = None
     filters: Annotated[
-        dict[
-            FilterKey,
-            Annotated[str, Field(min_length=1, max_length=500), AfterValidator(require_plain_text)],
-        ],
+        dict[FilterKey, Annotated[Text, Field(min_length=1, max_length=500)]],
         Field(max_length=11, examples=[{"speaker": "Ada", "page": "12-14"}]),
     ] = {}
     top_k: Annotated[int | None, Field(ge=1, le=MAX_TOP_K)] = None
@@ -199,8 +198,7 @@ class SearchRequest(Body):
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
-        named = [self.collection, self.upload_id, self.scope]
-        if sum(place is not None for place in named) > 1:
+        if sum(getattr(self, place) is not None for place in PLACES) > 1:
             raise ValueError("give one of collection, upload_id and scope")
         return self
 
@@ -211,14 +209,14 @@ class AskRequest(SearchRequest):
     stream: bool = False
     policy: Policy | None = None
     llm: Annotated[
-        Annotated[str, Field(max_length=200), AfterValidator(require_plain_text)] | None,
+        Annotated[Text, Field(max_length=200)] | None,
         Field(
             description="`none` answers in the sources' own words; else the model in use, or one "
             "that the setting `request_llms` allows, as PROVIDER:MODEL."
         ),
     ] = None
     profile: Annotated[
-        Annotated[str, Field(max_length=100), AfterValidator(require_plain_text)] | None,
+        Annotated[Text, Field(max_length=100)] | None,
         Field(description="A profile that the setting `request_profiles` allows."),
     ] = None
     temperature: Annotated[float | None, Field(ge=0, le=2, allow_inf_nan=False)] = None
@@ -233,22 +231,10 @@ class AskRequest(SearchRequest):
     ] = ""
 
 
-def require_path_segment(name: str) -> str:
-    """Return a collection's name that fits into a path; raises ValueError."""
-    if "/" in name or "\\" in name or name in (".", ".."):
-        raise ValueError("a collection's name is part of its URL and cannot contain a slash")
-    return name
-
-
 class NewCollection(Body):
     """A new collection."""
 
-    name: CollectionName
-
-    @model_validator(mode="after")
-    def _fits_into_a_path(self) -> Self:
-        require_path_segment(self.name)
-        return self
+    name: Annotated[PathSegment, Field(min_length=1, max_length=100, examples=["default"])]
 
 
 class FeedbackRequest(Body):
@@ -256,4 +242,4 @@ class FeedbackRequest(Body):
 
     query_id: Id
     rating: Annotated[Literal[1, -1], BeforeValidator(require_integer)]
-    comment: Annotated[str, Field(max_length=2000), AfterValidator(require_plain_text)] = ""
+    comment: Annotated[Text, Field(max_length=2000)] = ""

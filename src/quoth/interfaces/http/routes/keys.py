@@ -17,9 +17,9 @@ from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import (
     Body,
     CollectionName,
-    Line,
     OneId,
 )
+from quoth.interfaces.http.text_rules import Line
 from quoth.store.keys import (
     MAX_DAYS,
     MAX_LABEL_LENGTH,

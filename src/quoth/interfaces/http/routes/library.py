@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from fastapi import APIRouter
-from pydantic import Field, field_validator
+from pydantic import Field
 from starlette.responses import Response
 
 from quoth.core.errors import Denied, NotFound
 from quoth.core.types import Document
-from quoth.ingest.readers.metadata import normalize_language, normalize_url, read_sidecar
+from quoth.ingest.readers.metadata import read_sidecar
 from quoth.interfaces.http.dependencies import Writer
 from quoth.interfaces.http.request_state import LOCAL, Principal
 from quoth.interfaces.http.requests import listing_of
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.routes.collections import find_summary
-from quoth.interfaces.http.schemas import Body, OneCollection, OneId, require_plain_text
+from quoth.interfaces.http.schemas import Body, OneCollection, OneId
 from quoth.interfaces.http.sse import EventStream
+from quoth.interfaces.http.text_rules import Language, Text, WebAddress
 from quoth.interfaces.http.uploads.receive import receive_whole
-from quoth.interfaces.links import is_web
 from quoth.pipeline.add import DocumentMetadata
 from quoth.pipeline.sample import sample_files
 from quoth.pipeline.suggest import describe
@@ -42,29 +42,10 @@ NO_SAMPLE = "The sample collection is not installed here."
 class DocumentChanges(Body):
     """What is to be known of a document; what is not named stays, and "" takes a value back."""
 
-    title: Annotated[str | None, Field(max_length=500)] = None
-    url: Annotated[str | None, Field(max_length=2000)] = None
-    speaker: Annotated[str | None, Field(max_length=200)] = None
-    language: Annotated[str | None, Field(max_length=20, examples=["en"])] = None
-
-    @field_validator("title", "speaker")
-    @classmethod
-    def _check_text(cls, text: str | None) -> str | None:
-        return text and require_plain_text(text)
-
-    @field_validator("url")
-    @classmethod
-    def _check_url(cls, text: str | None) -> str | None:
-        if text and not (is_web(require_plain_text(text)) and normalize_url(text)):
-            raise ValueError("it is not a web address: write https://…")
-        return text
-
-    @field_validator("language")
-    @classmethod
-    def _check_language(cls, name: str | None) -> str | None:
-        if name and normalize_language(name) is None:
-            raise ValueError("it is not a language: write en, fr or pt-BR")
-        return name
+    title: Annotated[Text, Field(max_length=500)] | None = None
+    url: Annotated[WebAddress, Field(max_length=2000)] | None = None
+    speaker: Annotated[Text, Field(max_length=200)] | None = None
+    language: Annotated[Language, Field(max_length=20, examples=["en"])] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,10 @@ router = APIRouter()
     tags=["operation"],
     summary="Show metrics",
     response_class=Response,
-    responses={200: {"content": text_content([FORMAT])}},
+    responses={
+        200: {"content": text_content([FORMAT])},
+        404: {"description": "This process counts nothing."},
+    },
 )
 async def metrics(request: Request, _caller: Operator) -> Response:
     """Return all counters and histograms of this process.

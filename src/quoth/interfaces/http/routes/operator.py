@@ -14,6 +14,7 @@ from quoth.interfaces.http.dependencies import Operator
 from quoth.interfaces.http.request_state import request_state
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import Limit, OneId
+from quoth.interfaces.http.server.state import ServerState
 from quoth.operations.watched import WatchedFolder
 from quoth.store.operator_view import OperatorUpload, OperatorView, TenantUsage
 from quoth.store.upload_tasks import State
@@ -92,7 +93,8 @@ async def retry(request: Request, upload_id: OneId, _caller: Operator) -> Respon
 )
 async def watched(request: Request, _caller: Operator) -> Response:
     """List the folders that this process keeps collections equal to, with their state."""
-    return ApiResponse(WatchedFolders(list(request.app.state.server.watched.values())))
+    server: ServerState | None = getattr(request.app.state, "server", None)
+    return ApiResponse(WatchedFolders([] if server is None else list(server.watched.values())))
 
 
 def _view(request: Request) -> OperatorView:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Query
-from pydantic import AfterValidator, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -28,7 +28,6 @@ from quoth.interfaces.http.schemas import (
     OneId,
     Skip,
     Words,
-    require_plain_text,
 )
 from quoth.interfaces.http.schemas import Body as RequestBody
 from quoth.interfaces.http.signed_links import (
@@ -38,6 +37,7 @@ from quoth.interfaces.http.signed_links import (
     sign_events,
 )
 from quoth.interfaces.http.sse import EventStream, until_hits
+from quoth.interfaces.http.text_rules import Text
 from quoth.pipeline.record import Record
 from quoth.pipeline.record_codec import load_record
 from quoth.pipeline.uploads import upload_store
@@ -82,7 +82,7 @@ class QueryPage:
 class QueryTitle(RequestBody):
     """The new title of a question; empty for none."""
 
-    title: Annotated[str, Field(max_length=200), AfterValidator(require_plain_text)]
+    title: Annotated[Text, Field(max_length=200)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +222,7 @@ async def explained(
     query_id: OneId,
     caller: Owner,
     missed: Annotated[
-        str | None,
-        AfterValidator(lambda text: text and require_plain_text(text)),
+        Text | None,
         Query(
             alias="why_not",
             min_length=3,

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import AfterValidator
 from starlette.responses import Response
 
 from quoth.interfaces.http.dependencies import Owner
 from quoth.interfaces.http.requests import find_collection
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.routes.queries import load_query
-from quoth.interfaces.http.schemas import Id, InCollection, require_plain_text
+from quoth.interfaces.http.schemas import Id, InCollection
+from quoth.interfaces.http.text_rules import Text
 
 router = APIRouter(tags=["use"])
 
@@ -30,8 +30,7 @@ class Suggestions:
 async def suggestions(
     caller: Owner,
     beginning: Annotated[
-        str,
-        AfterValidator(require_plain_text),
+        Text,
         Query(alias="q", max_length=200, description="The text typed so far."),
     ] = "",
     after: Annotated[

@@ -12,9 +12,10 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
-from quoth.core.errors import InputError
+from quoth.core.errors import Denied, InputError
 from quoth.core.types import Problem
 from quoth.interfaces.http.dependencies import allowed
+from quoth.interfaces.http.openapi import without_null
 from quoth.interfaces.http.problem_details import as_response, problem_of
 from quoth.interfaces.http.request_state import Principal, request_state
 from quoth.interfaces.http.schemas import (
@@ -53,9 +54,14 @@ CLIENT_CLOSED_REQUEST = 499
 """The status in the log of a request whose client disconnected."""
 
 Ingesting = Annotated[Principal, Depends(allowed("ingest"))]
-Number = Annotated[int | None, Header(ge=0, le=2**53)]
+Number = Annotated[int | None, Header(ge=1, le=2**53)]
 
 JSON = "application/json"
+NO_PAGES = (
+    "Addresses are not fetched here. The operator may set QUOTH_ALLOW_URLS=true; else download the "
+    "file, send that, and give its address as its url."
+)
+_SAID = UploadMetadata.model_json_schema()["properties"]
 BODY = {
     "requestBody": {
         "description": "The file itself, or a form with one file and the fields named above; or "
@@ -66,14 +72,19 @@ BODY = {
                 "schema": {
                     "type": "object",
                     "required": ["file"],
-                    "properties": {"file": {"type": "string", "format": "binary"}},
+                    "properties": {
+                        "file": {"type": "string", "format": "binary"},
+                        **{name: without_null(field) for name, field in _SAID.items()},
+                    },
+                    "additionalProperties": False,
                 }
             },
             JSON: {
                 "schema": {
                     "type": "object",
                     "required": ["url"],
-                    "properties": {"url": {"type": "string", "format": "uri"}},
+                    "properties": {**_SAID, "url": without_null(_SAID["url"])},
+                    "additionalProperties": False,
                 },
                 "example": {"url": "https://example.org/bees.html", "title": "Bees"},
             },
@@ -155,7 +166,7 @@ async def begin_upload(
     and the same document.
     """
     parts = caller.engine.parts
-    if upload_length is not None:
+    if upload_length is not None and _media_type(request) != JSON:
         check_size(parts, upload_length)
         said = about.model_dump()
         task = await asyncio.to_thread(
@@ -326,6 +337,8 @@ async def _fetch_page(
     said = about.model_copy(update=named.model_dump(exclude_none=True))
     if named.url is None:
         raise InputError(NO_URL)
+    if not caller.engine.parts.settings.allow_urls:
+        raise Denied(NO_PAGES)
     return await receive_page(
         caller.engine.parts,
         named.url,

@@ -121,12 +121,12 @@ def with_ids(schema: Any, known: dict[str, list[str]]) -> Any:
         plain["schema"] = {"anyOf": [plain["schema"], {"enum": known[plain["name"]]}]}
     if plain.get("in") == "query" and plain.get("name") in SPAN:
         plain["schema"] = SPAN[plain["name"]]
+    if isinstance(most := plain.get("maxLength"), int):
+        plain["maxLength"] = min(most, LONGEST)
     if isinstance(fields := plain.get("properties"), dict):
         known_here = fields.keys() & UNSAYABLE.keys()
         fields |= {name: UNSAYABLE[name] for name in known_here}
         plain["required"] = sorted({*plain.get("required", ()), *(known_here & {"content"})})
-    if isinstance(most := plain.get("maxLength"), int):
-        plain["maxLength"] = min(most, LONGEST)
         for name in fields.keys() & known.keys():
             fields[name] = {"anyOf": [fields[name], {"enum": known[name]}]}
     return plain

@@ -13,7 +13,9 @@ import pytest_asyncio
 
 from quoth.core.errors import Conflict, InputError
 from quoth.core.lecture import LiveCitation, TranscriptSegment
+from quoth.core.types import Document
 from quoth.engine import Engine
+from quoth.pipeline import live_session
 from quoth.pipeline.live_session import MAX_WAITING, LiveSession
 from quoth.store.lectures import Lectures
 from quoth.testing import SlowEmbedder
@@ -48,7 +50,9 @@ async def _run(session: LiveSession, segments: list[TranscriptSegment]) -> list[
     return session.store.citations(session.lecture.session_id)
 
 
-async def test_a_lecture_is_cited_stored_and_the_same_in_any_order(engine: Engine) -> None:
+async def test_a_lecture_is_cited_stored_and_the_same_in_any_order(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = _session(engine)
     cards = await _run(session, spoken(*TITLES))
     assert {card.section_heading for card in cards} & set(TITLES)
@@ -68,6 +72,9 @@ async def test_a_lecture_is_cited_stored_and_the_same_in_any_order(engine: Engin
     random.Random(5).shuffle(shuffled)
     again = await _run(_session(engine), shuffled)
     assert _shown(again) == _shown(cards)
+    # A window whose passages are forgotten is looked up again.
+    monkeypatch.setattr(live_session, "MAX_LOOKUPS", 1)
+    assert _shown(await _run(_session(engine), shuffled)) == _shown(cards)
 
 
 async def test_a_session_goes_on_after_a_restart(engine: Engine) -> None:
@@ -175,3 +182,49 @@ async def test_viewers_read_every_event_once_from_where_they_left(engine: Engine
     assert all(task.result() == numbers for task in early)
     assert numbers == sorted(set(numbers))
     assert await view(numbers[2]) == numbers[3:]
+
+
+async def test_documents_come_and_go_while_the_lecture_is_spoken(tmp_path: Path) -> None:
+    async with open_tour(tmp_path / "home") as engine:
+        session = _session(engine, collections=("bees",))
+        for segment in spoken("Queens", "Wax"):  # the book is still being taken in
+            await session.push([segment])
+        await session.finish()
+        key = session.lecture.session_id
+        assert session.store.citations(key) == []
+        book = write_book(tmp_path / "sources")
+        steps = [step async for step in engine.add([book], collection="bees")]
+        [document] = [step for step in steps if isinstance(step, Document)]
+        for segment in spoken("Honey", "Mites", "Drones", start=100.0):
+            await session.push([segment])
+        await session.finish()
+        cards = session.store.citations(key)
+        assert {card.document_id for card in cards} == {document.document_id}
+        await engine.remove([document.document_id], collection="bees")
+        for segment in spoken("Winter", "Pollen", start=300.0):
+            await session.push([segment])
+        await session.end()
+        await session.stop()
+        assert len(session.store.segments(key)) == 7
+        assert [card.id for card in session.store.citations(key)] == [card.id for card in cards]
+
+
+async def test_two_tabs_two_languages_and_the_future_lose_nothing(engine: Engine) -> None:
+    session = _session(engine)
+    french = "Les abeilles dansent pour montrer aux autres où se trouvent les fleurs. " * 3
+    mixed = [
+        *spoken("Queens", "Wax"),
+        TranscriptSegment("later", 80_000.0, 80_010.0, "This comes in the evening.", language="en"),
+        TranscriptSegment("fr", 30.0, 40.0, french, language="fr"),
+        *spoken("Honey", "Mites", start=50.0),
+    ]
+    await asyncio.gather(*(session.push([segment]) for _ in range(2) for segment in mixed))
+    await session.end()
+    await session.stop()
+    stored = session.store.segments(session.lecture.session_id)
+    assert [each.segment_id for each in stored] == [
+        each.segment_id for each in sorted(mixed, key=lambda each: each.place)
+    ]
+    said = " ".join(window.text for window in session.store.windows(session.lecture.session_id))
+    assert all(each.text[:40] in said for each in mixed)
+    assert session.store.citations(session.lecture.session_id)

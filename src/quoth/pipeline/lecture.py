@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from quoth.answering.citations import make_citation
-from quoth.core.lecture import LiveCitation
+from quoth.core.lecture import LiveCitation, WindowRecord
 from quoth.core.plan import make_plan
 from quoth.core.trace import Trace
 from quoth.core.types import Candidate, Chunk, Pages, Passage, Query
@@ -22,6 +22,7 @@ from quoth.live.relevance import (
     relevance_model,
 )
 from quoth.live.snippets import snippet_span
+from quoth.live.windows import LectureWindow
 from quoth.pipeline.components import Components
 from quoth.pipeline.retrieve import (
     AnalysedQuery,
@@ -90,7 +91,10 @@ async def look_up_window(
     parts.observe(trace, None)
     if scored is None:
         return WindowLookup(language=found.query.language, degraded=trace.degraded)
-    passages = {key: passage for passage in found.passages for key in passage.hit_ids}
+    judged = {each.chunk_id for each, _features, _model in scored}
+    passages = {
+        key: passage for passage in found.passages for key in judged.intersection(passage.hit_ids)
+    }
     first, model = scored[0][1], scored[0][2]
     return WindowLookup(
         tuple(
@@ -196,6 +200,12 @@ def cite_candidate(
         "support_score": None,
     }
     return LiveCitation(**values)
+
+
+def window_record(window: LectureWindow, cards: tuple[LiveCitation, ...]) -> WindowRecord:
+    """Return a window as it is stored."""
+    last = window.segment_ids[-1]
+    return WindowRecord(window.index, window.start, window.end, window.text, last, now(), cards)
 
 
 def cited_place(citation: LiveCitation) -> str:

@@ -8,6 +8,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from cachetools import LRUCache
+
 from quoth.core.errors import Conflict, QuothError
 from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment, WindowRecord
 from quoth.live.cards import CardChoice, CardRules, choose_cards
@@ -31,6 +33,7 @@ from quoth.pipeline.lecture import (
     cited_place,
     look_up_window,
     same_cards,
+    window_record,
 )
 from quoth.store.lectures import Lectures
 from quoth.store.rows import now
@@ -45,6 +48,8 @@ SLOW_S = 2.0
 EARLY = 0.95
 """Probability from which a card is shown before its window ends, twice in a row."""
 MIN_EARLY_WORDS = 15
+MAX_LOOKUPS = 64
+"""Look-ups that are remembered with their passages; an older window is looked up again."""
 STALE_SHARE = 0.6
 """Share of the threshold below which the new words no longer support a card."""
 
@@ -74,7 +79,7 @@ class LiveSession:
         self._early = early
         self._guess: tuple[str, tuple[str, str] | None] = ("", None)
         self._cards: dict[int, tuple[LiveCitation, ...]] = {}
-        self._lookups: dict[str, WindowLookup] = {}
+        self._lookups: LRUCache[str, WindowLookup] = LRUCache(MAX_LOOKUPS)
         self._waiting: list[_Job] = []
         self._again: list[int] = []
         self._checks: list[LectureWindow] = []
@@ -292,17 +297,16 @@ class LiveSession:
             window, choice = self.progress.windows[index], self.progress.choices[index]
             if window.query not in self.progress.found:
                 continue
-            cards = self._cite(
-                choice,
-                self._lookups.get(window.query, WindowLookup()),
-                index=index,
-                transcript_id=window.segment_ids[-1],
-                text=window.text,
-            )
+            found = self._lookups.get(window.query, WindowLookup())
+            last = window.segment_ids[-1]
+            cards = self._cite(choice, found, index=index, transcript_id=last, text=window.text)
+            if len(cards) < len(choice.cards):  # its passages are forgotten
+                self._again.append(index)
+                continue
             if index in self._cards and same_cards(cards, self._cards[index]):
                 continue
             self._cards[index] = cards
-            records.append(_record(window, cards))
+            records.append(window_record(window, cards))
         if records:
             await asyncio.to_thread(self.store.put_windows, self.lecture.session_id, records)
         for record in records:
@@ -350,7 +354,7 @@ class LiveSession:
             return
         marked = tuple(replace(card, stale=card.stale or card in gone) for card in cards)
         self._cards[window.index] = marked
-        record = _record(window, marked)
+        record = window_record(window, marked)
         await asyncio.to_thread(self.store.put_windows, self.lecture.session_id, [record])
         self.events.put(CitationsStale(window.index, tuple(card.id for card in gone)))
 
@@ -393,8 +397,3 @@ class LiveSession:
                     )
                 )
         return tuple(cards)
-
-
-def _record(window: LectureWindow, cards: tuple[LiveCitation, ...]) -> WindowRecord:
-    last = window.segment_ids[-1]
-    return WindowRecord(window.index, window.start, window.end, window.text, last, now(), cards)

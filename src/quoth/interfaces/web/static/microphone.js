@@ -23,7 +23,7 @@ export async function openMicrophone() {
   // Outside of HTTPS and this machine a browser offers no microphone.
   if (!navigator.mediaDevices || typeof AudioWorkletNode === "undefined") throw new MicrophoneProblem("insecure");
   try {
-    return await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1, echoCancellation: false, noiseSuppression: true, autoGainControl: true } });
+    return await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1, echoCancellation: false, noiseSuppression: false, autoGainControl: true } });
   } catch (error) {
     throw new MicrophoneProblem(REASONS[/** @type {Error} */ (error).name] ?? "denied");
   }

@@ -80,6 +80,14 @@ def test_interim_segments_make_no_window_and_the_final_counts_once() -> None:
     assert not lecture.add(interim).accepted
 
 
+def test_a_final_segment_without_words_can_be_revised() -> None:
+    lecture = LectureProgress()
+    for revision, text in enumerate(("", "", SENTENCE.format(1), "")):
+        segment = TranscriptSegment("s1", 0.0, 5.0, text, revision=revision)
+        assert lecture.add(segment).accepted
+    assert lecture.finals == []
+
+
 def test_a_revision_reopens_no_window_and_is_named() -> None:
     lecture = LectureProgress()
     segments = _segments([1, 2, 3, 4])

@@ -31,14 +31,15 @@ KEPT = "kept"
 """A collection that nothing deletes, so that questions find something to the end."""
 SPAN = {"start": {"enum": [0, 1]}, "end": {"enum": [2, 9]}}
 """The end of a span is behind its start, which no description can say."""
-UNSAYABLE: dict[str, Any] = {
-    "dimensions": {"enum": [HashEmbedder.dimension]},
-    "content": {"type": "string", "minLength": 1, "pattern": "^[a-z ]*[a-z][a-z ]*$"},
+WORDS = {"type": "string", "minLength": 1, "pattern": "^[a-z ]*[a-z][a-z ]*$"}
+UNSAYABLE: dict[str, dict[str, Any]] = {
+    "EmbeddingsRequest": {"dimensions": {"enum": [HashEmbedder.dimension]}},
+    "ChatMessage": {"content": WORDS},
+    "SegmentRequest": {"start": {"enum": [0, 1]}, "end": {"enum": [2, 9]}, "text": WORDS},
 }
-"""Fields whose values depend on the model, or on where they stand: the last message is a text."""
+"""Fields of requests whose values depend on the model or on each other, or are too long a text for
+the tool."""
 REFUSED = ["400", "405", "406", "415", "422"]
-LONGEST = 2000
-"""Characters of a text; the tool makes none of a pattern that are much longer."""
 EITHER_WAY = ["401", "403", "404", "409", "413", "429", "5xx"]
 """What may be said to any request: 409 is about the state, 413 about a limit of this service."""
 EXPECTED = f"""[checks]
@@ -121,12 +122,12 @@ def with_ids(schema: Any, known: dict[str, list[str]]) -> Any:
         plain["schema"] = {"anyOf": [plain["schema"], {"enum": known[plain["name"]]}]}
     if plain.get("in") == "query" and plain.get("name") in SPAN:
         plain["schema"] = SPAN[plain["name"]]
-    if isinstance(most := plain.get("maxLength"), int):
-        plain["maxLength"] = min(most, LONGEST)
+    if plain.get("operationId") == "send_file":
+        plain["requestBody"]["required"] = True  # there is no body where Upload-Length is given
     if isinstance(fields := plain.get("properties"), dict):
-        known_here = fields.keys() & UNSAYABLE.keys()
-        fields |= {name: UNSAYABLE[name] for name in known_here}
-        plain["required"] = sorted({*plain.get("required", ()), *(known_here & {"content"})})
+        if (own := UNSAYABLE.get(plain.get("title", ""))) is not None:
+            fields |= own
+            plain["required"] = sorted({*plain.get("required", ()), *own})
         for name in fields.keys() & known.keys():
             fields[name] = {"anyOf": [fields[name], {"enum": known[name]}]}
     return plain

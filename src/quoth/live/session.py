@@ -61,7 +61,8 @@ class LectureProgress:
             its = [each for each in self.windows if segment.segment_id in each.segment_ids]
             if its:
                 return SegmentChange(accepted=True, revised=tuple(its))
-            self.finals.remove(known)
+            if known.text:  # one without words never was among them
+                self.finals.remove(known)
         if not segment.text:
             return SegmentChange(accepted=True)
         places = [each.place for each in self.finals]

@@ -16,11 +16,12 @@ from quoth.core.lecture import (
 )
 from quoth.interfaces.http.schemas import Body, CollectionName, Id
 from quoth.interfaces.http.text_rules import Line, Text
+from quoth.live.segments import MAX_CHARACTERS, MAX_SECONDS
 from quoth.store.shares import MAX_DAYS
 
 MAX_SEGMENTS = 500
 """Segments of one request."""
-Second = Annotated[float, Field(allow_inf_nan=False)]
+Second = Annotated[float, Field(ge=0, le=MAX_SECONDS, allow_inf_nan=False)]
 
 
 class NewSessionRequest(Body):
@@ -44,7 +45,7 @@ class SegmentRequest(Body):
     segment_id: Annotated[Line, Field(min_length=1, max_length=100)] | None = None
     start: Second
     end: Second
-    text: Annotated[Text, Field(max_length=200_000)]
+    text: Annotated[Text, Field(max_length=MAX_CHARACTERS)]
     final: bool = True
     revision: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
     speaker: Annotated[Line, Field(max_length=100)] | None = None

@@ -99,7 +99,7 @@ class AuthMiddleware:
             return
         client = scope.get("client")
         address = str(client[0])[:60] if client else ""
-        if request.path.startswith(LINKS_PATH):
+        if request.path.startswith(LINKS_PATH) and request.method in READING_METHODS:
             request.principal = self._linked(request.path, address)
             await self.app(scope, receive, send)
             return

@@ -67,7 +67,7 @@ BODY = {
         "description": "The file itself, or a form with one file and the fields named above; or "
         "those fields as JSON, with the url of a page that is fetched where that is allowed.",
         "content": {
-            "application/octet-stream": BYTES,
+            "application/octet-stream": {"schema": {**BYTES["schema"], "minLength": 1}},
             FORM: {
                 "schema": {
                     "type": "object",

@@ -135,6 +135,13 @@ async def test_in_french_asks_the_question_again_of_french_sources(engine: Engin
     assert ask_in_french.citations[0].document_id in found
 
 
+async def test_two_questions_in_one_are_both_answered(engine: Engine) -> None:
+    answer = await engine.answer("What is honey and when does a colony swarm?")
+    said = " ".join(each.snippet for each in answer.citations)
+    assert "nectar" in said
+    assert "becomes too small" in said
+
+
 async def test_events_come_in_the_order_of_the_work(engine: Engine) -> None:
     events = [
         event async for event in engine.stream("How much honey does a colony need in winter?")

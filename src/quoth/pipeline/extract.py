@@ -6,7 +6,7 @@ model fails or its output is unsupported.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,6 +42,7 @@ from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.query.dialogue_act import continuations
 from quoth.query.keywords import LOCATOR_FIELDS, only_asks_for_a_place, strip_locator_words
 from quoth.query.tokens import folded_words
+from quoth.query.two_questions import two_questions
 from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
 from quoth.retrieval.prune import prune
 from quoth.retrieval.rerank import RERANK
@@ -53,6 +54,8 @@ MAX_CLOSEST = 3
 CLOSEST_SENTENCES = 12
 """Sentences among which the other side of a contradiction is looked for, and which are embedded
 where there are no token vectors."""
+RUNS_OF_EACH = 2
+"""Quotations for each of two questions in one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,13 +195,15 @@ async def _choose(
     )
     if status in ("no_results", "low_relevance") or not material.sentences:
         return _Selection((), status, material, (), scores, chance)
-    statements = choose_statements(
+    shown = _shown_before(material, history)
+    statements = await _statements_of_both(parts, found, passages, shown=shown, trace=trace)
+    statements = statements or choose_statements(
         found.query,
         material,
         scores=scores,
         passages=passages,
         max_sentences=plan.max_sentences,
-        shown=_shown_before(material, history),
+        shown=shown,
     )
     near = [int(at) for at in np.argsort(-scores)[:CLOSEST_SENTENCES]]
     if not statements:  # All that would answer was shown.
@@ -210,6 +215,44 @@ async def _choose(
     if without := aspects_without(found.query, material, statements):
         notices = (*notices, notice("missing", language=language, names=without))
     return _Selection(statements, status, material, notices, scores, chance)
+
+
+async def _statements_of_both(
+    parts: Components,
+    found: Retrieved,
+    passages: Sequence[Passage],
+    *,
+    shown: Collection[int],
+    trace: Trace,
+) -> tuple[Statement, ...]:
+    """Select statements for each of two questions in one; empty for one question."""
+    chosen: list[Statement] = []
+    for text in two_questions(found.query):
+        query = replace(found.query, original=text, standalone=text)
+        own = replace(found, query=query, encoded=None)
+        material = collect_sentences(
+            strip_locator_words(query), passages, filters=found.plan.filters
+        )
+        scores = await _score_sentences(parts, own, passages, material, trace=trace)
+        statements = choose_statements(
+            query,
+            material,
+            scores=scores,
+            passages=passages,
+            max_sentences=found.plan.max_sentences // 2,
+            shown=shown,
+        )
+        chosen += [each for each in statements[:RUNS_OF_EACH] if not _overlaps(each, chosen)]
+    return tuple(chosen)
+
+
+def _overlaps(statement: Statement, others: Sequence[Statement]) -> bool:
+    return any(
+        each.document_id == statement.document_id
+        and each.start < statement.end
+        and statement.start < each.end
+        for each in others
+    )
 
 
 def _lacks_value(query: Query, statements: Sequence[Statement], material: QueryContext) -> bool:

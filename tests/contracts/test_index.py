@@ -32,6 +32,7 @@ from quoth.store.database import connect
 from quoth.testing import MemoryIndex
 from tests.support.chroma_server import chroma_server
 from tests.support.databases import Server
+from tests.support.milvus_server import milvus_server
 from tests.support.pinecone_server import KEY, PineconeState, pinecone_server
 
 DIMENSION = 8
@@ -69,7 +70,10 @@ class CopiedIndex(LanceIndex):
         await super().build()
 
 
-STORES = ("sqlite-vec", "chroma", "pgvector", "pinecone", "chroma server", "qdrant", "milvus")
+STORES = (
+    *("sqlite-vec", "chroma", "pgvector", "pinecone"),
+    *("chroma server", "qdrant", "milvus", "milvus server"),
+)
 ONE_HANDLE = ("qdrant", "milvus")
 """Stores that one process opens once."""
 LEAKS = ("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
@@ -100,6 +104,9 @@ def place(store: str, folder: Path, request: pytest.FixtureRequest) -> StorePlac
     if store == "chroma server":
         address = request.getfixturevalue("chroma_address")
         return StorePlace("chroma", replace(access, address=address))
+    if store == "milvus server":
+        address = request.getfixturevalue("milvus_address")
+        return StorePlace("milvus", replace(access, address=address))
     return StorePlace(store, access)
 
 
@@ -111,6 +118,12 @@ def postgresql(server: Server) -> str:
 @pytest.fixture(scope="session")
 def chroma_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with chroma_server(tmp_path_factory.mktemp("chroma")) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def milvus_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with milvus_server(tmp_path_factory.mktemp("milvus")) as served:
         yield served
 
 

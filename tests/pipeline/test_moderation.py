@@ -26,13 +26,15 @@ from quoth.testing import ScriptedGenerator
 from tests.support.small_library import open_tour, write_sources
 
 QUESTION = "What is honey made from?"
-WRITTEN = "Honey is made from nectar, and the workers carry it home in their stomachs. [1]"
+WRITTEN = "Honey is made from nectar, which the workers carry home in their stomachs. [1]"
+QUOTED = "A beehive has one queen"
+"""Only the answer in the sources' own words says this, too."""
 
 
 @pytest.fixture
 def words(tmp_path: Path) -> Path:
     file = tmp_path / "words.txt"
-    file.write_text("# what is not said here\nmustard gas\nAnd the Workers carry it\n")
+    file.write_text("# what is not said here\nmustard gas\nmade from NECTAR\n")
     return file
 
 
@@ -71,11 +73,10 @@ async def test_a_flagged_question_is_refused_before_any_model_is_asked(
 
 
 async def test_a_flagged_answer_is_never_shown(engine: Engine, words: Path) -> None:
-    assert "and the workers carry it" in (await shown(engine))[0]
+    assert QUOTED not in (await shown(engine))[0]
     moderate(engine, moderation="rules", moderation_words=words)
     text, degraded = await shown(engine)
-    assert "and the workers carry it" not in text
-    assert text
+    assert QUOTED in text
     assert "generate:moderated:extractive" in degraded
 
 
@@ -119,7 +120,7 @@ async def test_a_provider_checks_question_and_answer(
 ) -> None:
     handler, name = provider
     moderate(engine, moderation=name, openai_api_key="sk-secret")
-    assert "and the workers carry it" in (await shown(engine))[0]
+    assert QUOTED not in (await shown(engine))[0]
     path, body, key = handler.asked[0]
     assert (path, body["input"], key) == ("/v1/moderations", [QUESTION], "Bearer sk-secret")
     assert len(handler.asked) == 2
@@ -134,7 +135,7 @@ async def test_without_a_verdict_no_model_takes_part(
     handler.status = 403
     moderate(engine, moderation=name)
     text, degraded = await shown(engine)
-    assert "and the workers carry it" not in text
+    assert QUOTED in text
     assert any(each.startswith("moderate:moderation_failed") for each in degraded)
     generator = engine.parts.generator
     assert isinstance(generator, ScriptedGenerator)

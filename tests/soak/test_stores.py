@@ -24,13 +24,14 @@ from quoth.testing import passes
 from tests.contracts.test_index import (
     STORES,
     chroma_address,
+    milvus_address,
     pinecone,
     place,
     postgresql,
     skip_without,
 )
 
-__all__ = ["chroma_address", "pinecone", "postgresql"]
+__all__ = ["chroma_address", "milvus_address", "pinecone", "postgresql"]
 
 pytestmark = [
     pytest.mark.soak,

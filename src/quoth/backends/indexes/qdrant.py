@@ -4,10 +4,8 @@ own mode, which is for trying and for small collections).
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import NAMESPACE_OID, uuid5
 
 import httpx
@@ -15,33 +13,26 @@ import numpy as np
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ApiException
 
+from quoth.backends.indexes.client_store import ClientStore
 from quoth.backends.indexes.filter_columns import LISTS, NUMBERS, TEXTS
 from quoth.backends.indexes.rows import IndexRow
-from quoth.backends.indexes.vector_store import Condition, StoreAccess, in_batches
+from quoth.backends.indexes.vector_store import Condition, in_batches
 from quoth.core.protocols import Matrix
 from quoth.core.types import Scored
 
 KEYWORD = models.PayloadSchemaType.KEYWORD
 
 
-class QdrantStore:
+class QdrantStore(ClientStore[QdrantClient]):
     """The vectors of one table, which is a collection of Qdrant; a row's id is in its payload."""
 
     name = "qdrant"
     errors = (ApiException, httpx.HTTPError, ValueError, RuntimeError)
-
-    def __init__(self, access: StoreAccess) -> None:
-        self._access = access
-        self._folder = access.folder / f"{access.table}.qdrant"
-        self.endpoint = urlsplit(access.address).netloc
-        self._client: QdrantClient | None = None
-        self._there = False
+    ending = ".qdrant"
 
     def upsert(self, rows: Sequence[IndexRow], *, vectors: Matrix) -> None:
         """Write rows with their unit vectors; writing a row again replaces it."""
-        client = self._connect()
-        if not self._exists():
-            self._create(client)
+        client = self._make()
         for part in in_batches(zip(rows, vectors.tolist(), strict=True)):
             points = [
                 models.PointStruct(id=_point(row.id), vector=vector, payload=_payload(row))
@@ -91,47 +82,25 @@ class QdrantStore:
         """Return the number of rows."""
         return self._connect().count(self._access.table).count if self._exists() else 0
 
-    def build(self, *, rows: int) -> bool:
-        """Do nothing: Qdrant builds its index by itself."""
-        return False
-
-    def drop(self) -> None:
-        """Remove the collection, and its folder."""
-        if self._exists():
-            self._connect().delete_collection(self._access.table)
-        self.close()
-        if not self._access.address:
-            shutil.rmtree(self._folder, ignore_errors=True)
-
-    def close(self) -> None:
-        """Close the client."""
-        if self._client is not None:
-            self._client.close()
-        self._client, self._there = None, False
-
     def _effort(self, limit: int) -> models.SearchParams | None:
         """Return how far a server looks; a folder is always searched exactly."""
         return models.SearchParams(hnsw_ef=max(128, 2 * limit)) if self._access.address else None
 
-    def _connect(self) -> QdrantClient:
-        """Return the client, connected on first use."""
-        if self._client is None and self._access.address:
-            self._client = QdrantClient(
-                url=self._access.address,
-                api_key=self._access.key,
-                timeout=max(1, round(self._access.timeout_s)),
-                check_compatibility=False,
-            )
-        elif self._client is None:
-            self._client = QdrantClient(
-                path=str(self._folder), force_disable_check_same_thread=True
-            )
-        return self._client
+    def _open(self) -> QdrantClient:
+        if not self._access.address:
+            return QdrantClient(path=str(self._folder), force_disable_check_same_thread=True)
+        return QdrantClient(
+            url=self._access.address,
+            api_key=self._access.key,
+            timeout=max(1, round(self._access.timeout_s)),
+            check_compatibility=False,
+        )
 
-    def _exists(self) -> bool:
-        if not self._there and (self._access.address or self._folder.is_dir()):
-            self._there = self._connect().collection_exists(self._access.table)
-        return self._there
+    def _has(self, client: QdrantClient) -> bool:
+        return bool(client.collection_exists(self._access.table))
+
+    def _drop(self, client: QdrantClient) -> None:
+        client.delete_collection(self._access.table)
 
     def _create(self, client: QdrantClient) -> None:
         size = self._access.dimension

@@ -155,6 +155,14 @@ def test_a_key_opens_the_app_below_its_base_path(web: WebApp, tmp_path: Path) ->
         expect(page.locator("sign-in")).to_be_visible()
 
 
+def test_an_address_that_is_none_is_said_on_a_page(web: WebApp) -> None:
+    with web.opened() as visit:
+        visit.page.goto(f"{web.url}/nowhere")
+        expect(visit.page.locator("main")).to_contain_text("There is no such page")
+        expect(visit.page.locator("main a").first).to_be_visible()
+        visit.errors.clear()  # the browser notes that the address is not found
+
+
 @pytest.mark.skipif(not AXE.exists(), reason="make web-tools brings axe-core")
 @pytest.mark.parametrize(
     ("scheme", "width"), [("dark", 360), pytest.param("light", 1280, marks=pytest.mark.soak)]

@@ -162,7 +162,10 @@ def make_app(
 
 
 def _problem_response(request: Request, error: Exception) -> Response:
-    """Return the response of a request that failed."""
+    """Return the response of a request that failed; a browser gets the app's page for it."""
+    unknown = isinstance(error, HTTPException) and error.status_code == 404
+    if unknown and "text/html" in request.headers.get("accept", ""):
+        return web.unknown_page(request)
     return as_response(problem_for_path(request.scope["path"], problem_of(request, error)))
 
 

@@ -135,6 +135,13 @@ async def app_page(request: Request) -> Response:
     return _page(request, "index", {})
 
 
+def unknown_page(request: Request) -> Response:
+    """Return the page of the app for an address that shows nothing."""
+    page = _page(request, "index", {})
+    page.status_code = 404
+    return page
+
+
 async def live_page(request: Request) -> Response:
     """Return the page of the app for a live session, which alone may use the microphone."""
     allowed = SECURITY["permissions-policy"].replace("microphone=()", "microphone=(self)")

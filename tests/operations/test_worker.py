@@ -194,6 +194,27 @@ async def test_a_file_whose_workers_died_gets_a_process_of_its_own(tmp_path: Pat
         assert (healed.state, len(trials)) == ("ready", 2)
 
 
+async def test_a_file_in_its_own_process_leaves_a_worker_to_the_others(tmp_path: Path) -> None:
+    ended, began = asyncio.Event(), asyncio.Event()
+
+    async def wait(_settings: Settings, _tenant: str, _task: Task) -> Document:
+        began.set()
+        await ended.wait()
+        raise ChildDied("killed")
+
+    async with open_house(tmp_path) as house:
+        suspects = [(await send(house.tenants, text(at))).id for at in range(3)]
+        with house.tenants.database.writing("local") as connection:
+            connection.execute(update(tasks).values(attempts=2))
+        async with working(house.tenants, isolate=wait, count=3):
+            await began.wait()
+            others = [(await send(house.tenants, text(at))).id for at in range(3, 6)]
+            find = UploadStore(house.tenants.database, tenant="local").find
+            await until(lambda: all(find(key).state == "ready" for key in others))
+            assert all(find(key).state in ("queued", "running") for key in suspects)
+            ended.set()
+
+
 @pytest.mark.soak
 async def test_a_file_that_kills_its_reader_is_set_aside(maker: Maker, tmp_path: Path) -> None:
     hand = await maker.hand(tmp_path / "home")

@@ -72,9 +72,10 @@ async def test_a_text_of_100_mb_delays_another_tenants_note_little(tmp_path: Pat
         )
         assert sent.status_code == 202, sent.text
         await until(lambda: queue.tasks()[0].state == "running", within_s=60)
-        while queue.tasks()[0].chunks == 0:  # while it is read and split
+        for _ in range(8):  # while it is read and split
             await note()
             await asyncio.sleep(5)
+        await until(lambda: queue.tasks()[0].chunks > 0, within_s=2400)
         for _ in range(8):  # while it is embedded
             await note()
             await asyncio.sleep(2)

@@ -145,7 +145,7 @@ class WorkerPool:
         self._added: set[tuple[str, str]] = set()
         self._busy: Counter[str] = Counter()  # the tenants that have files in work here
         self._taking = asyncio.Lock()
-        self._isolating = asyncio.Lock()  # a child costs seconds of a processor to start
+        self._alone: LeasedTasks | None = None  # whose file has a process of its own
 
     async def work(self, *, small: bool = False) -> None:
         """Process tasks until stopped; ``small`` ones of tenants without a file in work, only."""
@@ -168,6 +168,7 @@ class WorkerPool:
                     up = await self._do(*leased)
                 finally:
                     self._busy[leased[0]] -= 1
+                    self._alone = None if self._alone is leased[2] else self._alone
                 if not up:
                     await self._idle(self._rhythm.wait_s / 10)
             except DOWN as error:
@@ -193,19 +194,20 @@ class WorkerPool:
         """Lease the next tasks of the next tenant."""
         busy = [tenant for tenant, files in self._busy.items() if files > 0] if small else ()
         most = LANE_BYTES if small else None
-        while (turn := self._line.next(self._last, without=busy, most_bytes=most)) is not None:
+        database, lease_s = self._tenants.database, self._rhythm.lease_s
+        trusted = self._alone is not None  # one file at a time has a process of its own
+        while True:
+            turn = self._line.next(self._last, without=busy, most_bytes=most, trusted=trusted)
+            if turn is None:
+                return None
             tenant, key = turn
             self._last = tenant
-            queue = Queue(
-                self._tenants.database,
-                tenant=tenant,
-                owner=self._owner,
-                lease_s=self._rhythm.lease_s,
-            )
-            together_bytes = LANE_BYTES if small else SMALL_BYTES
-            if tasks := queue.lease(key, together=TOGETHER, most_bytes=together_bytes):
-                return tenant, queue, LeasedTasks({task.id: task for task in tasks})
-        return None
+            queue = Queue(database, tenant=tenant, owner=self._owner, lease_s=lease_s)
+            if tasks := queue.lease(key, together=TOGETHER, most_bytes=most or SMALL_BYTES):
+                hand = LeasedTasks({task.id: task for task in tasks})
+                if tasks[0].attempts > IN_PROCESS:
+                    self._alone = hand
+                return tenant, queue, hand
 
     async def _do(self, tenant: str, queue: Queue, hand: LeasedTasks) -> bool:
         """Work on tasks as long as they are ours; False when a part that they need is down."""
@@ -264,8 +266,7 @@ class WorkerPool:
         settings = engine.parts.settings
         for _ in range(CHILD_TRIALS):
             with suppress(ChildDied):
-                async with self._isolating:
-                    return await isolate(settings, settings.tenant, task)
+                return await isolate(settings, settings.tenant, task)
             log.warning("file_ended_its_process", extra={"task": task.id})
         problem = Problem(POISON, SET_ASIDE)
         return Document("", "", kind=None, status="failed", error=problem)

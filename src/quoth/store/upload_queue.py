@@ -129,16 +129,24 @@ class TenantRoundRobin:
         self._clock = clock
 
     def next(
-        self, after: str, *, without: Collection[str] = (), most_bytes: int | None = None
+        self,
+        after: str,
+        *,
+        without: Collection[str] = (),
+        most_bytes: int | None = None,
+        trusted: bool = False,
     ) -> tuple[str, str] | None:
         """Return the tenant after this one, in the round, that has a task to do, and its oldest.
 
-        Tenants in ``without`` are left out, and files of more than ``most_bytes``.
+        Tenants in ``without`` are left out, files of more than ``most_bytes``, and with ``trusted``
+        those that need a process of their own.
         """
         now = self._clock()
         fits: ColumnElement[bool] = tasks.c.tenant.not_in(without)
         if most_bytes is not None:
             fits = and_(fits, tasks.c.size <= most_bytes)
+        if trusted:
+            fits = and_(fits, tasks.c.attempts < MAX_ATTEMPTS - 1)
         with self._database.reading() as connection:
             left = connection.execute(
                 select(tasks.c.tenant, tasks.c.id, tasks.c.owner, tasks.c.lease_until)

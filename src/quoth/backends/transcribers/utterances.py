@@ -12,9 +12,9 @@ from quoth.core.protocols import Matrix
 from quoth.core.speech import SpokenSegment
 
 SAMPLE_RATE = 16_000
-PROVISIONAL_S = 1.5
+PROVISIONAL_S = 1.0
 """Seconds of new speech after which an utterance is recognised before its end."""
-SETTLED_S = 1.0
+SETTLED_S = 0.7
 """Seconds of speech behind a sentence from which it counts as complete."""
 MAX_UTTERANCE_S = 20.0
 """An utterance without a pause is cut here; recognition works on at most 30 s."""

@@ -55,6 +55,17 @@ def test_without_provisional_work_only_the_whole_utterance_is_recognised() -> No
     assert reader.calls == 1
 
 
+def test_what_was_recognised_is_final_without_more_work_where_only_silence_follows() -> None:
+    heard = started()
+    [before] = heard.add(np.concatenate([speech("a b c d."), silence(0.2)]))
+    [after] = heard.add(silence(1.0))
+    assert (before.final, after.final) == (False, True)
+    assert (after.text, after.number, after.revision) == ("a b c d.", before.number, 1)
+    reader = heard.recogniser
+    assert isinstance(reader, WordReader)
+    assert reader.calls == 1
+
+
 def test_speech_without_a_pause_is_cut() -> None:
     heard = started()
     words = [f"w{at}" for at in range(60)]

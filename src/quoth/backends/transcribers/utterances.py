@@ -73,6 +73,7 @@ class LiveTranscription:
     heard_at: float = field(init=False)
     _sound: Matrix = field(default_factory=lambda: np.zeros(0, np.float32))
     _recognised: int = 0
+    _last: list[SpokenSegment] = field(default_factory=list)
     _number: int = 0
     _revision: int = 0
 
@@ -122,8 +123,10 @@ class LiveTranscription:
         return spans[0] if spans else None
 
     def _complete(self, begins: int, ends: int) -> list[Utterance]:
-        sentences = self._recognise(begins, ends)
+        known = ends <= self._recognised  # nothing was said since
+        sentences = self._last if known else self._recognise(begins, ends)
         found = [self._next(sentence, final=True) for sentence in sentences]
+        self._last = []
         self._drop(max(1, ends))
         return found
 
@@ -133,7 +136,7 @@ class LiveTranscription:
         settled = self.start + ends / SAMPLE_RATE - SETTLED_S
         done = [each for each in sentences[:-1] if each.end <= settled]
         found = [self._next(sentence, final=True) for sentence in done]
-        rest = sentences[len(done) :]
+        rest = self._last = sentences[len(done) :]
         if rest:
             text = " ".join(each.text for each in rest)
             found.append(self._next(SpokenSegment(rest[0].start, rest[-1].end, text), final=False))

@@ -79,8 +79,9 @@ class LanceIndex:
             await store.create()
             async with store.turn("upsert chunks"):
                 before = await store.version()
+                new = not await self._follower.may_hold([each.chunk_id for each in chunks], before)
                 arrays = self._follower.arrays(made, vectors)
-                added, _ = await asyncio.gather(arrays, store.upsert(made))
+                added, _ = await asyncio.gather(arrays, store.upsert(made, new=new))
                 await self._follower.written(store, before=before, added=added)
 
     async def delete(self, document_ids: Sequence[str]) -> None:

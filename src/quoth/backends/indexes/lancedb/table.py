@@ -139,8 +139,14 @@ class LanceStore:
         """Return the rows of chunks as `upsert` takes them."""
         return rows(chunks, vectors=vectors)
 
-    async def upsert(self, made: pa.Table) -> None:
-        """Write rows; a row with the id of another one replaces it. The caller has its turn."""
+    async def upsert(self, made: pa.Table, *, new: bool) -> None:
+        """Write rows; one with the id of another replaces it. The caller has its turn.
+
+        Rows that are all ``new`` are appended, which is quicker than looking for their ids.
+        """
+        if new:
+            await (await self.there()).add(made)
+            return
         merge = (await self.there()).merge_insert("id")
         merge = merge.when_matched_update_all().when_not_matched_insert_all()
         await merge.execute(made)

@@ -27,6 +27,10 @@ class SegmentFollower:
         self._vector_rows = vector_rows
         self._segment_rows = segment_rows
 
+    async def may_hold(self, chunk_ids: Sequence[str], version: Version) -> bool:
+        """Return whether a version of the table may have a row of these ids; False is certain."""
+        return await asyncio.to_thread(self._segments.may_hold, chunk_ids, version)
+
     async def arrays(self, made: Any, vectors: Matrix) -> Any:
         """Return the arrays of a segment of new rows, None where there are no segments."""
         if await self._manifest() is None:

@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
+
 from quoth.backends.indexes.checksum import file_checksum
 from quoth.backends.indexes.snapshot.files import (
     SIGNED,
@@ -30,7 +32,7 @@ from quoth.backends.indexes.snapshot.files import (
     write_manifest,
 )
 from quoth.backends.indexes.snapshot.search import Part, Snapshot
-from quoth.backends.indexes.snapshot.segment import Numbers, Segment
+from quoth.backends.indexes.snapshot.segment import Numbers, Segment, encode_key
 from quoth.core.errors import BackendError
 from quoth.core.object_folder import ObjectFolder
 
@@ -114,6 +116,22 @@ class SegmentStore:
         """Return the manifest, None where there is none that can be read."""
         content = self._read()
         return None if content is None else read_manifest(content)
+
+    def parts_of(self, version: Version) -> list[Part] | None:
+        """Return all segments, None unless they are whole and of this version of the table."""
+        manifest = self.manifest()
+        if manifest is None or manifest.version != version:
+            return None
+        parts = self.parts(manifest)
+        return parts if len(parts) == len(manifest.segments) else None
+
+    def may_hold(self, chunk_ids: Sequence[str], version: Version) -> bool:
+        """Return whether a row of these ids may be there already or twice; False is certain."""
+        if len(set(chunk_ids)) < len(chunk_ids):
+            return True
+        parts = self.parts_of(version)
+        keys = np.array([encode_key("id", chunk_id) for chunk_id in chunk_ids], np.uint64)
+        return parts is None or any(len(part.segment.find(keys)[0]) for part in parts)
 
     def parts(self, manifest: Manifest) -> list[Part]:
         """Return those segments of a manifest that are whole."""

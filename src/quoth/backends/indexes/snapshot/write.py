@@ -47,7 +47,7 @@ class SegmentWriter:
 
         Returns False where the segments are not those of the table ``before``.
         """
-        parts = self._parts(before)
+        parts = self._segments.parts_of(before)
         if parts is None:
             return False
         if deleted:
@@ -61,7 +61,7 @@ class SegmentWriter:
 
     def settle(self, *, before: Version, after: Version) -> bool:
         """Merge small segments after the table was compacted; return as `change` does."""
-        parts = self._parts(before)
+        parts = self._segments.parts_of(before)
         if parts is None:
             return False
         count = len(parts) + 1
@@ -92,14 +92,6 @@ class SegmentWriter:
         if made:
             parts.append(await asyncio.to_thread(self._merge, made))
         await asyncio.to_thread(self._segments.activate, parts, version=version)
-
-    def _parts(self, version: Version) -> list[Part] | None:
-        """Return the segments, None unless all are there and of a version of the table."""
-        manifest = self._segments.manifest()
-        if manifest is None or manifest.version != version:
-            return None
-        parts = self._segments.parts(manifest)
-        return parts if len(parts) == len(manifest.segments) else None
 
     def _still_there(self, stamps: Numbers) -> list[Part]:
         """Return the segments that are whole, without the rows that the table has no more."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -27,6 +25,7 @@ from quoth.backends.transcribers.registry import live_speech_settings as live_sp
 from quoth.backends.transcribers.registry import speech_folder as speech_folder
 from quoth.backends.transcribers.registry import speech_problem as speech_problem
 from quoth.core.circuit_breaker import CircuitBreaker
+from quoth.core.crash_test import crash_hook
 from quoth.core.errors import ConfigError, InputError
 from quoth.core.object_folder import ObjectFolder
 from quoth.core.plan import PROFILES, make_plan, profile
@@ -45,8 +44,9 @@ from quoth.core.settings import Settings
 from quoth.engine import Engine
 from quoth.ingest.sandbox.parent import ParserPool, PdfPages
 from quoth.ingest.sandbox.speech import SpeechReader, SpeechSettings
+from quoth.operations.scale import IngestParts, open_workers
 from quoth.pipeline.answer_cache import AnswerCache
-from quoth.pipeline.components import Components, Observe, OutlineCache, no_op
+from quoth.pipeline.components import Components, IngestWorkers, Observe, OutlineCache, no_op
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import Database, connect, open_database
 from quoth.store.ingest_jobs import Jobs
@@ -81,8 +81,7 @@ async def open_tenants(
 ) -> AsyncIterator[Tenants]:
     """Open the configured components for any number of tenants and close them at the end.
 
-    ``progress`` receives a line for each step of the one-time model build. Raises ConfigError,
-    MissingExtra and StorageFull.
+    ``progress`` receives lines of the one-time model build. Raises ConfigError and StorageFull.
     """
     from quoth.backends.embedders.cached import CachedEmbedder
 
@@ -101,11 +100,11 @@ async def open_tenants(
         if rerankers is not None:
             closing.push_async_callback(rerankers.aclose)
         prompts, about = operator_prompts(settings.prompts)
-        on_operation = crash_test_hook(settings.crash_at)
-        database = open_database(settings.catalogue, on_operation=on_operation)
+        database = open_database(settings.catalogue, on_operation=crash_hook(settings.crash_at))
         closing.callback(database.close)
         readers = open_readers(settings, progress=progress)
         closing.push_async_callback(readers.close)
+        workers = open_workers(settings, ingest_parts, local=readers)
         pages = PdfPages(workers=min(2, settings.threads))
         closing.push_async_callback(pages.close)
         shared = ProcessResources(
@@ -126,6 +125,7 @@ async def open_tenants(
             about=about,
             observe=observe,
             files=open_files(settings),
+            workers=await closing.enter_async_context(workers),
         )
 
         def open_tenant(tenant: str) -> Engine:
@@ -160,6 +160,7 @@ class ProcessResources:
     about: str
     observe: Observe
     files: ObjectFolder | None = None
+    workers: IngestWorkers | None = None
     cache: AnswerCache = field(default_factory=AnswerCache)
     pace: LatencyEstimator = field(default_factory=LatencyEstimator)
     indexes: WeakSet[IndexPool] = field(default_factory=WeakSet)
@@ -203,6 +204,7 @@ def tenant_engine(settings: Settings, shared: ProcessResources, *, database: Dat
             embedder=shared.asked,
             remote=shared.remote,
             files=shared.files,
+            workers=shared.workers,
             open_index=indexes,
             readers=shared.readers,
             pages=shared.pages,
@@ -247,6 +249,16 @@ def open_embedder(
 def profile_parts(settings: Settings) -> dict[str, list[PartState]]:
     """Return the state of every profile's own components, by profile."""
     return {name: part_states(profile_settings(settings, name)) for name in PROFILES}
+
+
+def ingest_parts(settings: Settings) -> IngestParts:
+    """Open what a worker of another process needs to read files and embed chunks."""
+    from quoth.backends.late_interaction.token_vectors import open_vectors
+
+    embedder = open_embedder(settings)
+    space = open_reranking(settings, embedder)[1] if settings.token_vectors else None
+    tokens = None if space is None else open_vectors(space, folder=None)
+    return IngestParts(embedder, tokens, open_readers(settings))
 
 
 async def close_embedder(embedder: Embedder) -> None:
@@ -365,16 +377,3 @@ class IndexPool:
         for index in self._open.values():
             index.close()
         self._open.clear()
-
-
-def crash_test_hook(operation: int | None) -> Callable[[str], None]:
-    """Return a hook that kills this process at its n-th store operation, for crash tests."""
-    seen = 0
-
-    def count(_name: str) -> None:
-        nonlocal seen
-        seen += 1
-        if seen == operation:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return count

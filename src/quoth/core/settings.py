@@ -165,6 +165,9 @@ class Settings(BaseSettings):
     or nothing (off)."""
     threads: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=256)
     """Threads for embedding; one chunk is computed on one thread."""
+    on: str = Field(default="", pattern="^(|ray|ray://[^/@]+)$")
+    """Where documents are read and embedded: ray for a cluster on this machine, ray://HOST:PORT for
+    another one; nothing for this process."""
     vector_index_rows: int = Field(default=256, ge=256)
     """Chunks from which LanceDB has a copy beside it for fast exact search."""
     chunk_tokens: int = Field(default=200, ge=32, le=2000)

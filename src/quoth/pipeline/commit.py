@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from quoth.core.protocols import Embedder, Matrix, TokenRows
+from quoth.core.protocols import Embedder, Matrix, TokenRows, TokenVectorStore
 from quoth.core.types import Chunk, Document
 from quoth.ingest.contextual_embeddings import prefixed_vectors
 from quoth.ingest.enrich.summaries import make_summaries
@@ -134,14 +134,26 @@ def _summarize(batch: Sequence[Entry], vectors: Matrix) -> list[Entry]:
 async def embed_chunks(
     parts: Components, chunks: Sequence[Chunk]
 ) -> tuple[Matrix, list[TokenRows]]:
-    """Return chunk vectors, and token vectors where these are stored, from one pass."""
-    if parts.tokens is None:
-        return await chunk_vectors(chunks, embedder=parts.embedder), []
+    """Return chunk vectors, and token vectors where these are stored, from one pass.
+
+    Raises EmbeddingError.
+    """
+    if parts.workers is not None:
+        return await parts.workers.embed(chunks)
+    return await embed_here(chunks, embedder=parts.embedder, tokens=parts.tokens)
+
+
+async def embed_here(
+    chunks: Sequence[Chunk], *, embedder: Embedder, tokens: TokenVectorStore | None
+) -> tuple[Matrix, list[TokenRows]]:
+    """Return the vectors of `embed_chunks`, computed by this process."""
+    if tokens is None:
+        return await chunk_vectors(chunks, embedder=embedder), []
     texts = [chunk.indexed for chunk in chunks]
-    rows, tokens = await parts.tokens.embed(texts)
+    rows, made = await tokens.embed(texts)
     prefixes = [chunk.prefix for chunk in chunks]
-    leaning = await prefixed_vectors(texts, prefixes=prefixes, embedder=parts.embedder, rows=rows)
-    return leaning, tokens
+    leaning = await prefixed_vectors(texts, prefixes=prefixes, embedder=embedder, rows=rows)
+    return leaning, made
 
 
 async def chunk_vectors(chunks: Sequence[Chunk], *, embedder: Embedder) -> Matrix:

@@ -21,6 +21,7 @@ from quoth.core.protocols import (
     EntailmentModel,
     Generator,
     Index,
+    Matrix,
     Moderator,
     Reranker,
     SpanScorer,
@@ -116,6 +117,18 @@ class FileParser(Protocol):
         ...
 
 
+class IngestWorkers(Protocol):
+    """Processes, also on other machines, that read files and embed chunks for this one."""
+
+    async def read(self, path: Path, given: Metadata = EMPTY) -> ParsedDocument:
+        """Parse one file as `FileParser` does."""
+        ...
+
+    async def embed(self, chunks: Sequence[Chunk]) -> tuple[Matrix, list[TokenRows]]:
+        """Return what `quoth.pipeline.commit.embed_chunks` does; raises EmbeddingError."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Components:
     """Components of an engine; ``open_index`` returns a table's index, opened once."""
@@ -132,6 +145,8 @@ class Components:
     """The components on servers, beside language models."""
     files: ObjectFolder | None = None
     """The storage of uploaded files that several machines share; None: the home folder."""
+    workers: IngestWorkers | None = None
+    """Who reads and embeds documents; None: this process."""
     reranker: Reranker | None = None
     tokens: TokenVectorStore | None = None
     """Token vectors of the embedder, from the pass that embeds a chunk."""

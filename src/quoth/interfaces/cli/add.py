@@ -16,8 +16,10 @@ from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
     CliSession,
+    On,
     catalogue_of,
     engine_of,
+    on_cluster,
     run,
     stored_documents,
 )
@@ -47,7 +49,7 @@ MaxPages = Annotated[int, typer.Option(min=1, max=10_000, help="Pages of one sit
 KEPT = "Stopped. Finished documents are stored; the same command continues from there."
 
 
-def add(
+def add(  # noqa: PLR0913 - one for each option
     context: typer.Context,
     sources: Annotated[list[str], typer.Argument(help="Files, folders, and pages of the web.")],
     title: Annotated[str | None, typer.Option(help="Title, for a single file.")] = None,
@@ -62,6 +64,7 @@ def add(
     exclude: Annotated[
         list[str] | None, typer.Option(help="Of folders, no files that fit; may be repeated.")
     ] = None,
+    on: On = None,
 ) -> None:
     """Add files, folders and pages to the collection; existing documents are skipped."""
     from quoth.ingest.sources.site import CrawlLimits
@@ -69,7 +72,7 @@ def add(
     from quoth.pipeline.add import DocumentMetadata
     from quoth.pipeline.remote import RemoteOptions
 
-    session = of_owner(context.obj)
+    session = on_cluster(of_owner(context.obj), on)
     patterns = FilePatterns(tuple(include or ()), tuple(exclude or ()))
     given = DocumentMetadata(title=title, url=url, speaker=speaker, language=language)
     videos = VideoOptions(languages=(language,) if language else ())

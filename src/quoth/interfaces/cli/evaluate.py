@@ -14,7 +14,7 @@ import typer
 from quoth.core.errors import InputError
 from quoth.core.extras import require_extra
 from quoth.core.types import Json
-from quoth.interfaces.cli.session import DONE, CliSession, command, read_choices
+from quoth.interfaces.cli.session import DONE, CliSession, On, command, on_cluster, read_choices
 from quoth.interfaces.cli.tables import ReportSummary, show_comparisons, show_summary
 from quoth.text.json_codec import to_json
 
@@ -46,22 +46,32 @@ class Measurement:
 
 
 def evaluation(prepare: Callable[..., Measurement]) -> Callable[..., None]:
-    """Make a command of a function that prepares a measurement; adds --report and --baseline."""
+    """Make a command of a function that prepares a measurement; adds its options to it."""
 
     @wraps(prepare)
     async def work(
-        session: CliSession, report: Path | None, baseline: Path | None, **given: Any
+        session: CliSession,
+        report: Path | None,
+        baseline: Path | None,
+        on: str | None,
+        **given: Any,
     ) -> int:
+        session = on_cluster(session, on)
         prepared = prepare(session, **given)
         return await _evaluate(session, prepared, report=report, baseline=baseline)
 
     added = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in (("report", Report), ("baseline", Baseline))
+        for name, kind in (("report", Report), ("baseline", Baseline), ("on", On))
     ]
     own = signature(prepare, eval_str=True).parameters.values()
     work.__signature__ = Signature([*own, *added])  # type: ignore[attr-defined]
-    work.__annotations__ = {**prepare.__annotations__, "report": Report, "baseline": Baseline}
+    work.__annotations__ = {
+        **prepare.__annotations__,
+        "report": Report,
+        "baseline": Baseline,
+        "on": On,
+    }
     return command(work)
 
 

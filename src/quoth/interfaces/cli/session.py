@@ -9,10 +9,10 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, wraps
 from inspect import Signature, iscoroutine, signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -27,6 +27,14 @@ if TYPE_CHECKING:
     from quoth.store.catalogue import Catalogue
 
 
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="ray[://HOST:PORT]",
+        help="Read and embed documents on a Ray cluster; ray starts one on this machine.",
+    ),
+]
 DONE, FAILED, USAGE, CONFIGURATION = 0, 1, 2, 3
 INTERRUPTED = 130
 STOPPED = "Stopped."
@@ -83,6 +91,15 @@ def put(value: Any) -> None:
         line = json.dumps(value)
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
+
+
+def on_cluster(session: CliSession, on: str | None) -> CliSession:
+    """Return the session whose documents are read and embedded on a cluster, if one is named."""
+    if on is None:
+        return session
+    if on != "ray" and not on.startswith("ray://"):
+        raise typer.BadParameter("Write it as ray or ray://HOST:PORT.", param_hint="--on")
+    return replace(session, settings=session.settings.model_copy(update={"on": on}))
 
 
 @asynccontextmanager

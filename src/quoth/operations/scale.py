@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import pickle
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
+from uuid import uuid4
 
 import numpy as np
 
@@ -42,6 +42,15 @@ class IngestParts:
 
 
 OpenParts = Callable[[Settings], IngestParts]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """How a worker opens its components; jobs of the same ``key`` share them."""
+
+    key: str
+    open_parts: OpenParts = field(compare=False)
+    settings: Settings = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +95,7 @@ class RayWorkers:
     open_parts: OpenParts
     local: FileParser
     _ray: Any = None
-    _job: bytes = b""
+    _job: Job | None = None
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def read(self, path: Path, given: Metadata = EMPTY) -> ParsedDocument:
@@ -142,7 +151,7 @@ class RayWorkers:
 
         # Each worker computes on one thread: a cluster's processors are its workers.
         own = self.settings.model_copy(update={"threads": 1, "on": ""})
-        self._job = pickle.dumps((self.open_parts, own))
+        self._job = Job(uuid4().hex, self.open_parts, own)
         if self.address:
             ray.init(address=f"ray://{self.address}", **SILENT)
         else:
@@ -150,7 +159,7 @@ class RayWorkers:
         return ray
 
 
-def read_file(job: bytes, path: Path, given: Metadata) -> ParsedDocument | Failure:
+def read_file(job: Job, path: Path, given: Metadata) -> ParsedDocument | Failure:
     """Parse one file in a worker."""
     runner, parts = _opened(job)
     try:
@@ -159,7 +168,7 @@ def read_file(job: bytes, path: Path, given: Metadata) -> ParsedDocument | Failu
         return Failure(str(error), code=error.code)
 
 
-def embed_part(job: bytes, chunks: Sequence[Chunk]) -> tuple[Matrix, list[TokenRows]] | Failure:
+def embed_part(job: Job, chunks: Sequence[Chunk]) -> tuple[Matrix, list[TokenRows]] | Failure:
     """Embed some chunks in a worker."""
     runner, parts = _opened(job)
     try:
@@ -169,7 +178,6 @@ def embed_part(job: bytes, chunks: Sequence[Chunk]) -> tuple[Matrix, list[TokenR
 
 
 @cache
-def _opened(job: bytes) -> tuple[asyncio.Runner, IngestParts]:
+def _opened(job: Job) -> tuple[asyncio.Runner, IngestParts]:
     """Return the components of a worker, opened once in its process, and their event loop."""
-    open_parts, settings = pickle.loads(job)  # noqa: S301 - made by `RayWorkers`
-    return asyncio.Runner(), open_parts(settings)
+    return asyncio.Runner(), job.open_parts(job.settings)

@@ -192,7 +192,7 @@ def test_a_server_of_this_machine_needs_no_leave(script: Script) -> None:
         ({"reranker": "late, cohere"}, "COHERE_API_KEY"),
         ({"store": "pinecone"}, "PINECONE_API_KEY"),
         ({"store": "pgvector"}, "QUOTH_DATABASE"),
-        ({"store": "lancedb@http://127.0.0.1"}, "takes no address"),
+        ({"store": "lancedb@http://127.0.0.1"}, "is no bucket"),
         ({"store": "chroma@http://me:secret@127.0.0.1"}, "contains a password"),
         ({"generator": "gemini"}, "GEMINI_API_KEY"),
     ],

@@ -59,7 +59,7 @@ def rewrite_standalone(
     terms = terms[:MAX_TERMS]
     answer = tokenize_query(turns[-1].answer if turns else "")
     if not meant and not _says_nothing(answer.clean):
-        terms += _of_answer(asked, _fresh(answer, seen, barred=barred))
+        terms += _of_answer(asked, _fresh(answer, seen, barred=barred), known=bool(terms))
     if not terms:
         return asked.clean
     return f"{asked.clean.rstrip()} ({' '.join(terms)})"
@@ -75,14 +75,17 @@ def _says_nothing(answer: str) -> bool:
     return any(answer.startswith(notice[:NOTICE_START]) for notice in notices)
 
 
-def _of_answer(asked: TokenizedQuery, fresh: Sequence[str]) -> Sequence[str]:
+def _of_answer(asked: TokenizedQuery, fresh: Sequence[str], *, known: bool) -> Sequence[str]:
     """Return words of the last answer: all if the query refers to it, else names.
 
     "Who bought it?" refers to the previous subject, "What does that mean?" and "Why?" to the
-    previous answer.
+    previous answer. Where the subject is ``known`` from the questions, names of the answer would
+    only lead away from it.
     """
     if _SAID.search(asked.folded) or has_only_question_words(asked):
         return fresh[:MOST_SAID]
+    if known:
+        return ()
     return [each for each in fresh if not each.islower()][:MOST_NAMES]
 
 

@@ -163,7 +163,7 @@ PLACES = (
     Place("index data", _in_files("index/*/*.lance/data/*")),
     Place("index manifests", _in_files("index/*/*.lance/_*/*")),
     Place("index notes", _in_files("index/*/*.sums", "index/*/*.scan.json")),
-    Place("snapshot", _in_files("index/*/*.scan/*.npy")),
+    Place("snapshot", _in_files("index/*/*.scan")),
     Place("token vectors", _in_files("tokens/*/*/*/*.tokens")),
     Place("uploaded files", _in_files("blobs/**/*.md")),
     Place("settings and key", _in_files("quoth.toml", "links.key")),

@@ -26,7 +26,8 @@ REFUSED = "refused"
 class Orders:
     """``bodies`` are asked by ``clients``, as they come free; ``tokens`` are keys in turn.
 
-    ``probe`` asks /healthz ten times a second meanwhile.
+    ``probe`` asks /healthz ten times a second meanwhile; ``patient`` clients that are told to come
+    again wait as long as Retry-After says.
     """
 
     port: int
@@ -35,6 +36,7 @@ class Orders:
     path: str = "/v1/query"
     tokens: Sequence[str] = ()
     probe: bool = False
+    patient: bool = False
     keep_texts: bool = False
 
 
@@ -86,6 +88,8 @@ async def load(orders: Orders) -> Report:
                     key,
                 )
             )
+            if orders.patient and (pause := headers.get("retry-after", "")):
+                await asyncio.sleep(float(pause))
         connection.close()
 
     await asyncio.gather(*(client(at) for at in range(orders.clients)))

@@ -113,7 +113,7 @@ async def test_an_address_that_is_sent_becomes_a_document(tmp_path: Path) -> Non
 async def test_an_address_is_refused_where_none_are_fetched(tmp_path: Path) -> None:
     async with open_world() as world, asking(tmp_path, world) as (_house, client):
         refused = await client.post("/v1/uploads", json={"url": "http://bees.example/"})
-        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
+        assert (refused.status_code, refused.json()["code"]) == (403, "denied")
         assert "QUOTH_ALLOW_URLS" in refused.json()["detail"]
         assert not world.asked
 

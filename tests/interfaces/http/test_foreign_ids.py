@@ -303,8 +303,8 @@ def fields_of(
 ) -> Iterator[tuple[str, str]]:
     if "$ref" in body:
         body = schema["components"]["schemas"][body["$ref"].rpartition("/")[2]]
-    if path == "/v1/embeddings":
-        return  # its model is the service's own
+    if path in ("/v1/embeddings", "/v1/uploads"):
+        return  # its model is the service's own; a page that is fetched is sent as a file is
     if path == "/v1/chat/completions" and not within:
         # The fields of another's protocol: only one of them names something here.
         yield "model", "model"

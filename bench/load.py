@@ -89,6 +89,7 @@ async def load(orders: Orders) -> Report:
                 )
             )
             if orders.patient and (pause := headers.get("retry-after", "")):
+                connection.close()  # the service closes one that is idle for long
                 await asyncio.sleep(float(pause))
         connection.close()
 

@@ -135,14 +135,23 @@ class RayWorkers:
         remote = self._ray.remote(num_cpus=1, max_retries=RETRIES)(task)
         try:
             return await asyncio.wrap_future(remote.remote(self._job, *given).future())
-        except self._ray.exceptions.RayError as error:
+        except (self._ray.exceptions.RayError, ConnectionError) as error:
+            if isinstance(error, ConnectionError):
+                self._ray = None  # the next task connects anew
             first = str(error).partition("\n")[0]
-            raise EmbeddingError(f"The workers of the cluster failed: {first}") from error
+            raise EmbeddingError(
+                f"The workers of the cluster failed: {first}", retryable=True
+            ) from error
 
     async def _started(self) -> None:
         async with self._starting:
             if self._ray is None:
-                self._ray = await asyncio.to_thread(self._start)
+                try:
+                    self._ray = await asyncio.to_thread(self._start)
+                except ConnectionError as error:
+                    raise EmbeddingError(
+                        f"The Ray cluster cannot be reached: {error}", retryable=True
+                    ) from error
 
     def _start(self) -> Any:
         # Its ports are open to the network: the token that Ray makes and asks for stays on.

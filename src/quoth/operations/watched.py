@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -16,6 +17,8 @@ from quoth.engine import Engine
 from quoth.pipeline.sync import check_folder, gone_documents
 from quoth.store.rows import now
 from quoth.tenants import Tenants
+
+log = logging.getLogger("quoth.operations.watched")
 
 RETRY_S = 30.0
 """Seconds until a folder that could not be read is tried again."""
@@ -80,7 +83,9 @@ async def _keep_equal(engine: Engine, watched: WatchedFolder, *, report: Report)
                     report(replace(watched, state="reading"))
                     check_folder(folder)
                     report(await synchronize(engine, watched))
-        except (QuothError, OSError) as error:
+        except (QuothError, OSError, RuntimeError, ExceptionGroup) as error:
+            # A watcher that breaks down, as at the limit of watched folders, must not end the rest.
+            log.warning("watched_folder_failed", extra={"collection": watched.collection})
             report(replace(watched, state="unavailable", checked_at=now(), problem=str(error)))
         await asyncio.sleep(RETRY_S)
 
@@ -95,6 +100,7 @@ async def synchronize(engine: Engine, watched: WatchedFolder) -> WatchedFolder:
                 documents.append(step)
     gone = gone_documents(await engine.documents(collection=collection), folder=folder)
     if gone:
+        check_folder(folder)  # a disk that was unmounted meanwhile has not lost its files
         await engine.remove([each.document_id for each in gone], collection=collection)
     await engine.settle(collection=collection)
     failures = [

@@ -46,6 +46,7 @@ from quoth.query.two_questions import two_questions
 from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
 from quoth.retrieval.prune import prune
 from quoth.retrieval.rerank import RERANK
+from quoth.retrieval.search import encode_query
 from quoth.store.rows import now
 from quoth.text.analyzer import estimate_tokens
 
@@ -196,7 +197,9 @@ async def _choose(
     if status in ("no_results", "low_relevance") or not material.sentences:
         return _Selection((), status, material, (), scores, chance)
     shown = _shown_before(material, history)
-    statements = await _statements_of_both(parts, found, passages, shown=shown, trace=trace)
+    statements, halved = await _statements_of_both(parts, found, passages, shown=shown, trace=trace)
+    if halved and status == "answered":
+        status = "partial"
     statements = statements or choose_statements(
         found.query,
         material,
@@ -224,15 +227,28 @@ async def _statements_of_both(
     *,
     shown: Collection[int],
     trace: Trace,
-) -> tuple[Statement, ...]:
-    """Select statements for each of two questions in one; empty for one question."""
+) -> tuple[tuple[Statement, ...], bool]:
+    """Select statements for each of two questions in one, and whether one of them has no answer.
+
+    There are none for a single question.
+    """
     chosen: list[Statement] = []
+    halved = False
     for text in two_questions(found.query):
         query = replace(found.query, original=text, standalone=text)
-        own = replace(found, query=query, encoded=None)
+        encoded = None
+        if found.encoded is not None:
+            encoded = await encode_query(text, embedder=parts.embedder, trace=trace)
+        own = replace(found, query=query, encoded=encoded)
         material = collect_sentences(
             strip_locator_words(query), passages, filters=found.plan.filters
         )
+        evidence = weigh_evidence(query, material, cosines=found.cosines)
+        chance, least = _answer_probability(own, evidence, reranker=parts.reranker, trace=trace)
+        status = decide_status(evidence, probability=chance, answer_from=least)
+        if status in ("no_results", "low_relevance") or not material.sentences:
+            halved = True
+            continue
         scores = await _score_sentences(parts, own, passages, material, trace=trace)
         statements = choose_statements(
             query,
@@ -243,7 +259,7 @@ async def _statements_of_both(
             shown=shown,
         )
         chosen += [each for each in statements[:RUNS_OF_EACH] if not _overlaps(each, chosen)]
-    return tuple(chosen)
+    return tuple(chosen), halved and bool(chosen)
 
 
 def _overlaps(statement: Statement, others: Sequence[Statement]) -> bool:

@@ -88,9 +88,11 @@ class LiveSpeech:
     async def stop(self) -> None:
         """End at once; what was recognised is stored."""
         self._reading.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._reading
-        await self._process.kill()
+        try:
+            with suppress(asyncio.CancelledError):
+                await self._reading
+        finally:
+            await self._process.kill()
         if self.state.state != "failed":
             self._tell(SpeechState("off"))
 

@@ -27,7 +27,8 @@ async def moderate_question(context: RequestContext) -> RequestContext:
     moderator, trace = context.parts.moderator, context.trace
     if moderator is None:
         return context
-    text = "\n".join((context.request.question, *(t.question for t in context.request.history)))
+    history = (text for turn in context.request.history for text in (turn.question, turn.answer))
+    text = "\n".join((context.request.question, *history))
     verdict = await trace.attempt(
         "moderate", moderator.check(text), otherwise=None, fallback=FALLBACK
     )

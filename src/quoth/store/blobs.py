@@ -14,7 +14,7 @@ import time
 import unicodedata
 from collections.abc import Collection as Group
 from collections.abc import Iterator
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from urllib.parse import quote, unquote, urldefrag, urlsplit
 
@@ -86,6 +86,8 @@ class Blobs:
         path = self.path(sha256, name=name)
         if self._shared is not None and not path.is_file():
             self._shared.download(path.name, path)
+            if path.is_file() and _digest(path) != sha256:  # of an upload that broke off
+                path.unlink()
         return path
 
     def exists(self, stored: str) -> bool:
@@ -232,3 +234,8 @@ def _sync_folder(folder: Path) -> None:
 
 def _told(error: OSError) -> StorageFull | OSError:
     return StorageFull(_FULL) if error.errno in _NO_ROOM else error
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

@@ -208,7 +208,7 @@ async def remove_gone(
 ) -> list[Document]:
     """Remove the documents of folders and fetched sources whose file is gone."""
     from quoth.pipeline.remote import is_address, mirror_folder
-    from quoth.pipeline.sync import gone_documents
+    from quoth.pipeline.sync import check_folder, gone_documents
 
     there = await engine.documents()
     folders = {Path(each) for each in sources if not is_address(each)}
@@ -216,6 +216,8 @@ async def remove_gone(
         folders.add(mirror_folder(engine.parts, session.settings.collection))
     gone = [each for folder in sorted(folders) for each in gone_documents(there, folder=folder)]
     if gone:
+        for folder in folders:
+            check_folder(folder)  # a disk that was unmounted meanwhile has not lost its files
         await engine.remove([each.document_id for each in gone])
     for each in gone:
         session.say(f"removed    {each.title}")

@@ -24,8 +24,11 @@ window.addEventListener("beforeunload", (event) => {
 
 const SIDECAR = ".meta.json";
 
+/** Paths of files that were dropped with their folders. @type {WeakMap<File, string>} */
+const dropped = new WeakMap();
+
 /** @param {File} file */
-export const pathOf = (file) => file.webkitRelativePath || file.name;
+export const pathOf = (file) => dropped.get(file) || file.webkitRelativePath || file.name;
 
 /** Return each file with the one that describes it (`talk.srt.meta.json` or `talk.meta.json`), if that is there. @param {File[]} files @returns {{file: File, sidecar?: File}[]} */
 export function withSidecars(files) {
@@ -44,8 +47,10 @@ export function withSidecars(files) {
  */
 export async function sendFile({ file, sidecar }, collection, tell) {
   const name = pathOf(file);
-  const query = new URLSearchParams({ name, ...(collection && { collection }), ...(sidecar && { sidecar: await sidecar.text() }) });
-  await follow(name, tell, () => post(`/v1/uploads?${query}`, file, (share) => tell({ name, state: "sending", share, detail: "" })));
+  await follow(name, tell, async () => {
+    const query = new URLSearchParams({ name, ...(collection && { collection }), ...(sidecar && { sidecar: await sidecar.text() }) });
+    return post(`/v1/uploads?${query}`, file, (share) => tell({ name, state: "sending", share, detail: "" }));
+  });
 }
 
 /**
@@ -102,7 +107,11 @@ export async function droppedFiles(transfer) {
 
 /** @param {any} entry @returns {Promise<File[]>} */
 async function filesOf(entry) {
-  if (entry.isFile) return [await new Promise((resolve, reject) => entry.file(resolve, reject))];
+  if (entry.isFile) {
+    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    dropped.set(file, entry.fullPath.slice(1));
+    return [file];
+  }
   const reader = entry.createReader();
   /** @type {File[]} */
   const found = [];

@@ -123,7 +123,8 @@ class AskPage extends Base {
     this.filters = filters;
     this.suggestions = [];
     // A question asked again is no follow-up of itself.
-    if (question === this.asking.question) this.turns = this.turns.slice(0, -1);
+    const last = this.turns[this.turns.length - 1];
+    if (last && last.id === this.asking.queryId && question === last.question) this.turns = this.turns.slice(0, -1);
     this.apply({ event: "asked", question });
     // A page that is loaded again meanwhile has the question in its box.
     go(`/?${new URLSearchParams({ question })}`);
@@ -169,7 +170,9 @@ class AskPage extends Base {
       await new Promise((resolve) => setTimeout(resolve, wait));
       if (abort?.signal.aborted) return;
       try {
-        await this.show(queryId);
+        const record = await storedAnswer(queryId);
+        if (abort?.signal.aborted) return;
+        this.show(queryId, record);
         go(`/q/${queryId}`, { replace: true });
         return;
       } catch (error) {
@@ -183,16 +186,15 @@ class AskPage extends Base {
   async restore(id) {
     this.abort?.abort();
     try {
-      await this.show(id);
+      this.show(id, await storedAnswer(id));
     } catch (error) {
       const detail = error instanceof Problem ? error.message : t("status.offline");
       this.asking = reduce({ ...IDLE, queryId: id }, { event: "error", detail });
     }
   }
 
-  /** Show a stored answer. @param {string} id */
-  async show(id) {
-    const record = await getJson(`/v1/queries/${encodeURIComponent(id)}`);
+  /** Show a stored answer. @param {string} id @param {any} record */
+  show(id, record) {
     for (const { number, change } of record.changed)
       record.answer.citations.find((/** @type {any} */ each) => each.number === number).changed = change;
     const known = this.turns.findIndex((each) => each.id === id);
@@ -291,6 +293,11 @@ class AskPage extends Base {
       ${items.length || isRunning(this.asking) ? nothing : html`<p class="soft">${t("evidence.none")}</p>`}
     </section>`;
   }
+}
+
+/** @param {string} id @returns {Promise<any>} */
+function storedAnswer(id) {
+  return getJson(`/v1/queries/${encodeURIComponent(id)}`);
 }
 
 customElements.define("ask-page", AskPage);

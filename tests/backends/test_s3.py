@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -98,7 +99,7 @@ def test_uploaded_files_are_on_every_machine(tmp_path: Path, storage: Storage) -
     part = one.part("p")
     part.parent.mkdir(parents=True)
     part.write_bytes(b"Bees.")
-    sha = "0" * 64
+    sha = sha256(b"Bees.").hexdigest()
     path = one.store(part, sha256=sha, name="bees.md")
     assert path.read_bytes() == b"Bees."
     assert not part.exists()
@@ -108,8 +109,12 @@ def test_uploaded_files_are_on_every_machine(tmp_path: Path, storage: Storage) -
     assert found != path
     assert found.read_bytes() == b"Bees."
     assert stranger.original(source) is None
+    cut = sha256(b"Bees and wasps.").hexdigest()
+    (part.parent / "q").write_bytes(b"Bees")
+    broken = source_of(one.store(part.parent / "q", sha256=cut, name="cut.md"), name="cut.md")
+    assert other.original(broken) is None, "of an upload that broke off"
     assert other.exists(path.name)
-    assert other.clear({path.name}) == 0
+    assert other.clear({path.name}) == 1
     assert other.clear(set()) == 1
     assert not one.exists(path.name)
     assert Blobs(tmp_path / "d", tenant="ada", shared=shared).original(source) is None

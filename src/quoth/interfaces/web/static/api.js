@@ -49,3 +49,8 @@ export async function* askStream(body, signal) {
   const response = await postJson("/v1/query", { ...body, stream: true }, { signal });
   for await (const { event, data } of readEvents(response)) yield { ...data, event };
 }
+
+/** @param {string} id @returns {Promise<any>} */
+export function storedAnswer(id) {
+  return getJson(`/v1/queries/${encodeURIComponent(id)}`);
+}

@@ -1,5 +1,5 @@
 /** The page of a question: box, answer, evidence and the proof beside it. */
-import { askStream, getJson, Problem } from "../api.js";
+import { askStream, getJson, Problem, storedAnswer } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { IDLE, isRunning, reduce } from "../reduce.js";
@@ -293,11 +293,6 @@ class AskPage extends Base {
       ${items.length || isRunning(this.asking) ? nothing : html`<p class="soft">${t("evidence.none")}</p>`}
     </section>`;
   }
-}
-
-/** @param {string} id @returns {Promise<any>} */
-function storedAnswer(id) {
-  return getJson(`/v1/queries/${encodeURIComponent(id)}`);
 }
 
 customElements.define("ask-page", AskPage);

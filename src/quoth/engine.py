@@ -52,6 +52,7 @@ from quoth.pipeline.retrieve import (
     open_request,
     retrieve,
 )
+from quoth.pipeline.sync import check_folder, gone_documents
 from quoth.pipeline.uploads import documents_in, forget_documents
 from quoth.store.rows import Collection
 
@@ -119,6 +120,25 @@ class Engine:
         gone = await upkeep.remove(self.parts, found, ids=ids)
         await asyncio.to_thread(forget_documents, self.parts, gone)
         await forget_mirrored(self.parts, found.name, [each.source for each in there.values()])
+        return gone
+
+    async def remove_gone(
+        self, folders: Sequence[Path], *, collection: str | None = None, fetched: bool = False
+    ) -> list[Document]:
+        """Remove and return the documents whose file is gone from folders.
+
+        ``fetched`` includes pages of the web that are gone. Raises InputError for a folder that is
+        missing or empty as a whole: a disk that was unmounted has not lost its files.
+        """
+        there = await self.documents(collection=collection)
+        own = [each for folder in folders for each in gone_documents(there, folder=folder)]
+        if own:
+            for folder in folders:
+                check_folder(folder)
+        mirror = mirror_folder(self.parts, collection or self.parts.settings.collection)
+        gone = [*own, *(gone_documents(there, folder=mirror) if fetched else ())]
+        if gone:
+            await self.remove([each.document_id for each in gone], collection=collection)
         return gone
 
     async def remove_collection(self, name: str) -> None:

@@ -14,7 +14,7 @@ from quoth.core.errors import QuothError
 from quoth.core.extras import require_extra
 from quoth.core.types import Document
 from quoth.engine import Engine
-from quoth.pipeline.sync import check_folder, gone_documents
+from quoth.pipeline.sync import check_folder
 from quoth.store.rows import now
 from quoth.tenants import Tenants
 
@@ -98,10 +98,7 @@ async def synchronize(engine: Engine, watched: WatchedFolder) -> WatchedFolder:
         async for step in steps:
             if isinstance(step, Document):
                 documents.append(step)
-    gone = gone_documents(await engine.documents(collection=collection), folder=folder)
-    if gone:
-        check_folder(folder)  # a disk that was unmounted meanwhile has not lost its files
-        await engine.remove([each.document_id for each in gone], collection=collection)
+    gone = await engine.remove_gone([folder], collection=collection)
     await engine.settle(collection=collection)
     failures = [
         FileFailure(each.source, each.error.message) for each in documents if each.error is not None

@@ -8,11 +8,11 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
 
+from quoth.core.embedder_wrapper import EmbedderWrapper
 from quoth.core.plan import Plan
 from quoth.core.prices import LatencyEstimator, fit_budget, skip_for_time
 from quoth.core.protocols import (
     AsksModel,
-    CountsUsage,
     Embedder,
     EncodedQuery,
     Finish,
@@ -211,39 +211,24 @@ class MeteredGenerator:
         await self._generator.close()
 
 
-class MeteredEmbedder:
+class MeteredEmbedder(EmbedderWrapper):
     """Wraps an `Embedder` and counts what its provider charges; one of this machine costs none."""
 
     def __init__(self, embedder: Embedder, meter: UsageMeter) -> None:
-        self.name = embedder.name
-        self.revision = embedder.revision
-        self.dimension = embedder.dimension
-        self.max_tokens = embedder.max_tokens
-        self.query_prefix = embedder.query_prefix
-        self.document_prefix = embedder.document_prefix
-        self._inner = embedder
+        super().__init__(embedder)
         self._meter = meter
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
         """Return one unit row per text; raises EmbeddingError."""
-        if not isinstance(self._inner, CountsUsage):
-            return await self._inner.embed(texts, role=role)
-        rows, usage = await self._inner.embed_counted(texts, role=role)
+        rows, usage = await self.embed_inner(texts, role=role)
         self._count(usage)
         return rows
 
     async def encode(self, query: str) -> EncodedQuery:
         """Return a query's vector and token vectors; raises EmbeddingError."""
-        encoded = await self._inner.encode(query)
+        encoded = await self.inner.encode(query)
         self._count(encoded.usage)
         return encoded
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Count the tokens of each text."""
-        return self._inner.count_tokens(texts)
-
-    def close(self) -> None:
-        """Do nothing: the embedder itself serves others."""
 
     def _count(self, usage: Usage) -> None:
         if usage.input_tokens:

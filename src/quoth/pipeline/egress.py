@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from quoth.core.embedder_wrapper import EmbedderWrapper
 from quoth.core.errors import Denied, EmbeddingError
-from quoth.core.protocols import AsksModel, Embedder, EncodedQuery, Generator, Matrix, Role
+from quoth.core.protocols import AsksModel, EncodedQuery, Generator, Matrix, Role
 from quoth.pipeline.components import Components
 from quoth.store.privacy_settings import PrivacySettings, PrivacyStore, TokenQuota
 
@@ -108,17 +109,8 @@ def list_egress(parts: Components) -> tuple[EgressEntry, ...]:
     return (*written, *others)
 
 
-class WithheldEmbedder:
+class WithheldEmbedder(EmbedderWrapper):
     """Stands for an embedder that may not be called: queries go on by keywords."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self.name = embedder.name
-        self.revision = embedder.revision
-        self.dimension = embedder.dimension
-        self.max_tokens = embedder.max_tokens
-        self.query_prefix = embedder.query_prefix
-        self.document_prefix = embedder.document_prefix
-        self._inner = embedder
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
         """Raise EmbeddingError."""
@@ -127,13 +119,6 @@ class WithheldEmbedder:
     async def encode(self, query: str) -> EncodedQuery:
         """Raise EmbeddingError."""
         return EncodedQuery(await self.embed([query], role="query"))
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Count the tokens of each text; nothing is sent for it."""
-        return self._inner.count_tokens(texts)
-
-    def close(self) -> None:
-        """Do nothing: the embedder itself serves others."""
 
 
 def _without_remote_parts(parts: Components) -> Components:

@@ -10,15 +10,16 @@ import numpy as np
 from cachetools import LRUCache
 
 from quoth.core.circuit_breaker import CircuitBreaker
+from quoth.core.embedder_wrapper import EmbedderWrapper
 from quoth.core.errors import EmbeddingError
-from quoth.core.protocols import CountsUsage, Embedder, EncodedQuery, Matrix, Role
+from quoth.core.protocols import Embedder, EncodedQuery, Matrix, Role
 from quoth.core.types import Usage
 
 MAX_BYTES = 8_000_000
 """Memory for encodings: some 150 queries of 30 tokens, or thousands without token vectors."""
 
 
-class CachedEmbedder:
+class CachedEmbedder(EmbedderWrapper):
     """An `Embedder` wrapper that caches the encodings of recent queries, with a circuit breaker.
 
     Documents pass through: one that cannot be embedded must not disable vector search, and an open
@@ -26,17 +27,11 @@ class CachedEmbedder:
     """
 
     def __init__(self, embedder: Embedder, *, max_bytes: int = MAX_BYTES) -> None:
-        self.inner = embedder
+        super().__init__(embedder)
         self._encoded: LRUCache[str, EncodedQuery] = LRUCache(max_bytes, getsizeof=_bytes)
         self._lock = Lock()
         self.hits = 0
         self.misses = 0
-        self.name = embedder.name
-        self.revision = embedder.revision
-        self.dimension = embedder.dimension
-        self.max_tokens = embedder.max_tokens
-        self.query_prefix = embedder.query_prefix
-        self.document_prefix = embedder.document_prefix
         self.breaker = CircuitBreaker(f"The embedder {embedder.name}", error=EmbeddingError)
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
@@ -46,7 +41,7 @@ class CachedEmbedder:
     async def embed_counted(self, texts: Sequence[str], *, role: Role) -> tuple[Matrix, Usage]:
         """Return the rows of `embed`, and what a provider charges for them."""
         if role != "query":
-            return await self._ask(texts, role=role)
+            return await self.embed_inner(texts, role=role)
         if len(texts) == 1:
             encoded = await self.encode(texts[0])
             return encoded.vector[None].copy(), encoded.usage
@@ -55,7 +50,7 @@ class CachedEmbedder:
         absent = list(dict.fromkeys(text for text in texts if text not in known))
         if absent:
             with self.breaker.call():
-                rows, usage = await self._ask(absent, role=role)
+                rows, usage = await self.embed_inner(absent, role=role)
             known.update(zip(absent, rows, strict=True))
         found = np.array([known[text] for text in texts], np.float32)
         return found.reshape(-1, self.dimension), usage
@@ -70,20 +65,11 @@ class CachedEmbedder:
             encoded = await self.inner.encode(query)
         return replace(self._keep(query, encoded), usage=encoded.usage)
 
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Count the tokens of each text, without the role's prefix and special tokens."""
-        return self.inner.count_tokens(texts)
-
     def close(self) -> None:
         """Release threads and memory."""
         with self._lock:
             self._encoded.clear()
         self.inner.close()
-
-    async def _ask(self, texts: Sequence[str], *, role: Role) -> tuple[Matrix, Usage]:
-        if isinstance(self.inner, CountsUsage):
-            return await self.inner.embed_counted(texts, role=role)
-        return await self.inner.embed(texts, role=role), Usage()
 
     def _cached(self, query: str) -> EncodedQuery | None:
         with self._lock:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,9 +12,10 @@ import numpy as np
 from chromadb.config import Settings
 from chromadb.errors import ChromaError, NotFoundError
 
+from quoth.backends.indexes.client_store import ClientStore
 from quoth.backends.indexes.filter_columns import LISTS, NUMBERS, TEXTS
 from quoth.backends.indexes.rows import IndexRow
-from quoth.backends.indexes.vector_store import Condition, StoreAccess, in_batches
+from quoth.backends.indexes.vector_store import Condition, in_batches
 from quoth.core.protocols import Matrix
 from quoth.core.types import Scored
 
@@ -23,7 +23,7 @@ HNSW = {"space": "cosine", "ef_construction": 200, "ef_search": 250}
 """Chroma's index is approximate; with these it misses few of the first hundred."""
 
 
-class ChromaStore:
+class ChromaStore(ClientStore[Any]):
     """The vectors of one table, which is a collection of Chroma.
 
     A folder is for one process: another one would not see its writes. Use a server for several.
@@ -32,18 +32,13 @@ class ChromaStore:
     name = "chroma"
     errors = (ChromaError, httpx.HTTPError, ValueError)
 
-    def __init__(self, access: StoreAccess) -> None:
-        self._access = access
-        self._folder = access.folder / f"{access.table}.chroma"
-        self.endpoint = urlsplit(access.address).netloc
-        self._client: Any = None
-        self._opened: Any = None
+    ending = ".chroma"
+    _opened: Any = None
 
     def upsert(self, rows: Sequence[IndexRow], *, vectors: Matrix) -> None:
         """Write rows with their unit vectors; writing a row again replaces it."""
-        collection = self._connect().get_or_create_collection(
-            self._access.table, embedding_function=None, configuration={"hnsw": HNSW}
-        )
+        self._create(self._connect())
+        collection = self._opened
         pairs = zip(rows, vectors, strict=True)
         for part in in_batches(pairs):
             ids = [row.id for row, _ in part]
@@ -93,50 +88,42 @@ class ChromaStore:
         collection = self._collection()
         return 0 if collection is None else int(collection.count())
 
-    def build(self, *, rows: int) -> bool:
-        """Do nothing: Chroma builds its index while it writes."""
-        return False
-
-    def drop(self) -> None:
-        """Remove the collection, and its folder."""
-        if self._collection() is not None:
-            self._connect().delete_collection(self._access.table)
-        self.close()
-        if not self._access.address:
-            shutil.rmtree(self._folder, ignore_errors=True)
-
     def close(self) -> None:
         """Close the client."""
-        if self._client is not None:
-            self._client.close()
-        self._client = self._opened = None
+        super().close()
+        self._opened = None
 
-    def _connect(self) -> Any:
-        """Return the client, connected on first use."""
+    def _open(self) -> Any:
         quiet = Settings(anonymized_telemetry=False)  # a new one: the client writes into it
-        if self._client is None and not self._access.address:
-            self._client = chromadb.PersistentClient(path=self._folder, settings=quiet)
-        elif self._client is None:
-            address, key = urlsplit(self._access.address), self._access.key
-            self._client = chromadb.HttpClient(
-                host=address.hostname or "",
-                port=address.port or (443 if address.scheme == "https" else 80),
-                ssl=address.scheme == "https",
-                headers={"x-chroma-token": key} if key else None,
-                settings=quiet,
-            )
-        return self._client
+        if not self._access.address:
+            return chromadb.PersistentClient(path=self._folder, settings=quiet)
+        address, key = urlsplit(self._access.address), self._access.key
+        return chromadb.HttpClient(
+            host=address.hostname or "",
+            port=address.port or (443 if address.scheme == "https" else 80),
+            ssl=address.scheme == "https",
+            headers={"x-chroma-token": key} if key else None,
+            settings=quiet,
+        )
+
+    def _has(self, client: Any) -> bool:
+        try:
+            self._opened = client.get_collection(self._access.table, embedding_function=None)
+        except NotFoundError:
+            return False
+        return True
+
+    def _create(self, client: Any) -> None:
+        self._opened = client.get_or_create_collection(
+            self._access.table, embedding_function=None, configuration={"hnsw": HNSW}
+        )
+
+    def _drop(self, client: Any) -> None:
+        client.delete_collection(self._access.table)
 
     def _collection(self) -> Any:
         """Return the collection, None where there is none."""
-        if self._opened is None and (self._access.address or self._folder.is_dir()):
-            try:
-                self._opened = self._connect().get_collection(
-                    self._access.table, embedding_function=None
-                )
-            except NotFoundError:
-                return None
-        return self._opened
+        return self._opened if self._exists() else None
 
 
 def _metadata(row: IndexRow) -> dict[str, Any]:

@@ -65,11 +65,7 @@ class SqlKeywords(SqlRows):
 
     def upsert(self, rows: Sequence[IndexRow]) -> None:
         """Write rows; writing a row again replaces it."""
-        there = self.exists()
-        with self._writing() as connection:
-            if not there:
-                self._tables.create_all(connection)
-            self._remove(connection, self._chunks.c.id, [row.id for row in rows])
+        with self._replacing(rows) as connection:
             for part in in_batches(rows):
                 connection.execute(
                     insert(self._chunks),

@@ -63,11 +63,7 @@ class SqlSparse(SqlRows):
 
     def upsert(self, rows: Sequence[IndexRow], *, weights: Sequence[SparseWeights]) -> None:
         """Write rows with the weights of their tokens; writing a row again replaces it."""
-        there = self.exists()
-        with self._writing() as connection:
-            if not there:
-                self._tables.create_all(connection)
-            self._remove(connection, self._chunks.c.id, [row.id for row in rows])
+        with self._replacing(rows) as connection:
             for part in in_batches(zip(rows, weights, strict=True)):
                 connection.execute(insert(self._chunks), [filter_values(row) for row, _ in part])
                 numbers = self._numbers(connection, self._chunks.c.id, [row.id for row, _ in part])

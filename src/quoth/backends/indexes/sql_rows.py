@@ -25,6 +25,7 @@ from sqlalchemy import (
     select,
 )
 
+from quoth.backends.indexes.rows import IndexRow
 from quoth.backends.indexes.sql import filter_columns
 from quoth.backends.indexes.vector_store import in_batches
 
@@ -62,6 +63,16 @@ class SqlRows:
             *filter_columns(),
             Index(f"{table}_documents", "document_id"),
         )
+
+    @contextmanager
+    def _replacing(self, rows: Sequence[IndexRow]) -> Iterator[Connection]:
+        """Give a connection on which rows are written anew; the tables are made if need be."""
+        there = self.exists()
+        with self._writing() as connection:
+            if not there:
+                self._tables.create_all(connection)
+            self._remove(connection, self._chunks.c.id, [row.id for row in rows])
+            yield connection
 
     def delete(self, document_ids: Sequence[str]) -> None:
         """Remove every row of the documents."""

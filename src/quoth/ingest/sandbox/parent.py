@@ -290,14 +290,19 @@ class _Child:
 
     async def kill(self) -> None:
         """Kill the child and its descendants."""
-        with suppress(ProcessLookupError, PermissionError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            else:
-                self._process.kill()
+        kill_group(self._process)
         if self._process.stdin is not None:
             self._process.stdin.close()
         await self._process.wait()
+
+
+def kill_group(process: asyncio.subprocess.Process) -> None:
+    """Kill a child that leads a process group, and its descendants."""
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
 
 
 def bare_environment() -> dict[str, str]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from quoth.core.errors import BackendError
 from quoth.core.lecture import LiveSpeechSettings, SpeechState, TranscriptSegment
 from quoth.core.types import Json
 from quoth.ingest.sandbox.child import LENGTH
-from quoth.ingest.sandbox.parent import bare_environment
+from quoth.ingest.sandbox.parent import bare_environment, kill_group
 
 SAMPLE_RATE = 16_000
 MAX_ANSWER = 1 << 20
@@ -123,10 +121,6 @@ class SpeechProcess:
 
     async def kill(self) -> None:
         """End the process at once."""
-        with suppress(ProcessLookupError, PermissionError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            else:
-                self._process.kill()
+        kill_group(self._process)
         self.finish()
         await self._process.wait()

@@ -207,18 +207,10 @@ async def remove_gone(
     session: CliSession, engine: Engine, sources: Sequence[str]
 ) -> list[Document]:
     """Remove the documents of folders and fetched sources whose file is gone."""
-    from quoth.pipeline.remote import is_address, mirror_folder
-    from quoth.pipeline.sync import check_folder, gone_documents
+    from quoth.pipeline.remote import is_address
 
-    there = await engine.documents()
     folders = {Path(each) for each in sources if not is_address(each)}
-    if any(map(is_address, sources)):
-        folders.add(mirror_folder(engine.parts, session.settings.collection))
-    gone = [each for folder in sorted(folders) for each in gone_documents(there, folder=folder)]
-    if gone:
-        for folder in folders:
-            check_folder(folder)  # a disk that was unmounted meanwhile has not lost its files
-        await engine.remove([each.document_id for each in gone])
+    gone = await engine.remove_gone(sorted(folders), fetched=any(map(is_address, sources)))
     for each in gone:
         session.say(f"removed    {each.title}")
     return gone

@@ -18,6 +18,7 @@ from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.websockets import WebSocket
 
 from quoth.core.errors import (
     BackendError,
@@ -100,6 +101,12 @@ class ProblemResponse:
     status: int
     body: bytes
     headers: dict[str, str] = field(default_factory=dict)
+
+
+async def send_problem(websocket: WebSocket, error: QuothError) -> None:
+    """Send an error as an event on a WebSocket."""
+    found = problem(error, request_id=request_state(websocket.scope).request_id)
+    await websocket.send_text('{"event":"error","problem":' + bytes(found.body).decode() + "}")
 
 
 def problem(error: BaseException, *, request_id: str) -> ProblemResponse:

@@ -38,7 +38,7 @@ from quoth.interfaces.http.live_sessions import (
     require_speaker,
     require_viewer,
 )
-from quoth.interfaces.http.problem_details import problem
+from quoth.interfaces.http.problem_details import send_problem
 from quoth.interfaces.http.request_state import Principal, request_state
 from quoth.interfaces.http.requests import require_collection
 from quoth.interfaces.http.responses import ApiResponse, to_json, to_public
@@ -289,9 +289,9 @@ async def _take(
         count = await running.push(_segments_of(message, source))
         await websocket.send_json({"event": "accepted", "accepted": count})
     except (ValidationError, ValueError) as error:
-        await _refuse(websocket, InputError(f"This message is no segment: {error}"))
+        await send_problem(websocket, InputError(f"This message is no segment: {error}"))
     except QuothError as error:
-        await _refuse(websocket, error)
+        await send_problem(websocket, error)
 
 
 def _segments_of(message: Any, source: TranscriptSource) -> list[TranscriptSegment]:
@@ -303,11 +303,6 @@ def _segments_of(message: Any, source: TranscriptSource) -> list[TranscriptSegme
     listed = isinstance(message, dict) and "segments" in message
     body = SegmentsRequest.model_validate(message if listed else {"segments": [message]})
     return [segment.value() for segment in body.segments]
-
-
-async def _refuse(websocket: WebSocket, error: QuothError) -> None:
-    found = problem(error, request_id=request_state(websocket.scope).request_id)
-    await websocket.send_text('{"event":"error","problem":' + bytes(found.body).decode() + "}")
 
 
 async def _send_events(websocket: WebSocket, running: LiveSession, last: str) -> None:

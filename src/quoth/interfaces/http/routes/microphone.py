@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError
 from quoth.bootstrap import live_speech_settings
 from quoth.core.errors import Busy, Conflict, InputError, QuothError
 from quoth.interfaces.http.live_sessions import RunningSessions, require_speaker
-from quoth.interfaces.http.problem_details import problem
+from quoth.interfaces.http.problem_details import send_problem
 from quoth.interfaces.http.request_state import Principal, request_state
 from quoth.interfaces.http.schemas import Body
 from quoth.pipeline.live_speech import LiveSpeech
@@ -112,7 +112,6 @@ async def _hear(websocket: WebSocket, speech: LiveSpeech, *, most: int) -> None:
 
 
 async def _refuse(websocket: WebSocket, error: QuothError) -> None:
-    found = problem(error, request_id=request_state(websocket.scope).request_id)
     with suppress(RuntimeError, WebSocketDisconnect):
-        await websocket.send_text('{"event":"error","problem":' + bytes(found.body).decode() + "}")
+        await send_problem(websocket, error)
         await websocket.close(code=1008)

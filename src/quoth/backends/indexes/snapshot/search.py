@@ -9,6 +9,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -149,21 +150,24 @@ class Snapshot:
         """Return the weight of each term to search for: its IDF, by how often it is asked for."""
         weights: dict[int, float] = defaultdict(float)
         for term, times in Counter(terms).items():
-            known = [term] if self._frequency(term) else self._near(term)
-            share = times if known == [term] else times * NEAR_WEIGHT / max(1, len(known))
-            for each in known:
-                often = self._frequency(each)
+            known = self._known(term)
+            share = times if term in known else times * NEAR_WEIGHT / max(1, len(known))
+            for each, often in known.items():
                 idf = math.log(1 + (self.count - often + 0.5) / (often + 0.5))
                 weights[encode_key("", each)] += share * idf
         return weights
 
-    def _near(self, term: str) -> list[str]:
+    def _known(self, term: str) -> dict[str, int]:
+        """Return a term, else its nearest known ones, with the number of rows that have each."""
+        if often := self._frequency(term):
+            return {term: often}
         near = {
             known
             for part in self.parts
             for known in near_terms(term, known=part.segment.dictionary, limit=None)
         }
-        return [known for known in sorted(near) if self._frequency(known)][:MAX_NEAR]
+        counted = ((known, self._frequency(known)) for known in sorted(near))
+        return dict(islice(((known, often) for known, often in counted if often), MAX_NEAR))
 
     def _frequency(self, term: str) -> int:
         key = encode_key("", term)

@@ -19,6 +19,7 @@ from quoth.core.protocols import Matrix, Role
 from quoth.core.settings import Settings
 from quoth.core.types import Document, ParsedDocument
 from quoth.ingest.readers.metadata import EMPTY, Metadata
+from quoth.operations.add_uploads import Progress
 from quoth.operations.worker import ChildDied
 from quoth.pipeline.uploads import delete_stale_parts
 from quoth.store.blobs import Blobs
@@ -176,7 +177,7 @@ async def test_twenty_uploads_of_one_file_are_one_document(maker: Maker, tmp_pat
 async def test_a_file_whose_workers_died_gets_a_process_of_its_own(tmp_path: Path) -> None:
     trials: list[str] = []
 
-    async def die(_settings: Settings, _tenant: str, task: Task) -> Document:
+    async def die(_settings: Settings, _tenant: str, task: Task, _say: Progress) -> Document:
         trials.append(task.id)
         raise ChildDied("killed")
 
@@ -197,7 +198,7 @@ async def test_a_file_whose_workers_died_gets_a_process_of_its_own(tmp_path: Pat
 async def test_a_file_in_its_own_process_leaves_a_worker_to_the_others(tmp_path: Path) -> None:
     ended, began = asyncio.Event(), asyncio.Event()
 
-    async def wait(_settings: Settings, _tenant: str, _task: Task) -> Document:
+    async def wait(_settings: Settings, _tenant: str, _task: Task, _say: Progress) -> Document:
         began.set()
         await ended.wait()
         raise ChildDied("killed")
@@ -212,6 +213,31 @@ async def test_a_file_in_its_own_process_leaves_a_worker_to_the_others(tmp_path:
             find = UploadStore(house.tenants.database, tenant="local").find
             await until(lambda: all(find(key).state == "ready" for key in others))
             assert all(find(key).state in ("queued", "running") for key in suspects)
+            ended.set()
+
+
+async def test_a_large_file_has_a_process_of_its_own_and_leaves_room_to_other_tenants(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quoth.operations.worker.LARGE_BYTES", 1000)
+    ended, began = asyncio.Event(), list[str]()
+
+    async def wait(_settings: Settings, tenant: str, _task: Task, say: Progress) -> Document:
+        say(1, 9)
+        began.append(tenant)
+        await ended.wait()
+        return Document("", "", kind=None, status="ready")
+
+    async with open_house(tmp_path) as house:
+        for tenant in ("ada", "bob", "carol", "dan"):
+            await send(house.tenants, "word " * 300, tenant=tenant)
+        async with working(house.tenants, isolate=wait, count=1):
+            ada = Queue(house.tenants.database, tenant="ada")
+            await until(lambda: len(began) == 3 and ada.tasks(state="running")[0].of_chunks == 9)
+            small = await send(house.tenants, text(1), tenant="eve")
+            eve = UploadStore(house.tenants.database, tenant="eve")
+            await until(lambda: eve.find(small.id).state == "ready")
+            assert len(set(began)) == 3, "one by the worker, and two of other tenants beside it"
             ended.set()
 
 

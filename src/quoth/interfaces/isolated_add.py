@@ -17,36 +17,51 @@ from quoth.bootstrap import open_tenants
 from quoth.core.errors import QuothError, StoreDown
 from quoth.core.settings import Settings
 from quoth.core.types import Document, Problem
-from quoth.operations.worker import DOWN, ChildDied, LeasedTasks, add_file
+from quoth.operations.add_uploads import Progress, add_file
+from quoth.operations.worker import DOWN, ChildDied
 from quoth.store.upload_tasks import Task
 from quoth.tenants import Tenants
 from quoth.text.json_codec import decode_json, to_json
 
 COMMAND = (sys.executable, "-m", "quoth.interfaces.isolated_add")
+MAX_LINE_BYTES = 1 << 24
 
 
 async def add_in_child(
-    settings: Settings, tenant: str, task: Task, *, command: Sequence[str] = COMMAND
+    settings: Settings,
+    tenant: str,
+    task: Task,
+    progress: Progress,
+    *,
+    command: Sequence[str] = COMMAND,
 ) -> Document:
     """Add a tenant's file in another process; raises ChildDied, and StoreDown for a part that is
     down.
+
+    The child answers with lines of JSON: its progress as pairs of numbers, and then the document,
+    or as text what is down.
     """
     pipe = asyncio.subprocess.PIPE
-    child = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
+    child = await asyncio.create_subprocess_exec(
+        *command, stdin=pipe, stdout=pipe, start_new_session=True, limit=MAX_LINE_BYTES
+    )
     assert child.stdin is not None
     assert child.stdout is not None
     try:
         request = json.dumps((dict(settings), tenant, to_json(task)), default=_plain)
         child.stdin.write(request.encode() + b"\n")
-        answer = await child.stdout.read()
+        outcome: Any = None
+        async for line in child.stdout:
+            outcome = json.loads(line)
+            if isinstance(outcome, list):
+                progress(*outcome)
         await child.wait()
     finally:
         if child.returncode is None:
             child.kill()
             await child.wait()
-    if child.returncode or not answer:
+    if child.returncode or isinstance(outcome, list | None):
         raise ChildDied(f"The process that added {task.name} ended with {child.returncode}.")
-    outcome = json.loads(answer)
     if isinstance(outcome, str):
         raise StoreDown(outcome)
     return decode_json(Document, outcome)
@@ -64,17 +79,21 @@ def main(opener: Callable[[Settings], AbstractAsyncContextManager[Tenants]] = op
         values, tenant, data = json.loads(sys.stdin.buffer.readline())
         settings, task = Settings(**values), decode_json(Task, data)
         Thread(target=_end_with_parent, daemon=True).start()
-        outcome = asyncio.run(_add(opener(settings), tenant, task))
-        answer.write(json.dumps(to_json(outcome)).encode())
+
+        def say(value: Any) -> None:
+            answer.write(json.dumps(to_json(value)).encode() + b"\n")
+            answer.flush()
+
+        say(asyncio.run(_add(opener(settings), tenant, task, lambda *counts: say(counts))))
     os._exit(0)  # the other thread still reads
 
 
 async def _add(
-    opening: AbstractAsyncContextManager[Tenants], tenant: str, task: Task
+    opening: AbstractAsyncContextManager[Tenants], tenant: str, task: Task, progress: Progress
 ) -> Document | str:
     async with opening as tenants:
         try:
-            return await add_file(tenants.engine(tenant), task, LeasedTasks({task.id: task}))
+            return await add_file(tenants.engine(tenant), task, progress=progress)
         except DOWN as error:
             return str(error)
         except QuothError as error:

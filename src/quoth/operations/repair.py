@@ -13,8 +13,8 @@ from sqlalchemy import select, text
 from quoth.core.errors import BackendError, NotFound, QuothError
 from quoth.core.types import Document
 from quoth.engine import Engine
+from quoth.operations.add_uploads import add_file
 from quoth.operations.integrity import find_damage
-from quoth.operations.worker import LeasedTasks, add_file
 from quoth.pipeline.components import damaged_tokens
 from quoth.pipeline.uploads import upload_store
 from quoth.store.database import ALL_TENANTS
@@ -91,7 +91,7 @@ async def _add_again(
     if task_id is not None:
         task = await asyncio.to_thread(upload_store(engine.parts).find, task_id)
         await asyncio.to_thread(_forget, engine, document_id, collection)
-        return await add_file(engine, task, LeasedTasks({task.id: task}))
+        return await add_file(engine, task)
     if not await asyncio.to_thread(Path(source).is_file):
         raise NotFound(f"there is no file {source}")
     await asyncio.to_thread(_forget, engine, document_id, collection)

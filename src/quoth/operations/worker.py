@@ -2,8 +2,9 @@
 
 A worker renews the lease on its task; the task of a dead worker is taken over by others, safely:
 the same file yields the same document. A file whose workers died is added in a process of its own,
-and fails only if that one dies while its worker lives. Lanes for small files of tenants without a
-file in work embed part by part in turn with the workers, so that no large file delays them.
+and fails only if that one dies while its worker lives. So is a large file, whose text would keep
+this process from answering. Lanes for the files of tenants without a file in work embed part by
+part in turn with the workers, so that no tenant delays another.
 """
 
 from __future__ import annotations
@@ -11,16 +12,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from quoth.core.errors import (
     BackendError,
     ConfigError,
-    DocumentError,
     NotFound,
     QuothError,
     StoreDown,
@@ -28,10 +26,9 @@ from quoth.core.errors import (
 from quoth.core.settings import Settings
 from quoth.core.types import Document, Problem
 from quoth.engine import Engine
-from quoth.pipeline.add import DocumentMetadata
-from quoth.pipeline.commit import IngestProgress
+from quoth.operations.add_uploads import Progress, add_batch, add_file
 from quoth.pipeline.partial_vectors import delete_stale_vectors
-from quoth.pipeline.uploads import delete_stale_parts, metadata_of, tenant_blobs
+from quoth.pipeline.uploads import delete_stale_parts, tenant_blobs
 from quoth.store.blobs import stored_name
 from quoth.store.ingest_jobs import MAX_ATTEMPTS, POISON
 from quoth.store.rows import new_owner
@@ -41,9 +38,11 @@ from quoth.tenants import Tenants
 
 log = logging.getLogger("quoth.operations.worker")
 
-SMALL_LANES = 8
-LANE_BYTES = 1_000_000
-"""Small files of other tenants that are added beside the workers' own, and their size at most."""
+LANES = 8
+LARGE_LANES = 2
+"""Files of other tenants that are added beside the workers' own, and how many of them are large."""
+LARGE_BYTES = 8_000_000
+"""Size from which a file is added in a process of its own."""
 IN_PROCESS = MAX_ATTEMPTS - 1
 """Leases of a file that may end with their worker before it gets a process of its own."""
 CHILD_TRIALS = 2
@@ -52,11 +51,10 @@ SET_ASIDE = (
     "Upload it again to try once more."
 )
 TOGETHER = 32
-SMALL_BYTES = 4_000_000
+TOGETHER_BYTES = 4_000_000
 """Files that a worker adds together, and their bytes: each addition reads the index once."""
 DOWN = (BackendError, StoreDown)
 """Temporary failures: work waits and is retried."""
-GONE = "The file of this upload is no longer there. Upload it again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +77,28 @@ class ChildDied(QuothError):
     """The process in which a file was added alone ended without a result."""
 
 
-Isolate = Callable[[Settings, str, Task], Awaitable[Document]]
+Isolate = Callable[[Settings, str, Task, Progress], Awaitable[Document]]
 """Adds a tenant's file in a process of its own; raises ChildDied."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class LeasedTasks:
-    """The leased tasks of a worker by id, and their progress."""
+    """Tasks that a worker has leased, by id, and their progress.
 
+    They are taken by a lane ``beside`` the workers, or not; ``suspect`` is a file over which
+    workers died.
+    """
+
+    queue: Queue
     tasks: dict[str, Task]
-    chunks: int = 0
-    of_chunks: int = 0
+    beside: bool
+    large: bool
+    suspect: bool
+    seen: tuple[int, int] = (0, 0)
 
-    @property
-    def seen(self) -> tuple[int, int]:
-        """Update the progress."""
-        return self.chunks, self.of_chunks
+    def note(self, chunks: int, of_chunks: int) -> None:
+        """Keep the progress."""
+        self.seen = chunks, of_chunks
 
 
 async def run_workers(
@@ -114,8 +118,8 @@ async def run_workers(
         async with asyncio.TaskGroup() as group:
             for _ in range(count):
                 group.create_task(crew.work())
-            for _ in range(SMALL_LANES if count else 0):
-                group.create_task(crew.work(small=True))
+            for _ in range(LANES if count else 0):
+                group.create_task(crew.work(beside=True))
             group.create_task(crew.run_maintenance())
     except ExceptionGroup as several:
         found, rest = several.split(ConfigError)
@@ -143,32 +147,30 @@ class WorkerPool:
         self._line = TenantRoundRobin(tenants.database)
         self._last = ""  # the last tenant served
         self._added: set[tuple[str, str]] = set()
-        self._busy: Counter[str] = Counter()  # the tenants that have files in work here
+        self._held: list[LeasedTasks] = []
         self._taking = asyncio.Lock()
-        self._alone: LeasedTasks | None = None  # whose file has a process of its own
 
-    async def work(self, *, small: bool = False) -> None:
-        """Process tasks until stopped; ``small`` ones of tenants without a file in work, only."""
-        poll_s = self._rhythm.poll_s * (SMALL_LANES if small else 1)
+    async def work(self, *, beside: bool = False) -> None:
+        """Process tasks until stopped; ``beside`` the workers only other tenants' ones."""
+        poll_s = self._rhythm.poll_s * (LANES if beside else 1)
         while not self._stop.is_set():
-            if small and not self._busy.total():
+            if beside and not self._held:
                 await self._idle(self._rhythm.poll_s)  # the workers take what comes
                 continue
             try:
                 async with self._taking:
-                    leased = await asyncio.to_thread(self._take, small=small)
-                    if leased is not None:
-                        self._busy[leased[0]] += 1
-                if leased is None:
-                    if not small:
+                    hand = await asyncio.to_thread(self._take, beside=beside)
+                    if hand is not None:
+                        self._held.append(hand)
+                if hand is None:
+                    if not beside:
                         await self._settle()
                     await self._idle(poll_s)
                     continue
                 try:
-                    up = await self._do(*leased)
+                    up = await self._do(hand)
                 finally:
-                    self._busy[leased[0]] -= 1
-                    self._alone = None if self._alone is leased[2] else self._alone
+                    self._held.remove(hand)
                 if not up:
                     await self._idle(self._rhythm.wait_s / 10)
             except DOWN as error:
@@ -190,39 +192,47 @@ class WorkerPool:
             delete_stale_vectors(parts.settings)
             delete_stale_parts(self._tenants.database, tenant_blobs(parts))
 
-    def _take(self, *, small: bool) -> tuple[str, Queue, LeasedTasks] | None:
+    def _take(self, *, beside: bool) -> LeasedTasks | None:
         """Lease the next tasks of the next tenant."""
-        busy = [tenant for tenant, files in self._busy.items() if files > 0] if small else ()
-        most = LANE_BYTES if small else None
-        database, lease_s = self._tenants.database, self._rhythm.lease_s
-        trusted = self._alone is not None  # one file at a time has a process of its own
+        held = tuple(self._held)
+        busy = [hand.queue.tenant for hand in held] if beside else ()
+        large = sum(hand.beside and hand.large for hand in held)
+        most = LARGE_BYTES - 1 if beside and large >= LARGE_LANES else None
+        trusted = any(hand.suspect for hand in held)  # one such file at a time
         while True:
             turn = self._line.next(self._last, without=busy, most_bytes=most, trusted=trusted)
             if turn is None:
                 return None
-            tenant, key = turn
-            self._last = tenant
-            queue = Queue(database, tenant=tenant, owner=self._owner, lease_s=lease_s)
-            if tasks := queue.lease(key, together=TOGETHER, most_bytes=most or SMALL_BYTES):
-                hand = LeasedTasks({task.id: task for task in tasks})
-                if tasks[0].attempts > IN_PROCESS:
-                    self._alone = hand
-                return tenant, queue, hand
+            self._last, key = turn
+            queue = Queue(
+                self._tenants.database,
+                tenant=self._last,
+                owner=self._owner,
+                lease_s=self._rhythm.lease_s,
+            )
+            if tasks := queue.lease(key, together=TOGETHER, most_bytes=TOGETHER_BYTES):
+                return LeasedTasks(
+                    queue,
+                    {task.id: task for task in tasks},
+                    beside,
+                    large=any(task.size >= LARGE_BYTES for task in tasks),
+                    suspect=any(task.attempts > IN_PROCESS for task in tasks),
+                )
 
-    async def _do(self, tenant: str, queue: Queue, hand: LeasedTasks) -> bool:
+    async def _do(self, hand: LeasedTasks) -> bool:
         """Work on tasks as long as they are ours; False when a part that they need is down."""
-        adding = asyncio.create_task(self._add(tenant, queue, hand))
+        adding = asyncio.create_task(self._add(hand))
         try:
-            await self._watch(adding, queue, hand)
+            await self._watch(adding, hand)
         finally:
             # Also on cancellation: no other worker starts while this one still works.
             adding.cancel()
             await asyncio.wait({adding})
             if adding.cancelled():
-                await asyncio.shield(asyncio.to_thread(queue.put_back, list(hand.tasks)))
-        return adding.cancelled() or await self._finish(adding, queue, hand)
+                await asyncio.shield(asyncio.to_thread(hand.queue.put_back, list(hand.tasks)))
+        return adding.cancelled() or await self._finish(adding, hand)
 
-    async def _watch(self, adding: asyncio.Task[None], queue: Queue, hand: LeasedTasks) -> None:
+    async def _watch(self, adding: asyncio.Task[None], hand: LeasedTasks) -> None:
         """Renew the leases and report progress, until the work ends or a lease is lost."""
         seen, renewed = hand.seen, time.monotonic()
         stopped: float | None = None
@@ -239,44 +249,52 @@ class WorkerPool:
             seen, keys = hand.seen, list(hand.tasks)
             # A failed write is repeated with the next heartbeat.
             with suppress(*DOWN):
-                ours = await asyncio.to_thread(queue.renew, keys, chunks=seen[0], of_chunks=seen[1])
+                renew = hand.queue.renew
+                ours = await asyncio.to_thread(renew, keys, chunks=seen[0], of_chunks=seen[1])
                 if ours < sum(key in hand.tasks for key in keys):
                     return
                 renewed = at
 
-    async def _add(self, tenant: str, queue: Queue, hand: LeasedTasks) -> None:
-        """Add the files; one on which workers died before gets a process of its own."""
-        engine = self._tenants.engine(tenant)
+    async def _add(self, hand: LeasedTasks) -> None:
+        """Add the files; a large one, and one on which workers died, in a process of its own."""
+        engine = self._tenants.engine(hand.queue.tenant)
         if len(hand.tasks) > 1:
-            async for task, document in ingest_batch(engine, hand):
-                await self._end(queue, hand, task, document)
+            batch = list(hand.tasks.values())
+            async for task, document in add_batch(engine, batch, progress=hand.note):
+                await self._end(hand, task, document)
         for task in list(hand.tasks.values()):
             try:
-                if task.attempts > IN_PROCESS and self._isolate is not None:
-                    document = await self._add_isolated(engine, task, isolate=self._isolate)
+                if self._isolate is not None and (hand.suspect or hand.large):
+                    isolate = self._isolate
+                    document = await self._add_isolated(engine, task, hand, isolate=isolate)
                 else:
-                    document = await add_file(engine, task, hand)
+                    document = await add_file(engine, task, progress=hand.note)
             except DOWN:
                 raise
             except QuothError as error:
                 document = _failed(error)
-            await self._end(queue, hand, task, document)
+            await self._end(hand, task, document)
 
-    async def _add_isolated(self, engine: Engine, task: Task, *, isolate: Isolate) -> Document:
+    async def _add_isolated(
+        self, engine: Engine, task: Task, hand: LeasedTasks, *, isolate: Isolate
+    ) -> Document:
         settings = engine.parts.settings
         for _ in range(CHILD_TRIALS):
-            with suppress(ChildDied):
-                return await isolate(settings, settings.tenant, task)
-            log.warning("file_ended_its_process", extra={"task": task.id})
+            try:
+                return await isolate(settings, settings.tenant, task, hand.note)
+            except ChildDied:
+                log.warning("file_ended_its_process", extra={"task": task.id})
+                if self._stop.is_set():  # which may have ended it as well
+                    raise StoreDown("The service stops.") from None
         problem = Problem(POISON, SET_ASIDE)
         return Document("", "", kind=None, status="failed", error=problem)
 
-    async def _end(self, queue: Queue, hand: LeasedTasks, task: Task, document: Document) -> None:
-        self._added.add((queue.tenant, task.collection))
-        ours = await asyncio.to_thread(_ended, queue, task, document)
+    async def _end(self, hand: LeasedTasks, task: Task, document: Document) -> None:
+        self._added.add((hand.queue.tenant, task.collection))
+        ours = await asyncio.to_thread(_ended, hand.queue, task, document)
         hand.tasks.pop(task.id, None)
         if not ours:
-            await self._take_back(queue.tenant, task, document)
+            await self._take_back(hand.queue.tenant, task, document)
         code = None if document.error is None else document.error.code
         _tell(task, state="failed" if code else document.status, code=code)
 
@@ -292,18 +310,18 @@ class WorkerPool:
             with suppress(NotFound):
                 await engine.remove([document.document_id], collection=task.collection)
 
-    async def _finish(self, adding: asyncio.Task[None], queue: Queue, hand: LeasedTasks) -> bool:
+    async def _finish(self, adding: asyncio.Task[None], hand: LeasedTasks) -> bool:
         """Requeue or fail the tasks that the work did not complete."""
         error = adding.exception()
         if isinstance(error, DOWN):
             log.info("tasks_wait", extra={"tasks": list(hand.tasks), "code": error.code})
             delay_s = self._rhythm.wait_s
-            await asyncio.to_thread(queue.put_back, list(hand.tasks), delay_s=delay_s)
+            await asyncio.to_thread(hand.queue.put_back, list(hand.tasks), delay_s=delay_s)
             return False
         if error is not None:
             log.error("tasks_broke", extra={"tasks": list(hand.tasks)}, exc_info=error)
             for task in hand.tasks.values():
-                await asyncio.to_thread(_crashed, queue, task)
+                await asyncio.to_thread(_crashed, hand.queue, task)
         return True
 
     async def _settle(self) -> None:
@@ -318,53 +336,6 @@ class WorkerPool:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._stop.wait()
-
-
-async def ingest_batch(
-    engine: Engine, hand: LeasedTasks
-) -> AsyncGenerator[tuple[Task, Document], None]:
-    """Add the files of several tasks of a collection; return each task's document.
-
-    One pass over the index for all of them saves most of the time. A task without a document,
-    because another source had added it before, must be added separately.
-    """
-    blobs = tenant_blobs(engine.parts)
-    named: dict[str, Task] = {}
-    said: dict[Path, DocumentMetadata] = {}
-    for task in hand.tasks.values():
-        path = (await asyncio.to_thread(blobs.fetch, task.sha256 or "", name=task.name)).resolve()
-        if path.name not in named and path.is_file():
-            named[path.name] = task
-            said[path] = metadata_of(task.given, name=task.name)
-    collection = next(iter(hand.tasks.values())).collection
-    steps = engine.add(list(said), given=DocumentMetadata(files=said), collection=collection)
-    # An error of the collection itself is reported for each task separately.
-    with suppress(ConfigError):
-        async with aclosing(steps):
-            async for step in steps:
-                if isinstance(step, IngestProgress):
-                    hand.chunks, hand.of_chunks = step.chunks, step.of_chunks
-                elif (found := named.pop(stored_name(step.source) or "", None)) is not None:
-                    yield found, step
-
-
-async def add_file(engine: Engine, task: Task, hand: LeasedTasks) -> Document:
-    """Add the file of a task to its collection; return the document, which may have failed."""
-    blobs = tenant_blobs(engine.parts)
-    path = await asyncio.to_thread(blobs.fetch, task.sha256 or "", name=task.name)
-    if not path.is_file():
-        raise DocumentError("not_found", GONE)
-    given = metadata_of(task.given, name=task.name)
-    found: Document | None = None
-    steps = engine.add([path], given=given, collection=task.collection)
-    async with aclosing(steps):
-        async for step in steps:
-            if isinstance(step, IngestProgress):
-                hand.chunks, hand.of_chunks = step.chunks, step.of_chunks
-            else:
-                found = step
-    assert found is not None, "adding one file tells the fate of one document"
-    return found
 
 
 def _ended(queue: Queue, task: Task, document: Document) -> bool:

@@ -100,6 +100,7 @@ def test_uploaded_files_are_on_every_machine(tmp_path: Path, storage: Storage) -
     part.parent.mkdir(parents=True)
     part.write_bytes(b"Bees.")
     sha = sha256(b"Bees.").hexdigest()
+    one.share(part, sha256=sha, name="bees.md")
     path = one.store(part, sha256=sha, name="bees.md")
     assert path.read_bytes() == b"Bees."
     assert not part.exists()
@@ -111,12 +112,14 @@ def test_uploaded_files_are_on_every_machine(tmp_path: Path, storage: Storage) -
     assert stranger.original(source) is None
     cut = sha256(b"Bees and wasps.").hexdigest()
     (part.parent / "q").write_bytes(b"Bees")
+    one.share(part.parent / "q", sha256=cut, name="cut.md")
     broken = source_of(one.store(part.parent / "q", sha256=cut, name="cut.md"), name="cut.md")
     assert other.original(broken) is None, "of an upload that broke off"
     assert other.exists(path.name)
-    assert other.clear({path.name}) == 1
-    assert other.clear(set()) == 1
+    assert set(other.shared_names()) == {path.name, f"{cut}.md"}
+    other.delete_shared(other.shared_names())
     assert not one.exists(path.name)
+    assert other.clear(set()) == 1
     assert Blobs(tmp_path / "d", tenant="ada", shared=shared).original(source) is None
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from quoth.core.errors import Busy, NotFound
+from quoth.core.errors import BackendError, Busy, NotFound
 from quoth.store.database import Database, open_database
 from quoth.store.ingest_jobs import MAX_ATTEMPTS
 from quoth.store.upload_queue import Queue, TenantRoundRobin
@@ -60,7 +60,9 @@ class Hall:
     def line(self) -> TenantRoundRobin:
         return TenantRoundRobin(self.database, clock=self.clock)
 
-    def put(self, key: str, tenant: str = "ada") -> bool:
+    def put(
+        self, key: str, tenant: str = "ada", *, share: Callable[[], object] | None = None
+    ) -> bool:
         _task, new = self.arrivals(tenant).submit(
             key,
             name=f"{key}.md",
@@ -70,6 +72,7 @@ class Hall:
             sha256=key,
             key_id="k",
             place=lambda: None,
+            share=share,
         )
         return new
 
@@ -95,6 +98,31 @@ def test_a_task_is_leased_once(hall: Hall) -> None:
     assert len(hall.worker().lease("t1")) == 1
     assert hall.worker().lease("t1") == []
     assert hall.shown("t1") == ("running", 1, None)
+
+
+def test_a_file_is_copied_to_shared_storage_while_others_write(hall: Hall) -> None:
+    held: list[Requirements] = []
+
+    def share() -> None:
+        hall.put("t2", tenant="bob")
+        hall.arrivals().clear(lambda needs: held.append(needs) or 0, before="2000")
+
+    assert hall.put("t1", share=share)
+    assert [needs.tasks for needs in held] == [(("t1", "t1.md"),)]
+    assert hall.shown("t1")[0] == "queued"
+    task = hall.arrivals().begin(name="r.md", collection="c", given={}, size=3, key_id="k")
+    hall.arrivals().complete(task.id, sha256="t3", place=lambda: None, share=share)
+    assert ("t3", "r.md") in held[1].tasks
+
+
+def test_a_file_that_cannot_be_copied_leaves_nothing(hall: Hall) -> None:
+    def share() -> None:
+        raise BackendError("The storage is down.")
+
+    with pytest.raises(BackendError):
+        hall.put("t1", share=share)
+    assert hall.worker().tasks() == []
+    assert hall.put("t1", share=lambda: None)
 
 
 def test_a_task_of_another_tenant_is_nobodys(hall: Hall) -> None:

@@ -115,6 +115,14 @@ class S3Folder:
                 part.unlink(missing_ok=True)
         return True
 
+    def has(self, name: str) -> bool:
+        """Return whether there is an object of this name, by one request."""
+        from pyarrow.fs import FileType
+
+        with self._told():
+            found = self._files().get_file_info(self._path(name))
+        return bool(found.type == FileType.File)
+
     def names(self) -> list[str]:
         """Return the names of all objects, those in folders with their path."""
         from pyarrow.fs import FileSelector, FileType

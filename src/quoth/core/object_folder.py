@@ -30,6 +30,10 @@ class ObjectFolder(Protocol):
         """Write a file to a local path, complete or not at all; False if there is none."""
         ...
 
+    def has(self, name: str) -> bool:
+        """Return whether there is a file of this name, by one request."""
+        ...
+
     def names(self) -> list[str]:
         """Return the names of all files, those in folders with their path."""
         ...

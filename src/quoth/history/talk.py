@@ -69,7 +69,9 @@ def _store_file(blobs: Blobs, content: bytes, *, name: str) -> Path:
     part = blobs.part(uuid4().hex)
     part.parent.mkdir(parents=True, exist_ok=True)
     part.write_bytes(content)
-    return blobs.store(part, sha256=sha256(content).hexdigest(), name=name)
+    key = sha256(content).hexdigest()
+    blobs.share(part, sha256=key, name=name)
+    return blobs.store(part, sha256=key, name=name)
 
 
 def explained_moments(

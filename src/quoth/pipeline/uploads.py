@@ -56,17 +56,24 @@ def forget_documents(parts: Components, ids: Sequence[str]) -> None:
 
 
 def delete_stale_parts(database: Database, blobs: Blobs, *, hours: float = STALE_HOURS) -> int:
-    """Abandon a tenant's stalled uploads and delete unused files; return their number."""
+    """Abandon a tenant's stalled uploads and delete unused files; return their number.
+
+    Shared files are listed before the catalogue is read: those of later uploads are not among them.
+    """
+    shared = set(blobs.shared_names())
 
     def unused(needs: Requirements) -> int:
         used = {blobs.path(sha256, name=name).name for sha256, name in needs.tasks}
         used |= {name for name in map(stored_name, needs.sources) if name}
+        shared.difference_update(used)
         blobs.clear_parts(needs.uploads, older_s=hours * 3600)
         return blobs.clear(used)
 
     given_up = datetime.now(UTC) - timedelta(hours=hours)
     before = given_up.isoformat(timespec="milliseconds")
-    return UploadStore(database, tenant=blobs.tenant).clear(unused, before=before)
+    local = UploadStore(database, tenant=blobs.tenant).clear(unused, before=before)
+    blobs.delete_shared(shared)
+    return len(shared) if blobs.is_shared else local
 
 
 LISTED = 5

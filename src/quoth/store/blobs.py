@@ -93,7 +93,7 @@ class Blobs:
     def exists(self, stored: str) -> bool:
         """Return whether there is a file of this stored name."""
         if self._shared is not None:
-            return stored in self._shared.names()
+            return self._shared.has(stored)
         return self._place(stored).is_file()
 
     def part(self, key: str) -> Path:
@@ -109,12 +109,20 @@ class Blobs:
         path = self.fetch(name.partition(".")[0], name=name) if name else None
         return path if path is not None and path.is_file() else None
 
+    @property
+    def is_shared(self) -> bool:
+        """Return whether several machines share the files."""
+        return self._shared is not None
+
+    def share(self, part: Path, *, sha256: str, name: str) -> None:
+        """Copy a complete file to the storage of all machines, if there is one."""
+        if self._shared is not None:
+            self._shared.upload(self.path(sha256, name=name).name, part)
+
     def store(self, part: Path, *, sha256: str, name: str) -> Path:
         """Move a complete file to its path; equal content is stored once. Raises StorageFull."""
         path = self.path(sha256, name=name)
         try:
-            if self._shared is not None:
-                self._shared.upload(path.name, part)
             path.parent.mkdir(parents=True, exist_ok=True)
             os.replace(part, path)
             _sync_folder(path.parent)
@@ -123,15 +131,20 @@ class Blobs:
         return path
 
     def clear(self, used: Group[str]) -> int:
-        """Delete the files that are not among the ``used`` stored names; return their number."""
+        """Delete local files that are not among the ``used`` stored names; return their number."""
         unused = [path for path in self._files() if path.name not in used]
         for path in unused:
             path.unlink(missing_ok=True)
-        if self._shared is None:
-            return len(unused)
-        stored = [name for name in self._shared.names() if name not in used]
-        self._shared.delete(stored)
-        return len(stored)
+        return len(unused)
+
+    def shared_names(self) -> list[str]:
+        """List the stored names on the storage of all machines."""
+        return [] if self._shared is None else self._shared.names()
+
+    def delete_shared(self, names: Group[str]) -> None:
+        """Delete files from the storage of all machines."""
+        if self._shared is not None:
+            self._shared.delete(names)
 
     def clear_parts(self, wanted: Group[str], *, older_s: float) -> None:
         """Delete old part files without an upload, such as those of a killed process."""

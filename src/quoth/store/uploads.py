@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -94,8 +95,12 @@ class UploadStore(Tasks):
                 .values(received=received, owner=None, lease_until=None, updated_at=now())
             )
 
-    def complete(self, key: str, *, sha256: str, place: Place) -> Task:
-        """Queue a complete upload; ``place`` moves its file to its final path."""
+    def complete(self, key: str, *, sha256: str, place: Place, share: Place | None = None) -> Task:
+        """Queue a complete upload; ``place`` and ``share`` are those of `submit`."""
+        if share is not None:
+            with self.writing("hold file") as connection:
+                connection.execute(update(tasks).where(self.at(key)).values(sha256=sha256))
+            share()
         with self.writing("complete upload") as connection:
             place()
             connection.execute(
@@ -116,14 +121,26 @@ class UploadStore(Tasks):
         sha256: str,
         key_id: str,
         place: Place,
+        share: Place | None = None,
     ) -> tuple[Task, bool]:
         """Queue a complete file once; ``key`` depends on its content. Return True for a new one.
 
         A file that failed, or whose document was removed since, is queued again. ``place`` moves
-        the file to its final path, while no clean-up runs.
+        the file to its final path, while no clean-up runs. ``share`` copies it to other storage,
+        which takes long: outside of a transaction, while the row keeps the copy from a clean-up.
         """
         row = self._row(key, name=name, collection=collection, given=given, key_id=key_id)
         row |= {"size": size, "received": size, "sha256": sha256, "state": "queued"}
+        if share is not None:
+            with suppress(IntegrityError), self.writing("hold file") as connection:
+                connection.execute(insert(tasks).values(row | {"state": "receiving"}))
+            try:
+                share()
+            except BaseException:
+                with self.writing("release file") as connection:
+                    held = tasks.delete().where(self.at(key), tasks.c.state == "receiving")
+                    connection.execute(held)
+                raise
         try:
             with self.writing("submit upload") as connection:
                 place()
@@ -190,7 +207,9 @@ class UploadStore(Tasks):
 
     def _needs(self, connection: Connection) -> Requirements:
         waiting = select(tasks.c.sha256, tasks.c.name).where(
-            self.mine, tasks.c.state.in_(("queued", "running", "failed"))
+            self.mine,
+            tasks.c.sha256.is_not(None),
+            tasks.c.state.in_(("receiving", "queued", "running", "failed")),
         )
         sources = select(documents.c.source).where(
             documents.c.tenant == self.tenant, documents.c.source.startswith("file:")
@@ -213,7 +232,7 @@ class UploadStore(Tasks):
         return and_(tasks.c.state.in_(("ready", "unchanged")), ~self._is_there())
 
     def _to_do_again(self) -> ColumnElement[bool]:
-        return or_(tasks.c.state == "failed", self._is_gone())
+        return or_(tasks.c.state.in_(("receiving", "failed")), self._is_gone())
 
     def _row(
         self, key: str, *, name: str, collection: str, given: Mapping[str, str], key_id: str

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
@@ -26,7 +27,7 @@ from quoth.pipeline.uploads import (
     tenant_blobs,
     upload_store,
 )
-from quoth.store.blobs import BLOCK, PartialUpload, clean_name
+from quoth.store.blobs import BLOCK, Blobs, PartialUpload, clean_name
 from quoth.store.upload_tasks import LEASE_SECONDS, Task
 from quoth.store.uploads import UploadStore
 
@@ -101,6 +102,7 @@ async def receive_whole(
                 sha256=sha256,
                 key_id=key_id,
                 place=lambda: blobs.store(part, sha256=sha256, name=name),
+                share=_sharing(blobs, part, sha256=sha256, name=name),
             )
         finally:
             growing.discard()
@@ -202,7 +204,12 @@ def _complete(parts: Components, arrivals: UploadStore, task: Task, sha256: str)
         task.id,
         sha256=sha256,
         place=lambda: blobs.store(part, sha256=sha256, name=task.name),
+        share=_sharing(blobs, part, sha256=sha256, name=task.name),
     )
+
+
+def _sharing(blobs: Blobs, part: Path, *, sha256: str, name: str) -> Callable[[], object] | None:
+    return partial(blobs.share, part, sha256=sha256, name=name) if blobs.is_shared else None
 
 
 async def _blocks(path: Path) -> AsyncIterator[bytes]:

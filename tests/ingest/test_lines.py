@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -82,12 +83,32 @@ def test_a_line_of_code_is_not_cut_at_a_full_stop(tmp_path: Path) -> None:
     assert all(each.text.startswith("x") and each.text.endswith(("\n", "More.")) for each in chunks)
 
 
-def test_outputs_of_a_notebook_are_bounded(tmp_path: Path) -> None:
-    path = tmp_path / "long.ipynb"
-    text = (DOCUMENTS / "waves.ipynb").read_text().replace("8.2 s", "8" * 9000)
-    path.write_text(text)
-    assert "more characters of output)" in read(path).text
-    assert len(read(path).text) < 3000
+def test_outputs_of_a_notebook_are_read_as_shown_and_bounded(tmp_path: Path) -> None:
+    table = "<table><tr><th>Berth</th><th>Depth</th></tr><tr><td>N1</td><td>14 m</td></tr></table>"
+    outputs: list[dict[str, object]] = [
+        {"data": {"text/html": [table], "text/plain": ["  Berth Depth\n0 N1 14 m"]}},
+        {
+            "data": {
+                "text/html": "<b>High water</b>",
+                "text/plain": "<IPython.core.display.HTML object>",
+            }
+        },
+        {"data": {"text/plain": "<Figure object at 0x7f00>", "image/png": "iVBO"}},
+        {"text": ["10 %\r", "100 %\n", "\x1b[31mred\x1b[0m\n"]},
+        {"ename": "KeyError", "evalue": "'N9'", "traceback": ["line 3", "KeyError: 'N9'"]},
+        {"text": "8" * 30_000},
+    ]
+    cell = {"cell_type": "code", "source": "show()", "outputs": outputs}
+    path = tmp_path / "shown.ipynb"
+    path.write_text(json.dumps({"cells": [cell]}))
+    document = read(path)
+    before, _, rest = document.text.partition("888")
+    assert before.split("\n\n") == [
+        *("show()", "Berth | Depth", "Berth: N1 | Depth: 14 m", "High water", "100 %\nred"),
+        *("line 3\nKeyError: 'N9'", ""),
+    ]
+    assert rest.endswith("8\n\n… (10,000 more characters of output)")
+    assert document.warnings == ("Of long outputs, 20,000 characters are read; cut: 1.",)
 
 
 def test_json_in_one_line_is_written_anew(tmp_path: Path) -> None:

@@ -41,13 +41,12 @@ def read_notebook(file: SourceFile) -> ParsedDocument:
         raise DocumentError(
             "damaged", f"{file.name} is no notebook that can be read ({error}); save it again."
         ) from None
-    warnings = (f"Only {MAX_CELLS:,} cells are read.",) if len(cells) > MAX_CELLS else ()
+    warnings = [f"Only {MAX_CELLS:,} cells are read."] if len(cells) > MAX_CELLS else []
     if cut := sum(block.text.endswith(_CUT) for block in blocks):
-        warnings += (f"Of long outputs, {MAX_OUTPUT:,} characters are read; cut: {cut}.",)
+        warnings.append(f"Of long outputs, {MAX_OUTPUT:,} characters are read; cut: {cut}.")
     title = next((block.text for block in blocks if block.level == 1), None)
-    return file.document(
-        "notebook", assemble(blocks), meta=Metadata(title=title), warnings=warnings
-    )
+    meta = Metadata(title=title)
+    return file.document("notebook", assemble(blocks), meta=meta, warnings=tuple(warnings))
 
 
 def _blocks(cells: Sequence[Mapping[str, Any]]) -> Iterator[Block]:

@@ -72,6 +72,8 @@ class PrintedLine:
     """Whether PDFium saw this piece on the same line as the one before."""
     row: bool = False
     """Whether wide gaps part the line, as they part the cells of a table."""
+    words: tuple[tuple[str, Box], ...] = ()
+    """The words of a recognised line, which no glyphs place; joined by spaces they are its text."""
 
 
 def page_pieces(textpage: object, *, page: int) -> list[PrintedLine]:

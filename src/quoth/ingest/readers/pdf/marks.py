@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import cache
 from itertools import groupby
@@ -54,7 +54,7 @@ def _mark_page(
         if sum(indices is None for indices in found.values()) == len(scanned):
             indices = sorted({index for line in found.values() for index in line or ()})
             rectangles = _rectangles(page, textpage, glyphs.runs(indices))
-            marked = (*(_part(page, line) for line in scanned), *rectangles)
+            marked = (*_joined(_part(page, line) for line in scanned), *rectangles)
         width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
         return PageMarks(number, width, height, marked)
     finally:
@@ -151,11 +151,25 @@ class _PageGlyphs:
 
 
 def _part(page: object, line: MarkedLine) -> Rectangle:
-    """Return the rectangle of the marked characters of a line in an image, evenly distributed."""
+    """Return the rectangle of the marked characters of a word or line in an image, all as wide."""
     corners = _drawn(page, line.box.x0, line.box.y0), _drawn(page, line.box.x1, line.box.y1)
     xs, ys = zip(*corners, strict=True)
     width = (max(xs) - min(xs)) / max(1, len(line.text))
     return min(xs) + line.start * width, min(ys), min(xs) + line.end * width, max(ys)
+
+
+def _joined(parts: Iterable[Rectangle]) -> Iterator[Rectangle]:
+    """Join the rectangles of words that stand beside each other."""
+    last: Rectangle | None = None
+    for part in parts:
+        left, top, right, bottom = part
+        if last and last[1::2] == (top, bottom) and abs(left - last[2]) < bottom - top:
+            part = (last[0], top, right, bottom)
+        elif last:
+            yield last
+        last = part
+    if last:
+        yield last
 
 
 def _rectangles(

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from quoth.core.types import Pages, SpanLocator
+from quoth.core.types import Box, Pages, SpanLocator
 from quoth.ingest.readers.pdf.lines import PrintedLine
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -121,11 +121,25 @@ def flow(
             elif gap == " " and _UNSPACED.match(text[-1]) and _UNSPACED.match(after.text):
                 gap = ""
         label = labels.get(line.page) or str(line.page)
-        locator = Pages(line.page, line.page, label, label, boxes=(line.box,))
-        places.append(SpanLocator(offset, offset + len(text), locator, hyphen=hyphen))
+        for start, end, box in _spots(line, text):
+            locator = Pages(line.page, line.page, label, label, boxes=(box,))
+            broken = hyphen if end == len(text) else ""
+            places.append(SpanLocator(offset + start, offset + end, locator, hyphen=broken))
         parts += (text, gap)
         offset += len(text) + len(gap)
     return FlowedText("".join(parts), tuple(places), starts)
+
+
+def _spots(line: PrintedLine, text: str) -> Iterator[tuple[int, int, Box]]:
+    """Return the characters of the line's text that each box holds: one, or one for each word."""
+    if " ".join(word for word, _box in line.words) not in (text, text + line.hyphen):
+        yield 0, len(text), line.box
+        return
+    start = 0
+    for word, box in line.words:
+        end = min(start + len(word), len(text))
+        yield start, end, box
+        start = end + 1
 
 
 def body_size(lines: Sequence[PrintedLine]) -> float:

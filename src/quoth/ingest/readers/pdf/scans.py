@@ -133,11 +133,16 @@ class _PagePlace:
         return [self._line(line, size) for line in paragraph]
 
     def _line(self, line: OcrLine, size: float) -> PrintedLine:
-        text, hyphen = clean_text(" ".join(word.text for word in line)), ""
-        if len(text) > 1 and text[-1] in HYPHENS and text[-2].isalpha():
-            text, hyphen = text[:-1], text[-1]
         left, right = min(word.left for word in line), max(word.right for word in line)
         top, bottom = min(word.top for word in line), max(word.bottom for word in line)
+        words = tuple(
+            (text, self._box(word.left, top, word.right, bottom))
+            for word in line
+            if (text := clean_text(word.text))
+        )
+        text, hyphen = " ".join(word for word, _box in words), ""
+        if len(text) > 1 and text[-1] in HYPHENS and text[-2].isalpha():
+            text, hyphen = text[:-1], text[-1]
         return PrintedLine(
             page=self.number,
             text=text,
@@ -149,6 +154,7 @@ class _PagePlace:
             baseline=(self.height - _baseline(line)) / self.scale,
             size=round(size, 1),
             hyphen=hyphen,
+            words=words,
         )
 
     def _box(self, left: int, top: int, right: int, bottom: int) -> Box:

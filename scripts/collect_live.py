@@ -16,7 +16,7 @@ import json
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from quoth.core.settings import Settings
 from quoth.core.trace import Trace
 from quoth.core.types import Pages
 from quoth.engine import Engine
+from quoth.evaluation.speech_errors import Speech, with_errors
 from quoth.ingest.readers.cue_parsers import Cue, read_lines
 from quoth.live.segments import clean_segment
 from quoth.live.windows import LectureWindow, cut_windows
@@ -80,18 +81,30 @@ class Item:
     pages: tuple[int, ...] | None = ()
     lecture_pages: tuple[int, ...] = ()
     seconds: tuple[float, float] = (0.0, 0.0)
+    speech: Speech = "plain"
 
     @property
-    def key(self) -> tuple[str, str, str, int]:
+    def key(self) -> tuple[str, str, str, int, str]:
         """Return what tells an item from others."""
-        return self.source, self.lecture, self.book, self.index
+        return self.source, self.lecture, self.book, self.index, self.speech
 
 
 def items(data: Path) -> Iterator[Item]:
-    """Return all windows: lectures, windows on their own, other speech against the books."""
-    yield from _lectures(data / "sicp-lectures")
-    yield from _videos(data / "hf-course-ch1")
-    yield from _other_speech(data)
+    """Return all windows: lectures, windows on their own, other speech against the books.
+
+    Each comes as it was written, and with the errors of a recogniser.
+    """
+    plain = [
+        *_lectures(data / "sicp-lectures"),
+        *_videos(data / "hf-course-ch1"),
+        *_other_speech(data),
+    ]
+    yield from plain
+    for lecture in dict.fromkeys(item.lecture for item in plain):
+        own = [item for item in plain if item.lecture == lecture]
+        texts = with_errors([item.text for item in own], speech="misheard", seed=lecture)
+        for item, text in zip(own, texts, strict=True):
+            yield replace(item, text=text, speech="misheard")
 
 
 def _lectures(folder: Path) -> Iterator[Item]:
@@ -107,7 +120,7 @@ def _lectures(folder: Path) -> Iterator[Item]:
         for window, gold in _judged(windows, spans.get(name, []), name):
             known = gold if row["on_book"] else ()
             yield from _items([window], "sicp", name, "sicp", "en", known, pages)
-        for book, size in (("hf-en", 4), ("hf-fr", 2)):
+        for book, size in (("hf-en", 10), ("hf-fr", 5)):
             yield from _items(_stretch(windows, rng, size), "sicp x hf", name, book, "en")
 
 
@@ -247,6 +260,7 @@ async def _looked_up(engine: Engine, item: Item) -> dict[str, Any]:
         "lecture": item.lecture,
         "book": item.book,
         "index": item.index,
+        "speech": item.speech,
         "seconds": item.seconds,
         "foreign": BOOKS[item.book][1] != item.language,
         "judged": item.pages is not None,

@@ -195,3 +195,55 @@ def test_a_growing_file_gives_each_caption_once_it_is_whole(head: str) -> None:
         for each in growing_captions(text[:end]):
             assert seen.setdefault(each.segment_id, each.text) == each.text
     assert list(seen.values()) == [f"Sentence {at}." for at in range(5)]
+
+
+def _said(source: TranscriptSource, message: Any, connection: str) -> list[tuple[str, float, str]]:
+    found = source.read(message, connection=connection)
+    return [(each.segment_id, each.start, each.text) for each in found]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_stream_that_begins_anew_goes_on_behind_what_was_said(named: bool) -> None:
+    source = TranscriptSource("deepgram")
+    first, second = ({"metadata": {"request_id": key} if named else {}} for key in ("a0", "b1"))
+    one = _deepgram("She lays eggs.", 60.0, 2.0, is_final=True, **first)
+    assert _said(source, one, "1") == [("d0-0000060.00", 60.0, "She lays eggs.")]
+    # The same provider on another connection of the caller: it may say its last words again.
+    assert _said(source, one, "2") == [("d0-0000060.00", 60.0, "She lays eggs.")]
+    again = _deepgram("Wax is sweated.", 62.0, 1.0, is_final=True, **first)
+    assert _said(source, again, "2") == [("d0-0000062.00", 62.0, "Wax is sweated.")]
+    # The provider itself was connected anew: its times begin at zero.
+    new = _deepgram("Mites breed.", 0.0, 2.0, is_final=True, **second)
+    [(key, start, _text)] = _said(source, new, "3")
+    assert key == "1-d0-0000000.00"
+    assert start == pytest.approx(62.0 + 1.1, abs=0.1)
+
+
+def test_items_of_a_new_realtime_session_go_on_behind_those_of_the_last() -> None:
+    source = TranscriptSource("openai", behind=100.0)
+    for connection, at in (("1", 50_000), ("2", 900)):
+        item = f"item_{connection}"
+        for kind, more in (
+            ("input_audio_buffer.speech_started", {"audio_start_ms": at}),
+            ("input_audio_buffer.speech_stopped", {"audio_end_ms": at + 2000}),
+        ):
+            source.read(_openai(kind, item_id=item, **more), connection=connection)
+        [segment] = source.read(
+            _openai(f"{HEARD}.completed", item_id=item, transcript="Wax."), connection=connection
+        )
+        expected = {"1": (150.0, 152.0), "2": (152.9, 154.9)}[connection]
+        assert (segment.start, segment.end) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ("zoom", _zoom("Wax.", 1_790_000_000_000)),
+        ("livekit", _livekit("Wax.", 1_790_000_000_000, final="true")),
+    ],
+)
+def test_a_clock_goes_on_behind_what_a_restarted_service_has_stored(
+    form: SpeechFormat, message: Any
+) -> None:
+    [segment] = TranscriptSource(form, behind=3000.0).read(message)
+    assert segment.start == 3000.0

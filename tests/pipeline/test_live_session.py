@@ -11,14 +11,17 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from quoth.core.errors import Conflict, InputError
+from quoth.core.errors import Busy, Conflict, InputError
 from quoth.core.lecture import LiveCitation, TranscriptSegment
 from quoth.core.types import Document
 from quoth.engine import Engine
+from quoth.live.queue import MAX_WAITING
 from quoth.pipeline import live_session
-from quoth.pipeline.live_session import MAX_WAITING, LiveSession
+from quoth.pipeline.asked_window import ask_window
+from quoth.pipeline.live_session import LiveSession
 from quoth.store.lectures import Lectures
 from quoth.testing import SlowEmbedder
+from tests.support.busy import writers
 from tests.support.lectures import spoken, write_book
 from tests.support.small_library import add, open_tour
 
@@ -106,17 +109,17 @@ async def test_the_caller_numbers_windows_or_the_session_does_and_never_both(
 ) -> None:
     session = _session(engine)
     text = spoken("Honey")[0].text
-    cards = await session.ask(7, text)
-    assert await session.ask(7, text) == cards
+    cards = (await ask_window(session, 7, text))[0]
+    assert (await ask_window(session, 7, text))[0] == cards
     assert [card.window_index for card in cards] == [7] * len(cards)
     with pytest.raises(Conflict, match="another text"):
-        await session.ask(7, text + " More.")
+        await ask_window(session, 7, text + " More.")
     with pytest.raises(Conflict, match="the caller numbers"):
         await session.push(spoken("Honey"))
     pushed = _session(engine)
     await pushed.push(spoken("Honey"))
     with pytest.raises(Conflict, match="the session numbers"):
-        await pushed.ask(0, text)
+        await ask_window(pushed, 0, text)
     await pushed.end()
     with pytest.raises(Conflict, match="ended"):
         await pushed.push(spoken("Wax"))
@@ -168,6 +171,43 @@ async def test_bad_segments_are_refused_and_noise_is_nothing(engine: Engine) -> 
     await session.stop()
     assert [each.segment_id for each in session.store.segments(session.lecture.session_id)] == ["d"]
     assert len(session.store.windows(session.lecture.session_id)) > 10
+
+
+async def test_nothing_is_lost_while_others_write_to_the_catalogue(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_session, "WRITE_PAUSES_S", (0.01,) * 3)
+    session = _session(engine)
+    segments = spoken(*TITLES)
+    await session.push(segments[:1])
+    with writers(engine.parts.catalogue.database):
+        with pytest.raises(Busy):
+            await session.push(segments)
+        with pytest.raises(Busy):
+            await session.end()
+    assert session.lecture.state == "open"
+    assert await session.push(segments) == len(segments) - 1
+    await session.end()
+    await session.stop()
+    key = session.lecture.session_id
+    assert [each.text for each in session.store.segments(key)] == [each.text for each in segments]
+    assert session.store.lecture(key).state == "ended"
+    windows = session.store.windows(key)
+    assert [each.text for each in windows] == [each.text for each in session.progress.windows]
+    assert session.store.citations(key)
+
+
+async def test_windows_that_a_stop_cut_off_are_looked_up_when_the_session_is_loaded(
+    engine: Engine,
+) -> None:
+    first = _session(engine)
+    await first.push(spoken(*TITLES))
+    await first.stop()
+    second = LiveSession(engine.parts, first.store.lecture(first.lecture.session_id))
+    await second.load()
+    await second.finish()
+    await second.stop()
+    assert second.store.citations(first.lecture.session_id)
 
 
 async def test_viewers_read_every_event_once_from_where_they_left(engine: Engine) -> None:

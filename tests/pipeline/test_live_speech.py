@@ -17,6 +17,7 @@ from quoth.pipeline.live_session import LiveSession
 from quoth.pipeline.live_speech import LiveSpeech
 from quoth.store.lectures import Lectures
 from tests.support import heard_double
+from tests.support.busy import writers
 from tests.support.heard_double import pcm, silence, speech, write_wav, write_weights
 from tests.support.lectures import spoken, write_book
 from tests.support.small_library import add, open_tour
@@ -40,6 +41,11 @@ def _settings(folder: Path) -> LiveSpeechSettings:
     return LiveSpeechSettings(heard_double.__name__, (folder,), memory_mb=2048, threads=1)
 
 
+def _feed(heard: LiveSpeech, sound: np.ndarray) -> None:
+    for at in range(0, len(sound), 1600):
+        heard.feed(pcm(sound[at : at + 1600]))
+
+
 def _files_with(folder: Path, parts: Sequence[bytes]) -> list[Path]:
     files = [each for each in folder.rglob("*") if each.is_file()]
     return [each for each in files if any(part in each.read_bytes() for part in parts)]
@@ -53,8 +59,7 @@ async def test_a_microphone_is_transcribed_and_its_sound_is_nowhere(
     settings = _settings(write_weights(tmp_path / "weights"))
     heard = await LiveSpeech.start(session, settings, language="en")
     assert session.lecture.consent_at is not None
-    for at in range(0, len(sound), 1600):
-        heard.feed(pcm(sound[at : at + 1600]))
+    _feed(heard, sound)
     await heard.finish()
     await session.end()
     await session.stop()
@@ -70,6 +75,24 @@ async def test_a_microphone_is_transcribed_and_its_sound_is_nowhere(
     samples = pcm(sound)
     parts = [samples[at : at + 64] for at in range(0, len(samples) - 64, len(samples) // 20)]
     assert _files_with(tmp_path, [part for part in parts if any(part)]) == []
+
+
+async def test_a_sentence_that_cannot_be_stored_yet_is_kept_and_the_microphone_stays_on(
+    engine: Engine, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    session = _session(engine)
+    sound = np.concatenate([speech("bees carry nectar home."), silence(1.0)])
+    heard = await LiveSpeech.start(session, _settings(write_weights(tmp_path / "weights")))
+    with writers(engine.parts.catalogue.database):
+        _feed(heard, sound)
+        while "segments_wait" not in caplog.messages:  # noqa: ASYNC110 - the log tells nobody
+            await asyncio.sleep(0.01)
+    _feed(heard, sound)
+    await heard.finish()
+    assert heard.state.state == "off"
+    said = session.store.segments(session.lecture.session_id)
+    assert [each.text for each in said] == ["bees carry nectar home."] * 2
+    await session.stop()
 
 
 async def test_a_recording_goes_on_behind_what_was_said(engine: Engine, tmp_path: Path) -> None:

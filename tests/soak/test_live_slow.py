@@ -9,7 +9,8 @@ from statistics import quantiles
 
 import pytest
 
-from quoth.pipeline.live_session import MAX_WAITING, LiveSession
+from quoth.live.queue import MAX_WAITING
+from quoth.pipeline.live_session import LiveSession
 from quoth.store.lectures import Lectures
 from quoth.testing import SlowEmbedder
 from tests.support.lectures import TOPICS, spoken, write_book

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from quoth.core.errors import InputError
 from quoth.core.lecture import SpeechFormat, TranscriptSegment
@@ -18,7 +18,10 @@ from quoth.core.types import Json
 from quoth.live.sources import from_row
 
 MAX_REMEMBERED = 1000
-"""Segments whose beginning or words are remembered until they are final."""
+"""Segments whose beginning or words are remembered until they are final; also streams."""
+Value = TypeVar("Value")
+REPEATED_S = 5.0
+"""Seconds that a connection may begin before the last words and still go on with their stream."""
 
 
 @dataclass(slots=True)
@@ -31,17 +34,37 @@ class _Heard:
     revision: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """Sound whose times begin at zero, which is ``offset`` seconds of the lecture."""
+
+    number: int
+    offset: float
+
+    def key(self, name: str) -> str:
+        """Return the id of a segment; those of the first stream are as the provider names them."""
+        return f"{self.number}-{name}" if self.number else name
+
+
 @dataclass(slots=True)
 class TranscriptSource:
-    """Reads the messages of one connection, which share times and unfinished segments."""
+    """Reads the messages of a session's provider, over any number of connections.
+
+    Times go on behind ``behind``, what was said before. A provider that connects again and begins
+    its times anew goes on behind its last words.
+    """
 
     form: SpeechFormat = "quoth"
+    behind: float = 0.0
     _origin: float | None = None
-    _latest: float = 0.0
+    _latest_told: float = 0.0
+    _streams: dict[str, _Stream] = field(default_factory=dict)
     _heard: dict[str, _Heard] = field(default_factory=dict)
+    _connection: str = ""
 
-    def read(self, message: Any) -> list[TranscriptSegment]:
+    def read(self, message: Any, *, connection: str = "") -> list[TranscriptSegment]:
         """Return the segments of a message; raises InputError for one that is damaged."""
+        self._connection = connection
         try:
             return _READERS[self.form](self, message)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError):
@@ -49,15 +72,33 @@ class TranscriptSource:
 
     def heard(self, key: str) -> _Heard:
         """Return what is remembered of a segment."""
-        if key not in self._heard and len(self._heard) >= MAX_REMEMBERED:
-            self._heard.pop(next(iter(self._heard)))
-        return self._heard.setdefault(key, _Heard())
+        return _remembered(self._heard, key, _Heard())
 
     def since_first(self, seconds: float) -> float:
-        """Return the seconds of a clock since the first time that it told."""
+        """Return the seconds of the lecture, whose clock begins with the first time told."""
         if self._origin is None:
-            self._origin = seconds
+            self._origin = seconds - self.behind
         return max(0.0, seconds - self._origin)
+
+    def stream(self, at: float, *, name: str | None = None) -> _Stream:
+        """Return the stream that a message of ``at`` seconds belongs to.
+
+        ``name`` is what the provider calls it. Without one each connection is a stream of its own,
+        unless its first time goes on where the last one ended.
+        """
+        known = name or f"connection {self._connection}"
+        if known not in self._streams:
+            last = next(reversed(self._streams.values()), None)
+            goes_on = last and not name and at >= self._latest_told - REPEATED_S
+            number = last.number + 1 if last else 0
+            new = last if last and goes_on else _Stream(number, self.behind)
+            self._latest_told = at
+            return _remembered(self._streams, known, new)
+        return self._streams[known]
+
+    def told(self, at: float) -> None:
+        """Note the last time that a stream told."""
+        self._latest_told = max(self._latest_told, at)
 
     def finish(self, key: str) -> None:
         """Forget a segment that is final."""
@@ -65,10 +106,17 @@ class TranscriptSource:
 
     def after(self, start: float | None, end: float | None) -> tuple[float, float]:
         """Return the times of a segment; one without times follows what was said before."""
-        begins = self._latest if start is None else start
+        begins = self.behind if start is None else start
         ends = begins if end is None else max(begins, end)
-        self._latest = max(self._latest, ends)
+        self.behind = max(self.behind, ends)
         return begins, ends
+
+
+def _remembered(known: dict[str, Value], key: str, new: Value) -> Value:
+    """Return the value of a key, a new one if there is none; the oldest beyond many is dropped."""
+    if key not in known and len(known) >= MAX_REMEMBERED:
+        known.pop(next(iter(known)))
+    return known.setdefault(key, new)
 
 
 def _own(source: TranscriptSource, message: Any) -> list[TranscriptSegment]:
@@ -88,8 +136,10 @@ def _deepgram(source: TranscriptSource, message: Json) -> list[TranscriptSegment
     said = message["channel"]["alternatives"][0]
     channel = int((message.get("channel_index") or [0])[0])
     start, end = float(message["start"]), float(message["start"]) + float(message["duration"])
+    stream = source.stream(start, name=(message.get("metadata") or {}).get("request_id"))
+    source.told(end)
     final = bool(message.get("is_final"))
-    key = f"d{channel}-{start:010.2f}"
+    key = stream.key(f"d{channel}-{start:010.2f}")
     heard = source.heard(key)
     revision, heard.revision = heard.revision, heard.revision + 1
     text = str(said["transcript"])
@@ -103,7 +153,8 @@ def _deepgram(source: TranscriptSource, message: Json) -> list[TranscriptSegment
     speakers = {word.get("speaker") for word in words} - {None}
     speaker = f"Speaker {speakers.pop() + 1}" if len(speakers) == 1 else None
     language = _language((said.get("languages") or [None])[0])
-    return [_made(key, start, end, text, final, revision, speaker=speaker, language=language)]
+    times = source.after(stream.offset + start, stream.offset + end)
+    return [_made(key, *times, text, final, revision, speaker=speaker, language=language)]
 
 
 def _openai(source: TranscriptSource, message: Json) -> list[TranscriptSegment]:
@@ -117,9 +168,9 @@ def _openai(source: TranscriptSource, message: Json) -> list[TranscriptSegment]:
     key = str(message["item_id"])
     heard = source.heard(key)
     if kind == "input_audio_buffer.speech_started":
-        heard.start = float(message["audio_start_ms"]) / 1000
+        heard.start = _since_stream(source, message["audio_start_ms"])
     elif kind == "input_audio_buffer.speech_stopped":
-        heard.end = float(message["audio_end_ms"]) / 1000
+        heard.end = _since_stream(source, message["audio_end_ms"])
     elif kind.endswith("input_audio_transcription.delta"):
         heard.text += str(message.get("delta") or "")
         return [_of(source, key, heard, heard.text, final=False)]
@@ -128,6 +179,13 @@ def _openai(source: TranscriptSource, message: Json) -> list[TranscriptSegment]:
         source.finish(key)
         return [made]
     return []
+
+
+def _since_stream(source: TranscriptSource, milliseconds: Any) -> float:
+    at = float(milliseconds) / 1000
+    stream = source.stream(at)
+    source.told(at)
+    return stream.offset + at
 
 
 def _livekit(source: TranscriptSource, message: Json) -> list[TranscriptSegment]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import chain
@@ -9,6 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 from quoth.answering.citations import make_citation
+from quoth.core.errors import QuothError
 from quoth.core.lecture import LiveCitation, WindowRecord
 from quoth.core.plan import make_plan
 from quoth.core.trace import Trace
@@ -37,6 +39,10 @@ from quoth.retrieval.calibration import READER
 from quoth.store.rows import now
 from quoth.text.analyzer import detect_language
 
+log = logging.getLogger("quoth.live")
+
+DEADLINE_MS = 10_000.0
+"""Time for one look-up: a late card is better than none."""
 LIVE: Mapping[str, Any] = {
     "candidates_per_leg": 100,
     "rerank_pool": 40,
@@ -106,6 +112,24 @@ async def look_up_window(
         model.show_from,
         trace.degraded,
     )
+
+
+async def try_window(
+    parts: Components, text: str, *, collections: Sequence[str], language: str | None
+) -> WindowLookup:
+    """Look up a window; what fails is logged and finds nothing (one retry where it may help)."""
+    if not collections:
+        return WindowLookup()
+    for attempt in (1, 2):
+        try:
+            return await look_up_window(
+                parts, text, collections=collections, language=language, deadline_ms=DEADLINE_MS
+            )
+        except QuothError as error:
+            log.warning("window_not_looked_up", extra={"code": error.code})
+            if attempt == 2 or not getattr(error, "retryable", False):
+                break
+    return WindowLookup()
 
 
 async def retrieve_window(

@@ -5,13 +5,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import ChainMap
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 from cachetools import LRUCache
 
-from quoth.core.errors import Conflict, QuothError
-from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment, WindowRecord
+from quoth.core.errors import Busy, Conflict, QuothError
+from quoth.core.lecture import (
+    Lecture,
+    LiveCitation,
+    Numbering,
+    SpeechFormat,
+    TranscriptSegment,
+)
+from quoth.live.adapters import TranscriptSource
 from quoth.live.cards import CardChoice, CardRules, choose_cards
 from quoth.live.events import (
     CitationsFound,
@@ -22,7 +31,8 @@ from quoth.live.events import (
     SegmentSpoken,
     WindowCompleted,
 )
-from quoth.live.segments import clean_segment
+from quoth.live.queue import LookupJob, LookupQueue
+from quoth.live.segments import clean_segment, newer
 from quoth.live.session import LectureProgress, SegmentChange
 from quoth.live.windows import MAX_WORDS, LectureWindow
 from quoth.pipeline.components import Components
@@ -30,9 +40,8 @@ from quoth.pipeline.lecture import (
     WindowLookup,
     candidate_of,
     cite_candidate,
-    cited_place,
-    look_up_window,
     same_cards,
+    try_window,
     window_record,
 )
 from quoth.store.lectures import Lectures
@@ -40,26 +49,16 @@ from quoth.store.rows import now
 
 log = logging.getLogger("quoth.live")
 
-MAX_WAITING = 8
-"""Windows that wait to be looked up; beyond, the oldest two become one look-up."""
-DEADLINE_MS = 10_000.0
-"""Time for one look-up: a late card is better than none."""
 SLOW_S = 2.0
 EARLY = 0.95
 """Probability from which a card is shown before its window ends, twice in a row."""
 MIN_EARLY_WORDS = 15
 MAX_LOOKUPS = 64
 """Look-ups that are remembered with their passages; an older window is looked up again."""
+WRITE_PAUSES_S = (0.5, 1.0, 2.0, 4.0)
+"""Pauses between the attempts to store what was found."""
 STALE_SHARE = 0.6
 """Share of the threshold below which the new words no longer support a card."""
-
-
-@dataclass(slots=True)
-class _Job:
-    """Windows that are looked up together, and when the first began to wait."""
-
-    windows: list[int]
-    since: float
 
 
 class LiveSession:
@@ -75,18 +74,18 @@ class LiveSession:
         self.store = Lectures.of(parts.catalogue)
         self.progress = LectureProgress()
         self.events = EventLog()
-        self.merged = 0
         self._early = early
         self._guess: tuple[str, tuple[str, str] | None] = ("", None)
-        self._cards: dict[int, tuple[LiveCitation, ...]] = {}
-        self._lookups: LRUCache[str, WindowLookup] = LRUCache(MAX_LOOKUPS)
-        self._waiting: list[_Job] = []
-        self._again: list[int] = []
+        self.cards: dict[int, tuple[LiveCitation, ...]] = {}
+        self.lookups: LRUCache[str, WindowLookup] = LRUCache(MAX_LOOKUPS)
+        self._queue = LookupQueue()
         self._checks: list[LectureWindow] = []
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
         self._numbered = 0
+        self._sources: dict[SpeechFormat, TranscriptSource] = {}
+        self._pushing = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
     async def load(self) -> None:
@@ -96,7 +95,7 @@ class LiveSession:
         records = await asyncio.to_thread(self.store.windows, key)
         stored = {record.index: record for record in records}
         if self.lecture.numbering == "caller":
-            self._cards = {record.index: record.citations for record in records}
+            self.cards = {record.index: record.citations for record in records}
         else:
             for segment in segments:
                 self.progress.add(segment)
@@ -105,81 +104,88 @@ class LiveSession:
         for window in self.progress.windows:
             record = stored.get(window.index)
             if record is None or record.text != window.text:
-                self._queue(window)
+                self._await(window)
                 continue
-            self._cards[window.index] = record.citations
+            self.cards[window.index] = record.citations
             found = tuple(candidate_of(citation) for citation in record.citations)
             self.progress.resolve(window.query, found, rules=CardRules(show_from=0.0, sure=0.0))
         self._numbered = max(
-            (card.number for cards in self._cards.values() for card in cards), default=0
+            (card.number for cards in self.cards.values() for card in cards), default=0
         )
+        if self._queue.waiting:
+            self._work()
 
     async def push(self, segments: Sequence[TranscriptSegment]) -> int:
-        """Take segments; return how many are new. Raises InputError, and Conflict after the end."""
+        """Take segments; return how many are new.
+
+        Raises InputError, Conflict after the end, and Busy where they could not be stored: then
+        none is taken, and they may be sent again.
+        """
         clean = [clean_segment(segment) for segment in segments]
-        await self._claim("server")
-        if self.lecture.state == "ended":
-            raise Conflict("This session has ended. Start another one.")
-        changes = [(segment, self.progress.add(segment)) for segment in clean]
-        accepted = [(segment, change) for segment, change in changes if change.accepted]
-        finals = [segment for segment, _ in accepted if segment.final and segment.text]
-        if finals:
-            key = self.lecture.session_id
-            await asyncio.to_thread(self.store.put_segments, key, finals)
-        for segment, change in accepted:
-            if segment.text:
-                self.events.put(SegmentSpoken(segment))
-            await self._apply(change)
+        await self.claim("server")
+        async with self._pushing:
+            if self.lecture.state == "ended":
+                raise Conflict("This session has ended. Start another one.")
+            new: dict[str, TranscriptSegment] = {}
+            known = ChainMap(new, self.progress.segments)
+            accepted = []
+            for segment in clean:
+                if newer(segment, known):
+                    new[segment.segment_id] = segment
+                    accepted.append(segment)
+            finals = [each for each in new.values() if each.final and each.text]
+            if finals:
+                key = self.lecture.session_id
+                await asyncio.to_thread(self.store.put_segments, key, finals)
+            for segment in accepted:
+                change = self.progress.add(segment)
+                if segment.text:
+                    self.events.put(SegmentSpoken(segment))
+                await self._apply(change)
         self._work()
         return len(accepted)
 
-    async def ask(self, window_index: int, text: str) -> tuple[LiveCitation, ...]:
-        """Look up a window that the caller numbers; the same again gives the stored result.
+    async def claim(self, numbering: Numbering) -> None:
+        """Set who numbers the windows; raises Conflict where that was decided otherwise."""
+        if self.lecture.numbering != numbering:
+            key = self.lecture.session_id
+            decided = await asyncio.to_thread(self.store.claim, key, numbering)
+            self.lecture = replace(self.lecture, numbering=decided)
+        if self.lecture.numbering != numbering:
+            who = "the caller" if self.lecture.numbering == "caller" else "the session"
+            raise Conflict(f"In this session {who} numbers the windows, from its first call on.")
 
-        Raises Conflict for another text under the same number.
-        """
-        await self._claim("caller")
-        known = {record.index: record for record in await self._records()}
-        if (record := known.get(window_index)) is not None:
-            if record.text != text:
-                raise Conflict(f"Window {window_index} was asked with another text before.")
-            return record.citations
-        found = await self._look_up(text)
-        self._lookups[text] = found
-        before = known.get(window_index - 1)
-        shown = {
-            (card.document_id, cited_place(card)): card.relevance_score or 0.0
-            for card in (before.citations if before else ())
-        }
-        rules = CardRules(show_from=found.show_from)
-        choice = choose_cards(found.candidates, rules=rules, before=shown)
-        cards = self._cite(choice, found, index=window_index, transcript_id="", text=text)
-        record = WindowRecord(window_index, 0.0, 0.0, text, "", now(), cards)
-        await asyncio.to_thread(self.store.put_windows, self.lecture.session_id, [record])
-        self._cards[window_index] = cards
-        self.events.put(WindowCompleted(window_index, 0.0, 0.0, ""))
-        self.events.put(CitationsFound(window_index, cards))
-        return cards
+    def source(self, form: SpeechFormat) -> TranscriptSource:
+        """Return the reader of a provider's messages, which outlives each of its connections."""
+        made = self._sources.setdefault(form, TranscriptSource(form))
+        made.behind = max(made.behind, self.said_until)
+        return made
 
-    def lookup(self, text: str) -> WindowLookup:
-        """Return what a window's text found, as far as it is remembered."""
-        return self._lookups.get(text, WindowLookup())
+    @property
+    def said_until(self) -> float:
+        """Return the second up to which something was said."""
+        return max((each.end for each in self.progress.segments.values()), default=0.0)
 
     async def end(self) -> None:
-        """Complete the last window, wait for all look-ups, and end the session."""
-        if self.lecture.state == "ended":
-            return
-        self.lecture = replace(self.lecture, state="ended", ended_at=now())
-        await self._apply(self.progress.close())
-        self._work()
-        await self.finish()
-        await asyncio.to_thread(
-            self.store.change,
-            self.lecture.session_id,
-            state="ended",
-            ended_at=self.lecture.ended_at,
-        )
-        self.events.put(LectureEnded(len(self._cards)))
+        """Complete the last window, wait for all look-ups, and end the session.
+
+        Where that cannot be stored the session stays open, and may be ended again.
+        """
+        async with self._pushing:
+            if self.lecture.state == "ended":
+                return
+            before, ended_at = self.lecture, now()
+            self.lecture = replace(self.lecture, state="ended", ended_at=ended_at)
+        try:
+            await self._apply(self.progress.close())
+            self._work()
+            await self.finish()
+            change = partial(self.store.change, state="ended", ended_at=ended_at)
+            await self._written(change)
+        except QuothError:
+            self.lecture = before
+            raise
+        self.events.put(LectureEnded(len(self.cards)))
 
     async def finish(self) -> None:
         """Wait until every window has been looked up."""
@@ -200,75 +206,69 @@ class LiveSession:
     @property
     def waiting(self) -> int:
         """Return the number of look-ups that wait."""
-        return len(self._waiting)
+        return len(self._queue.waiting)
+
+    @property
+    def merged(self) -> int:
+        """Return how often two windows became one look-up."""
+        return self._queue.merged
 
     # --- work ---------------------------------------------------------------------------------
 
-    async def _claim(self, numbering: str) -> None:
-        if self.lecture.numbering != numbering:
-            key = self.lecture.session_id
-            decided = await asyncio.to_thread(
-                self.store.claim, key, "caller" if numbering == "caller" else "server"
-            )
-            self.lecture = replace(self.lecture, numbering=decided)
-        if self.lecture.numbering != numbering:
-            who = "the caller" if self.lecture.numbering == "caller" else "the session"
-            raise Conflict(f"In this session {who} numbers the windows, from its first call on.")
-
-    async def _records(self) -> list[WindowRecord]:
-        return await asyncio.to_thread(self.store.windows, self.lecture.session_id)
+    async def _written(self, write: Callable[[str], object]) -> None:
+        """Write to the catalogue; while others write, try again for a while."""
+        for pause in WRITE_PAUSES_S:
+            try:
+                await asyncio.to_thread(write, self.lecture.session_id)
+                return
+            except Busy:
+                await asyncio.sleep(pause)
+        await asyncio.to_thread(write, self.lecture.session_id)
 
     async def _apply(self, change: SegmentChange) -> None:
         for window in change.windows:
-            self._queue(window)
+            self._await(window)
         if change.gone:
             last = len(self.progress.windows)
             gone = range(last, last + change.gone)
-            await asyncio.to_thread(
-                self.store.put_windows, self.lecture.session_id, [], gone=list(gone)
-            )
+            await self._written(partial(self.store.put_windows, windows=[], gone=list(gone)))
             for index in gone:
-                self._cards.pop(index, None)
+                self.cards.pop(index, None)
                 self.events.put(CitationsFound(index, ()))
         self._checks += change.revised
 
-    def _queue(self, window: LectureWindow) -> None:
+    def _await(self, window: LectureWindow) -> None:
         self.events.put(
             WindowCompleted(window.index, window.start, window.end, window.segment_ids[-1])
         )
-        self._cards.pop(window.index, None)
-        self._waiting = [job for job in self._waiting if job.windows != [window.index]]
-        self._waiting.append(_Job([window.index], time.monotonic()))
-        if len(self._waiting) > MAX_WAITING:
-            first, second, *rest = self._waiting
-            self.merged += 1
-            both = [*first.windows, *second.windows]
-            self._again += [index for index in both if index not in self._again]
-            self._waiting = [_Job(both, first.since), *rest]
+        self.cards.pop(window.index, None)
+        self._queue.put(window.index)
 
     def _work(self) -> None:
         self._idle.clear()
         self._wake.set()
         if self._task is None or self._task.done():
+            if self._task is not None and not self._task.cancelled():
+                log.warning("lookups_begin_again", exc_info=self._task.exception())
             self._task = asyncio.create_task(self._run())
 
     async def _run(self) -> None:
         while True:
-            if self._waiting:
-                await self._do(self._waiting.pop(0))
+            if (job := self._queue.next()) is not None:
+                await self._do(job)
             elif self._checks:
                 await self._check(self._checks.pop(0))
-            elif self._again:
-                await self._do(_Job([self._again.pop(0)], time.monotonic()))
+            elif (job := self._queue.next_again()) is not None:
+                await self._do(job)
             else:
                 await self._guess_early()
-                if self._waiting or self._checks:
+                if self._queue.waiting or self._checks:
                     continue
                 self._idle.set()
                 self._wake.clear()
                 await self._wake.wait()
 
-    async def _do(self, job: _Job) -> None:
+    async def _do(self, job: LookupJob) -> None:
         windows = [
             self.progress.windows[index]
             for index in job.windows
@@ -281,10 +281,10 @@ class LiveSession:
         text = last.query if len(windows) == 1 else text
         watch = asyncio.create_task(self._warn_slow(last.index, job.since))
         try:
-            found = await self._look_up(text)
+            found = await self.look_up(text)
         finally:
             watch.cancel()
-        self._lookups[last.query] = found
+        self.lookups[last.query] = found
         rules = CardRules(show_from=found.show_from)
         changed = self.progress.resolve(last.query, found.candidates, rules=rules)
         for window in windows[:-1]:
@@ -297,42 +297,33 @@ class LiveSession:
             window, choice = self.progress.windows[index], self.progress.choices[index]
             if window.query not in self.progress.found:
                 continue
-            found = self._lookups.get(window.query, WindowLookup())
+            found = self.lookups.get(window.query, WindowLookup())
             last = window.segment_ids[-1]
-            cards = self._cite(choice, found, index=index, transcript_id=last, text=window.text)
+            cards = self.cite(choice, found, index=index, transcript_id=last, text=window.text)
             if len(cards) < len(choice.cards):  # its passages are forgotten
-                self._again.append(index)
+                self._queue.again.append(index)
                 continue
-            if index in self._cards and same_cards(cards, self._cards[index]):
+            if index in self.cards and same_cards(cards, self.cards[index]):
                 continue
-            self._cards[index] = cards
+            self.cards[index] = cards
             records.append(window_record(window, cards))
         if records:
-            await asyncio.to_thread(self.store.put_windows, self.lecture.session_id, records)
+            try:
+                await self._written(partial(self.store.put_windows, windows=records))
+            except QuothError:  # looked up again with what comes next
+                for record in records:
+                    self.cards.pop(record.index, None)
+                    self._queue.again.append(record.index)
+                raise
         for record in records:
             self.events.put(CitationsFound(record.index, record.citations))
 
-    async def _look_up(self, text: str) -> WindowLookup:
-        """Look up a text; what fails is logged and finds nothing (one retry where it may help)."""
-        if not self.lecture.collections:
-            return WindowLookup()
-        for attempt in (1, 2):
-            try:
-                return await look_up_window(
-                    self.parts,
-                    text,
-                    collections=self.lecture.collections,
-                    language=self.lecture.language,
-                    deadline_ms=DEADLINE_MS,
-                )
-            except QuothError as error:
-                log.warning(
-                    "window_not_looked_up",
-                    extra={"session": self.lecture.session_id, "code": error.code},
-                )
-                if attempt == 2 or not getattr(error, "retryable", False):
-                    break
-        return WindowLookup()
+    async def look_up(self, text: str) -> WindowLookup:
+        """Look up a text; what fails finds nothing."""
+        lecture = self.lecture
+        return await try_window(
+            self.parts, text, collections=lecture.collections, language=lecture.language
+        )
 
     async def _warn_slow(self, index: int, since: float) -> None:
         await asyncio.sleep(max(0.0, since + SLOW_S - time.monotonic()))
@@ -340,10 +331,10 @@ class LiveSession:
 
     async def _check(self, window: LectureWindow) -> None:
         """Mark the cards of a window stale that its revised words no longer support."""
-        cards = self._cards.get(window.index, ())
+        cards = self.cards.get(window.index, ())
         if not cards:
             return
-        found = await self._look_up(self.progress.revised_query(window))
+        found = await self.look_up(self.progress.revised_query(window))
         supported = {
             candidate.chunk_id
             for candidate in found.candidates
@@ -353,9 +344,9 @@ class LiveSession:
         if not gone:
             return
         marked = tuple(replace(card, stale=card.stale or card in gone) for card in cards)
-        self._cards[window.index] = marked
+        self.cards[window.index] = marked
         record = window_record(window, marked)
-        await asyncio.to_thread(self.store.put_windows, self.lecture.session_id, [record])
+        await self._written(partial(self.store.put_windows, windows=[record]))
         self.events.put(CitationsStale(window.index, tuple(card.id for card in gone)))
 
     async def _guess_early(self) -> None:
@@ -364,7 +355,7 @@ class LiveSession:
         last, key = self._guess
         if not self._early or text == last or len(text.split()) < MIN_EARLY_WORDS:
             return
-        found = await self._look_up(text)
+        found = await self.look_up(text)
         rules = CardRules(show_from=max(EARLY, found.show_from), max_cards=1)
         current = self.progress.choices[-1].current if self.progress.choices else {}
         choice = choose_cards(found.candidates, rules=rules, before=current)
@@ -373,23 +364,24 @@ class LiveSession:
         index = len(self.progress.windows)
         if best is not None and best == key and text.startswith(last):
             segment = self.progress.open[-1].segment.segment_id
-            cards = self._cite(choice, found, index=index, transcript_id=segment, text=text)
+            cards = self.cite(choice, found, index=index, transcript_id=segment, text=text)
             self.events.put(CitationsFound(index, cards, early=True))
 
-    def _cite(
+    def cite(
         self, choice: CardChoice, found: WindowLookup, *, index: int, transcript_id: str, text: str
     ) -> tuple[LiveCitation, ...]:
-        known = {card.chunk_id: card for card in self._cards.get(index, ())}
+        """Cite the cards of a window; those that it has keep their number, new ones count on."""
+        known = {card.chunk_id: card for card in self.cards.get(index, ())}
         cards = []
         for rank, candidate in enumerate(choice.cards, start=1):
-            if (old := known.get(candidate.chunk_id)) is not None:
-                cards.append(replace(old, rank=rank))
-            elif candidate.chunk_id in found.passages:
+            card = known.get(candidate.chunk_id)
+            if card is None and candidate.chunk_id in found.passages:
                 self._numbered += 1
-                made = cite_candidate(found, candidate, spoken=text, number=self._numbered)
+                card = cite_candidate(found, candidate, spoken=text, number=self._numbered)
+            if card is not None:
                 cards.append(
                     replace(
-                        made,
+                        card,
                         rank=rank,
                         session_id=self.lecture.session_id,
                         transcript_id=transcript_id,

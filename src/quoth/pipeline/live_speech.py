@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
-from quoth.core.errors import Conflict, NoTranscriber, QuothError
+from quoth.core.errors import Busy, Conflict, NoTranscriber, QuothError
 from quoth.core.lecture import LiveSpeechSettings, SpeechState, TranscriptSegment
 from quoth.ingest.sandbox.speech_process import (
     END_S,
@@ -21,6 +22,10 @@ from quoth.pipeline.live_session import LiveSession
 from quoth.store.rows import now
 
 log = logging.getLogger("quoth.live")
+
+LAST_ATTEMPTS = 3
+MAX_UNSAID = 2_000
+"""Sentences kept while the catalogue cannot be written: more than are said in two hours."""
 
 
 class LiveSpeech:
@@ -58,7 +63,7 @@ class LiveSpeech:
         session.lecture = await asyncio.to_thread(session.store.change, key, consent_at=now())
         source = SpeechSource(
             name=f"m{uuid4().hex[:8]}",
-            start=max((each.end for each in session.progress.segments.values()), default=0.0),
+            start=session.said_until,
             rate=rate,
             language=language or session.lecture.language,
             file=file,
@@ -97,14 +102,30 @@ class LiveSpeech:
             self._tell(SpeechState("off"))
 
     async def _read(self) -> None:
+        unsaid: list[TranscriptSegment] = []
         try:
             async for answer in self._process.answers():
                 if isinstance(answer, TranscriptSegment):
-                    await self.session.push([answer])
+                    unsaid = await self._say([*unsaid, answer])
                 else:
                     self._tell(answer)
+            for _ in range(LAST_ATTEMPTS):
+                unsaid = await self._say(unsaid)
+            if unsaid:
+                await self.session.push(unsaid)
         except QuothError as error:
             self._tell(SpeechState("failed", message=str(error)))
+
+    async def _say(self, segments: Sequence[TranscriptSegment]) -> list[TranscriptSegment]:
+        """Push segments; return those that are kept for the next attempt, as others write now."""
+        try:
+            if segments:
+                await self.session.push(segments)
+        except Busy as error:
+            log.warning("segments_wait", extra={"code": error.code, "segments": len(segments)})
+            await asyncio.sleep(error.retry_after_s or 0.0)
+            return [each for each in segments if each.final][-MAX_UNSAID:]
+        return []
 
     def _tell(self, state: SpeechState) -> None:
         if state != self.state or state.state == "starting":

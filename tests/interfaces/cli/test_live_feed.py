@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ from quoth.core.errors import InputError
 from quoth.core.lecture import TranscriptSegment
 from quoth.interfaces.cli import live_feed
 from quoth.interfaces.cli.live_feed import followed, piped
+from tests.support.cli import quoth
+from tests.support.lectures import write_book
 
 
 async def _follow(file: Path, parts: list[str]) -> list[TranscriptSegment]:
@@ -60,3 +64,14 @@ async def test_lines_of_a_provider_are_read_and_a_damaged_one_is_named(
     assert (await anext(lines)).text == "Wax."
     with pytest.raises(InputError, match="nonsense"):
         await anext(lines)
+
+
+def test_a_lecture_that_fails_at_its_start_leaves_no_session(tmp_path: Path) -> None:
+    write_book(tmp_path)
+    assert quoth(tmp_path / "home", "add", str(tmp_path / "bees.md")).code == 0
+    failed = quoth(tmp_path / "home", "live", str(tmp_path / "missing.mp3"))
+    assert failed.code != 0
+    assert "missing.mp3" in failed.err
+    catalogue = tmp_path / "home" / "catalogue.sqlite"
+    with closing(sqlite3.connect(catalogue)) as connection:
+        assert connection.execute("select count(*) from lectures").fetchone() == (0,)

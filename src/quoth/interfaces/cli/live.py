@@ -90,6 +90,8 @@ async def live(
         finally:
             shown.cancel()
             await running.stop()
+            if not running.progress.segments:  # it failed at its start, or nothing was said
+                await asyncio.to_thread(running.store.delete, lecture.session_id)
 
 
 async def _speaker(

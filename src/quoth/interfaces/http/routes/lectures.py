@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from typing import Annotated, Any
+from uuid import uuid4
 
 from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
@@ -44,13 +46,15 @@ from quoth.interfaces.http.requests import require_collection
 from quoth.interfaces.http.responses import ApiResponse, to_json, to_public
 from quoth.interfaces.http.schemas import Limit, OneId, Skip, text_content
 from quoth.interfaces.http.sse import EventStream, encode_event
-from quoth.live.adapters import TranscriptSource
 from quoth.live.snippets import related_concepts, window_keywords
+from quoth.pipeline.asked_window import ask_window
 from quoth.pipeline.live_session import LiveSession
 from quoth.store.lectures import Lectures
 from quoth.store.shares import NewShare, Shares
 
 router = APIRouter(tags=["live"])
+ReadMessage = Callable[[Any], list[TranscriptSegment]]
+"""Reads the messages of a provider."""
 
 
 @router.post(
@@ -147,9 +151,8 @@ async def rag_query(request: Request, body: RagRequest, caller: Speaker) -> Resp
     """
     running = await _running(request, caller, body.session_id)
     began = time.perf_counter()
-    cards = await running.ask(body.window_index, body.transcript_text)
+    cards, found = await ask_window(running, body.window_index, body.transcript_text)
     spent = round((time.perf_counter() - began) * 1000)
-    found = running.lookup(body.transcript_text)
     passages = [found.chunk(each.chunk_id) for each in found.candidates[:3]]
     words = window_keywords(
         body.transcript_text, [each.text for each in passages], language=found.language or "en"
@@ -264,20 +267,21 @@ async def socket(
     """
     caller = require_viewer(request_state(websocket.scope).principal, session_id)
     running = await _running(websocket, caller, session_id)
-    source = TranscriptSource(form)
+    own = form == "quoth"
+    read = None if own else partial(running.source(form).read, connection=uuid4().hex)
     await websocket.accept()
     after = websocket.query_params.get("last_event_id", "")
     send = asyncio.create_task(_send_events(websocket, running, after))
     try:
         with suppress(WebSocketDisconnect):
             while True:
-                await _take(websocket, running, caller, source)
+                await _take(websocket, running, caller, read)
     finally:
         send.cancel()
 
 
 async def _take(
-    websocket: WebSocket, running: LiveSession, caller: Principal, source: TranscriptSource
+    websocket: WebSocket, running: LiveSession, caller: Principal, read: ReadMessage | None
 ) -> None:
     try:
         message: Any = await websocket.receive_json()
@@ -286,7 +290,7 @@ async def _take(
             await websocket.app.state.live.end_speech(caller, running.lecture.session_id)
             await running.end()
             return
-        count = await running.push(_segments_of(message, source))
+        count = await running.push(_segments_of(message, read))
         await websocket.send_json({"event": "accepted", "accepted": count})
     except (ValidationError, ValueError) as error:
         await send_problem(websocket, InputError(f"This message is no segment: {error}"))
@@ -294,9 +298,9 @@ async def _take(
         await send_problem(websocket, error)
 
 
-def _segments_of(message: Any, source: TranscriptSource) -> list[TranscriptSegment]:
-    if source.form != "quoth":
-        rows = [asdict(segment) for segment in source.read(message)]
+def _segments_of(message: Any, read: ReadMessage | None) -> list[TranscriptSegment]:
+    if read is not None:
+        rows = [asdict(segment) for segment in read(message)]
         if not rows:
             return []
         message = {"segments": rows}

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from quoth.answering.prompts import choose_prompt
-from quoth.core.errors import BackendError, StoreDown
+from quoth.core.errors import BackendError, IndexMismatch, StoreDown
 from quoth.core.events import AnswerCompleted, Event, HitsFound, StageStarted, UsageReported
 from quoth.core.plan import Plan, make_plan
 from quoth.core.protocols import Generator
@@ -33,9 +33,9 @@ from quoth.pipeline.budget import note_pace
 from quoth.pipeline.commit import IngestProgress
 from quoth.pipeline.components import (
     Components,
-    embedding_fingerprint,
+    components_of,
+    make_collection,
     model_names,
-    require_same_identity,
 )
 from quoth.pipeline.egress import count_tokens, require_egress
 from quoth.pipeline.extract import extractive_answer
@@ -78,17 +78,16 @@ class Engine:
         collection: str | None = None,
     ) -> AsyncGenerator[Document | IngestProgress, None]:
         """Add files and folders; yields progress, and each document once its outcome is known."""
-        catalogue = self.parts.catalogue
         await asyncio.to_thread(require_egress, self.parts)
         name = collection or self.parts.settings.collection
-        identity = embedding_fingerprint(self.parts.embedder)
-        found = await asyncio.to_thread(catalogue.make_collection, name, identity=identity)
-        require_same_identity(found, self.parts.embedder)
-        for key in await upkeep.reconcile(self.parts, found):
-            async for at, of in upkeep.copy_chunks(self.parts, found.table, document_id=key):
+        found = await asyncio.to_thread(make_collection, self.parts, name)
+        parts = await asyncio.to_thread(components_of, self.parts, found)
+        await asyncio.to_thread(require_egress, parts)
+        for key in await upkeep.reconcile(parts, found):
+            async for at, of in upkeep.copy_chunks(parts, found.table, document_id=key):
                 yield IngestProgress(key, 0, 0, at, of)
         about = (given or DocumentMetadata()).cleaned()
-        steps = add_documents(self.parts, found, sources=sources, given=about)
+        steps = add_documents(parts, found, sources=sources, given=about)
         async with aclosing(steps):
             async for step in steps:
                 yield step
@@ -98,7 +97,8 @@ class Engine:
     ) -> bool:
         """Build what makes a large index quick to search where it is missing; True if built."""
         found = await self._collection(collection)
-        index = self.parts.open_index(found.table)
+        parts = await asyncio.to_thread(components_of, self.parts, found)
+        index = parts.open_index(found.table)
         if not await index.needs_build():
             return False
         say("Building the index for searching.")
@@ -117,7 +117,7 @@ class Engine:
         found = await self._collection(collection)
         possible = [each for each in ids if each.isascii()]
         there = await asyncio.to_thread(self.parts.catalogue.documents_by_id, found, possible)
-        gone = await upkeep.remove(self.parts, found, ids=ids)
+        gone = await upkeep.remove(await self._parts_of(found), found, ids=ids)
         await asyncio.to_thread(forget_documents, self.parts, gone)
         await forget_mirrored(self.parts, found.name, [each.source for each in there.values()])
         return gone
@@ -144,19 +144,34 @@ class Engine:
     async def remove_collection(self, name: str) -> None:
         """Delete a collection with its documents and its queries."""
         found = await self._collection(name)
-        gone = await upkeep.delete_collection(self.parts, found)
+        gone = await upkeep.delete_collection(await self._parts_of(found), found)
         await asyncio.to_thread(forget_documents, self.parts, gone)
         await asyncio.to_thread(shutil.rmtree, mirror_folder(self.parts, name), ignore_errors=True)
 
-    async def reindex(self, *, collection: str | None = None) -> AsyncIterator[IngestProgress]:
-        """Rebuild the index next to the active one, then switch."""
+    async def reindex(
+        self, *, collection: str | None = None, change_embedder: bool = False
+    ) -> AsyncIterator[IngestProgress]:
+        """Rebuild the index next to the active one, then switch.
+
+        The embedder is the index's own, or the engine's with ``change_embedder`` and where the
+        index's cannot be opened.
+        """
         found = await self._collection(collection)
-        async for step in upkeep.rebuild(self.parts, found):
+        parts = self.parts if change_embedder else await self._parts_of(found)
+        await asyncio.to_thread(require_egress, parts)
+        async for step in upkeep.rebuild(parts, found):
             yield step
+
+    async def drop_old(self, *, collection: str | None = None) -> bool:
+        """Remove the index of the embedder before; False where none is kept."""
+        found = await self._collection(collection)
+        return await upkeep.drop_kept(self.parts, found)
 
     async def health(self, *, collection: str | None = None) -> upkeep.Health:
         """Check configuration, catalogue and index."""
-        return await upkeep.health_check(self.parts, await self._find(collection))
+        found = await self._find(collection)
+        parts = self.parts if found is None else await self._parts_of(found)
+        return await upkeep.health_check(parts, found)
 
     # --- queries ------------------------------------------------------------------------------
 
@@ -329,6 +344,13 @@ class Engine:
         if tokens:
             # A disconnected client cancels this task; the tokens are counted nevertheless.
             await asyncio.shield(asyncio.to_thread(count))
+
+    async def _parts_of(self, collection: Collection) -> Components:
+        """Return the components with the index's embedder, or else the engine's own."""
+        try:
+            return await asyncio.to_thread(components_of, self.parts, collection)
+        except IndexMismatch:
+            return self.parts
 
     async def _collection(self, name: str | None) -> Collection:
         wanted = name or self.parts.settings.collection

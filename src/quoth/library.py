@@ -162,7 +162,8 @@ class Library:
         """Rebuild the index, e.g. after a change of embedder; searches continue meanwhile."""
 
         async def rebuild() -> None:
-            async for _ in self._engine.reindex():
+            chosen = self._engine.parts.settings.embedder is not None
+            async for _ in self._engine.reindex(change_embedder=chosen):
                 pass
 
         self._run(rebuild())

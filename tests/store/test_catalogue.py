@@ -17,7 +17,7 @@ from quoth.core.types import Document
 from quoth.store.catalogue import BATCH, Catalogue
 from quoth.store.database import open_database
 from quoth.store.history import StoredRecord
-from quoth.store.rows import ChunkContext, Collection, digest
+from quoth.store.rows import ChunkContext, Collection, IndexBuild, digest
 from quoth.store.schema import metadata
 from tests.support.made_documents import IDENTITY, entry, open_catalogue
 
@@ -94,7 +94,7 @@ def test_an_unknown_collection_is_answered_with_those_there_are(shelf: Shelf) ->
 def test_switching_lets_another_table_serve(shelf: Shelf) -> None:
     catalogue, collection = shelf
     other = replace(IDENTITY, embedder="other")
-    assert catalogue.switch_index(collection, table="c_2", identity=other)
+    assert catalogue.switch_index(collection, IndexBuild("c_2", other, "folder"))
     found = catalogue.collection("default")
     assert (found.table, found.identity) == ("c_2", other)
     assert found.index_version != collection.index_version
@@ -103,7 +103,7 @@ def test_switching_lets_another_table_serve(shelf: Shelf) -> None:
 def test_switching_is_refused_when_the_collection_has_changed(shelf: Shelf) -> None:
     catalogue, collection = shelf
     catalogue.commit(collection, [entry("d1")])
-    assert not catalogue.switch_index(collection, table="c_2", identity=IDENTITY)
+    assert not catalogue.switch_index(collection, IndexBuild("c_2", IDENTITY))
     assert catalogue.collection("default").table == collection.table
 
 
@@ -147,7 +147,7 @@ def test_a_commit_is_done_as_a_whole_or_not_at_all(shelf: Shelf) -> None:
 
 def test_a_commit_is_refused_when_another_table_serves(shelf: Shelf) -> None:
     catalogue, collection = shelf
-    catalogue.switch_index(collection, table="c_2", identity=IDENTITY)
+    catalogue.switch_index(collection, IndexBuild("c_2", IDENTITY))
     assert catalogue.commit(collection, [entry("d1")]) is None
     assert catalogue.commit(catalogue.collection("default"), [entry("d1")]) == ()
 
@@ -300,7 +300,7 @@ def test_their_collections_are_not_named(shelf: Shelf, theirs: Shelf) -> None:
         (lambda ours, own, foreign: ours.commit(own, [entry("d1", source="/a.md")]), ()),
         (lambda ours, own, foreign: ours.commit(foreign, [entry("t1", chunks=1)]), None),
         (
-            lambda ours, own, foreign: ours.switch_index(foreign, table="c", identity=IDENTITY),
+            lambda ours, own, foreign: ours.switch_index(foreign, IndexBuild("c", IDENTITY)),
             False,
         ),
     ],

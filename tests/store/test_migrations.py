@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import Connection, MetaData, Text, select, text
 
 from quoth.core.errors import ConfigError, StorageFull
+from quoth.store.catalogue import Catalogue
 from quoth.store.copy import copy_rows
 from quoth.store.database import open_database
 from quoth.store.migrate import revision
@@ -91,8 +92,12 @@ def test_a_catalogue_of_every_version_opens_with_all_its_rows(tmp_path: Path, ve
     file = tmp_path / "home" / "catalogue.sqlite"
     lay_out(version, file, tmp_path)
     before = look(file)
-    open_database(file).close()
+    catalogue = Catalogue(open_database(file), tenant="local")
+    assert catalogue.collection("default").kept is None  # its new checksum is right
+    catalogue.close()
     after = look(file, within=before)
+    for row in (*before["collections"], *after["collections"]):
+        row.pop("checksum", None)  # covers the columns that are new
     for row in after["queries"] if version < "0003" else ():
         assert row.pop("status", "answered") == "answered"
     assert after == before

@@ -29,7 +29,7 @@ from quoth.core.types import (
 from quoth.store import outline
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
-from quoth.store.rows import Collection, Entry
+from quoth.store.rows import Collection, Entry, IndexBuild
 from quoth.store.schema import HEAD, metadata, spots
 from tests.support.databases import step
 from tests.support.made_documents import IDENTITY, entry, open_catalogue
@@ -336,7 +336,7 @@ def test_a_rebuild_keeps_what_was_learnt_with_the_same_identity(
     library[0].tune(library[1], LEARNT)
     tuned = library[0].collection("default")
     identity = replace(IDENTITY, embedder=embedder)
-    assert library[0].switch_index(tuned, table="c_2", identity=identity)
+    assert library[0].switch_index(tuned, IndexBuild("c_2", identity))
     assert library[0].collection("default").tuning == kept
 
 

@@ -17,7 +17,7 @@ from quoth.engine import Engine
 from quoth.evaluation.datasets import CorpusRow, corpus_hash
 from quoth.pipeline.add import PIPELINE, make_entry
 from quoth.pipeline.commit import write_batch
-from quoth.pipeline.components import embedding_fingerprint
+from quoth.pipeline.components import make_collection
 from quoth.store.rows import Entry, digest
 from quoth.text.analyzer import ANALYSER
 
@@ -48,9 +48,7 @@ async def open_corpus(
 async def index_corpus(engine: Engine, corpus: Sequence[CorpusRow], *, progress: Progress) -> None:
     """Add every row of a corpus as a document of its own, unless it is there already."""
     parts = engine.parts
-    collection = await asyncio.to_thread(
-        parts.catalogue.make_collection, COLLECTION, identity=embedding_fingerprint(parts.embedder)
-    )
+    collection = await asyncio.to_thread(make_collection, parts, COLLECTION)
     ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
     rows = [(digest(collection.id, row.id), row) for row in corpus]
     missing = [(key, row) for key, row in rows if key not in ready]

@@ -137,13 +137,31 @@ class Prober:
         self, questions: Sequence[MadeQuestion], *, progress: Progress
     ) -> list[ProbeResult]:
         """Ask what was made of the collection."""
+        return [
+            await self._asked(each.text, each.language, keyword, semantic, made=each)
+            for each, keyword, semantic in await self._rankings(questions, progress=progress)
+        ]
+
+    async def ranked(
+        self, questions: Sequence[MadeQuestion], *, progress: Progress
+    ) -> list[ProbeResult]:
+        """Ask what was made of the collection, without the signs of an answer."""
+        return [
+            ProbeResult(each.language, tuple(keyword), tuple(semantic), each.accepted, None)
+            for each, keyword, semantic in await self._rankings(questions, progress=progress)
+        ]
+
+    async def _rankings(
+        self, questions: Sequence[MadeQuestion], *, progress: Progress
+    ) -> list[tuple[MadeQuestion, list[Scored], list[Scored]]]:
+        """Return what each leg finds for each question."""
         vectors = await self._embed([each.text for each in questions], progress=progress)
         rests: list[Matrix] = []
         for at in range(0, len(questions), BATCH):
             progress("Embedding", at, len(questions))
             chunks = [each.chunk for each in questions[at : at + BATCH]]
             rests.extend(await chunk_vectors(chunks, embedder=self._parts.embedder))
-        asked = []
+        found = []
         for at, each in enumerate(questions):
             progress("Asking", at, len(questions))
             keyword, semantic = await self._legs(each.text, vectors[at])
@@ -152,8 +170,8 @@ class Prober:
                 keyword, semantic = await self._without_sentence(
                     each, keyword, semantic, likeness=likeness
                 )
-            asked.append(await self._asked(each.text, each.language, keyword, semantic, made=each))
-        return asked
+            found.append((each, keyword, semantic))
+        return found
 
     async def other(
         self, questions: Sequence[tuple[str, str]], *, progress: Progress

@@ -27,7 +27,7 @@ from quoth.evaluation.corpus import Progress
 from quoth.evaluation.made_questions import make_questions
 from quoth.evaluation.probe import Bm25Index, Prober, ProbeResult, everyday_questions
 from quoth.evaluation.significance import compare_series
-from quoth.pipeline.components import require_same_identity
+from quoth.pipeline.components import components_of
 from quoth.retrieval.calibration import (
     QUESTION_SIGNALS,
     UNREAD,
@@ -96,14 +96,14 @@ async def tune(engine: Engine, *, collection: str | None = None, progress: Progr
     parts = engine.parts
     name = collection or parts.settings.collection
     scope = await asyncio.to_thread(parts.catalogue.collection, name)
-    require_same_identity(scope, parts.embedder)
+    parts = await asyncio.to_thread(components_of, parts, scope)
     documents = {
         each.document_id: each
         for each in await engine.documents(collection=name)
         if each.status == "ready"
     }
     progress("Making questions", 0, 1)
-    chunks = await asyncio.to_thread(_sample, engine, documents)
+    chunks = await asyncio.to_thread(sample_chunks, engine, documents)
     made = await asyncio.to_thread(
         make_questions, chunks, title_of=lambda key: documents[key].title, most=MOST
     )
@@ -132,7 +132,7 @@ def choose_weight(asked: Sequence[ProbeResult], *, shipped: float) -> BestWeight
     few questions. It stays as shipped where the gain may be chance, unless that lies below the
     better leg; what is chosen never does.
     """
-    ranks = np.array([[_reciprocal_rank(each, weight) for weight in GRID] for each in asked])
+    ranks = np.array([[reciprocal_rank(each, weight) for weight in GRID] for each in asked])
     means = ranks.mean(axis=0)
     at = {weight: place for place, weight in enumerate(GRID)}
     before = at[_on_grid(shipped)]
@@ -246,7 +246,8 @@ def _reaching(calibration: Calibration, asked: Sequence[ProbeResult], threshold:
     return sum(found) / len(found) if found else 0.0
 
 
-def _reciprocal_rank(asked: ProbeResult, dense_weight: float) -> float:
+def reciprocal_rank(asked: ProbeResult, dense_weight: float) -> float:
+    """Return one over the place of the first passage that counts, 0 beyond the first ones."""
     for rank, each in enumerate(asked.fused(dense_weight)[:RANKED], start=1):
         if each.chunk_id in asked.accepted:
             return 1 / rank
@@ -257,7 +258,7 @@ def _on_grid(weight: float) -> float:
     return min(GRID, key=lambda each: (abs(each - weight), each))
 
 
-def _sample(engine: Engine, documents: Mapping[str, Document]) -> list[Chunk]:
+def sample_chunks(engine: Engine, documents: Mapping[str, Document]) -> list[Chunk]:
     """Read whole documents, chosen evenly and always the same, until there are enough chunks."""
     ids = sorted(documents)
     chunks: list[Chunk] = []

@@ -20,7 +20,7 @@ from quoth.history.explain import (
     texts_of,
     ways_of,
 )
-from quoth.pipeline.components import Components
+from quoth.pipeline.components import Components, components_of
 from quoth.pipeline.record import CollectionTrace, Record
 from quoth.query.filters.parse import FIELDS
 from quoth.store.catalogue import Catalogue
@@ -141,6 +141,7 @@ async def why_not(text: str, record: Record, *, parts: Components) -> WhyNot:
             continue
         if collection.index_version != each.version:
             notes.append(f"The collection '{each.collection}' has changed since the question.")
+        parts = await asyncio.to_thread(components_of, parts, collection)
         held = await holding(text, parts=parts, collection=collection)
         chunks = nearest(held.chunks, within=each)
         found = await _passed(chunks, collection, within=each, record=record, parts=parts)

@@ -23,8 +23,8 @@ from quoth.core.errors import BackendError, IndexMismatch
 from quoth.core.types import Chunk
 from quoth.operations.tenant_data import DeletionReceipt, TenantData
 from quoth.pipeline.commit import chunk_vectors
-from quoth.pipeline.components import Components, require_same_identity, token_stores
-from quoth.pipeline.maintain import DROP_AFTER_S
+from quoth.pipeline.components import Components, components_of, token_stores
+from quoth.pipeline.maintain import DROP_AFTER_S, drop_kept
 from quoth.pipeline.record import Record
 from quoth.pipeline.record_codec import decode_record, pack
 from quoth.pipeline.remote import clear_mirrors
@@ -196,7 +196,9 @@ async def delete_everything(parts: Components) -> tuple[DeletionReceipt, PurgeRe
     collections = await asyncio.to_thread(catalogue.collections)
     proof = await asyncio.to_thread(TenantData.of(catalogue).delete)
     for collection in collections:
-        await parts.open_index(collection.table).drop()
+        for build in (collection.build, collection.kept):
+            if build is not None:
+                await parts.open_index(build.table).drop()
     return proof, await purge(parts)
 
 
@@ -204,9 +206,10 @@ async def _rewrite(parts: Components, collection: Collection) -> list[str]:
     """Carry what is there over to a new index, and drop the old one with all its versions."""
     name = collection.name
     try:
-        require_same_identity(collection, parts.embedder)
+        parts = await asyncio.to_thread(components_of, parts, collection)
     except IndexMismatch as error:
         return [str(error)]
+    await drop_kept(parts, collection)
     stem = collection.table.rpartition("_")[0]
     for _ in range(TRIES):
         table = f"{stem}_{uuid4().hex[:12]}"
@@ -217,7 +220,7 @@ async def _rewrite(parts: Components, collection: Collection) -> list[str]:
         await target.optimize()
         await target.build()
         if await asyncio.to_thread(
-            parts.catalogue.switch_index, collection, table=table, identity=collection.identity
+            parts.catalogue.switch_index, collection, replace(collection.build, table=table)
         ):
             await asyncio.sleep(DROP_AFTER_S)  # for queries that began with the old table
             await parts.open_index(collection.table).drop()

@@ -17,11 +17,11 @@ from quoth.ingest.contextual_embeddings import prefixed_vectors
 from quoth.ingest.enrich.summaries import make_summaries
 from quoth.pipeline.components import (
     Components,
+    components_of,
     delete_tokens,
     embedding_fingerprint,
     model_names,
     put_tokens,
-    require_same_identity,
 )
 from quoth.pipeline.partial_vectors import PartialVectors
 from quoth.store.rows import Collection, Entry
@@ -60,9 +60,11 @@ async def write_batch(
 
     A large document comes alone: its vectors are saved part by part, so that a stop loses little.
     """
+    now = await asyncio.to_thread(parts.catalogue.collection, collection.name)
+    parts = await asyncio.to_thread(components_of, parts, now)
     chunks = [chunk for entry in batch for chunk in entry.chunks]
     source = batch[0].document.title
-    known = await known_vectors(parts, collection, batch)
+    known = await known_vectors(parts, now, batch)
     absent = [chunk for chunk in chunks if embedded_text(chunk) not in known]
     partial = None
     if len(batch) == 1 and len(absent) > EMBED_CHUNKS:
@@ -165,6 +167,15 @@ async def chunk_vectors(chunks: Sequence[Chunk], *, embedder: Embedder) -> Matri
     )
 
 
+async def _embed_again(
+    parts: Components, chunks: Sequence[Chunk]
+) -> tuple[Matrix, list[TokenRows]]:
+    starts = range(0, len(chunks), EMBED_CHUNKS)
+    made = [await embed_chunks(parts, chunks[at : at + EMBED_CHUNKS]) for at in starts]
+    vectors = np.concatenate([rows for rows, _tokens in made])
+    return vectors, [each for _rows, tokens in made for each in tokens]
+
+
 async def commit_entries(
     parts: Components,
     name: str,
@@ -177,7 +188,10 @@ async def commit_entries(
     """Write chunks of ready entries to the index, then make them visible in the catalogue."""
     while True:
         collection = await asyncio.to_thread(parts.catalogue.collection, name)
-        require_same_identity(collection, parts.embedder)
+        if collection.identity != embedding_fingerprint(parts.embedder):
+            # Another embedder has rebuilt the index meanwhile.
+            parts = await asyncio.to_thread(components_of, parts, collection)
+            vectors, tokens = await _embed_again(parts, chunks)
         index = parts.open_index(collection.table)
         await index.upsert(chunks, vectors=vectors)
         await put_tokens(parts, chunks, tokens)

@@ -12,7 +12,7 @@ from cachetools import LRUCache
 
 from quoth.answering.prompts import PROMPTS, Prompt
 from quoth.core.circuit_breaker import CircuitBreaker
-from quoth.core.errors import IndexMismatch, InputError
+from quoth.core.errors import ConfigError, IndexMismatch, InputError
 from quoth.core.object_folder import ObjectFolder
 from quoth.core.outline import CollectionOutline
 from quoth.core.prices import LatencyEstimator
@@ -39,7 +39,7 @@ from quoth.pipeline.answer_cache import AnswerCache
 from quoth.query.entity_index import EntityIndex, build_entity_index
 from quoth.store.catalogue import Catalogue
 from quoth.store.ingest_jobs import Jobs
-from quoth.store.rows import Collection
+from quoth.store.rows import Collection, IndexBuild
 from quoth.text.analyzer import ANALYSER
 
 MAX_ENTRIES = 8
@@ -117,6 +117,18 @@ class FileParser(Protocol):
         ...
 
 
+class OtherEmbedders(Protocol):
+    """Opens the components of the embedders that other indexes were built with."""
+
+    def remote(self, build: IndexBuild) -> tuple[RemotePart, ...]:
+        """Return the components on servers that an index needs; raises ConfigError."""
+        ...
+
+    def open(self, build: IndexBuild) -> Components:
+        """Return the tenant's components, opened once; raises ConfigError, MissingExtra."""
+        ...
+
+
 class IngestWorkers(Protocol):
     """Processes, also on other machines, that read files and embed chunks for this one."""
 
@@ -141,6 +153,10 @@ class Components:
     readers: FileParser
     pages: PdfPages
     outlines: OutlineCache
+    embedder_setting: str = ""
+    """The setting that opens the embedder again, as the catalogue stores it."""
+    others: OtherEmbedders | None = None
+    """The embedders of collections that another one than ``embedder`` indexed."""
     remote: tuple[RemotePart, ...] = ()
     """The components on servers, beside language models."""
     files: ObjectFolder | None = None
@@ -246,6 +262,36 @@ def embedding_fingerprint(embedder: Embedder) -> IndexIdentity:
         document_prefix=embedder.document_prefix,
         analyser=ANALYSER,
     )
+
+
+def make_collection(parts: Components, name: str) -> Collection:
+    """Return the collection of that name, made for the components' embedder if it is not there."""
+    return parts.catalogue.make_collection(
+        name,
+        identity=embedding_fingerprint(parts.embedder),
+        embedder=parts.embedder_setting,
+    )
+
+
+def components_of(parts: Components, collection: Collection) -> Components:
+    """Return the components with the embedder that built the collection's index.
+
+    The first use opens the embedder, which blocks. Raises IndexMismatch where it cannot be opened.
+    """
+    if collection.identity == embedding_fingerprint(parts.embedder):
+        return parts
+    if parts.others is not None and collection.embedder:
+        try:
+            other = parts.others.open(collection.build)
+        except ConfigError as error:
+            raise IndexMismatch(
+                f"The collection '{collection.name}' was indexed with "
+                f"{collection.identity.embedder}, which cannot be opened here. {error}"
+            ) from error
+        require_same_identity(collection, other.embedder)
+        return other
+    require_same_identity(collection, parts.embedder)
+    return parts
 
 
 def require_same_identity(collection: Collection, embedder: Embedder) -> None:

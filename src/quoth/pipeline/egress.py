@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from quoth.core.embedder_wrapper import EmbedderWrapper
-from quoth.core.errors import Denied, EmbeddingError
+from quoth.core.errors import ConfigError, Denied, EmbeddingError
 from quoth.core.protocols import AsksModel, EncodedQuery, Generator, Matrix, Role
 from quoth.pipeline.components import Components
 from quoth.store.privacy_settings import PrivacySettings, PrivacyStore, TokenQuota
@@ -94,7 +95,15 @@ def require_egress(parts: Components) -> None:
 
 
 def list_egress(parts: Components) -> tuple[EgressEntry, ...]:
-    """List destinations of texts if the tenant permits egress; empty if all is local."""
+    """List destinations of texts if the tenant permits egress; empty if all is local.
+
+    Blocks for a look-up of the collections, whose indexes may have embedders of their own.
+    """
+    remote, embedders = dict.fromkeys(parts.remote), parts.others
+    for collection in parts.catalogue.collections() if embedders else ():
+        if embedders and collection.embedder not in ("", parts.embedder_setting):
+            with suppress(ConfigError):  # nothing is sent to what cannot be opened
+                remote |= dict.fromkeys(embedders.remote(collection.build))
     models = (model for each in parts.models for model in unwrap_models(each))
     written = (
         EgressEntry(model.endpoint, model.provider, model.model, TOLD, model.local)
@@ -103,7 +112,7 @@ def list_egress(parts: Components) -> tuple[EgressEntry, ...]:
     )
     others = (
         EgressEntry(part.endpoint, *_names(part.name), part.what, part.local)
-        for part in parts.remote
+        for part in remote
         if part.endpoint
     )
     return (*written, *others)

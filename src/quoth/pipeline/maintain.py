@@ -23,7 +23,7 @@ from quoth.pipeline.components import (
     put_tokens,
     require_same_identity,
 )
-from quoth.store.rows import Collection
+from quoth.store.rows import Collection, IndexBuild
 
 MIN_FREE_MB = 500
 DROP_AFTER_S = 1.0
@@ -226,21 +226,40 @@ async def delete_collection(parts: Components, collection: Collection) -> tuple[
     gone = await asyncio.to_thread(parts.catalogue.delete_collection, collection)
     # Catalogue first: index rows left by a crash are unreachable.
     parts.cache.clear()
-    await parts.open_index(collection.table).drop()
+    for build in (collection.build, collection.kept):
+        if build is not None:
+            await parts.open_index(build.table).drop()
     await delete_tokens(parts, gone)
     return gone
+
+
+async def drop_kept(parts: Components, collection: Collection) -> bool:
+    """Remove the index of the embedder before; False where none is kept."""
+    if collection.kept is None:
+        return False
+    # Catalogue first: what a crash leaves of the table is removed by a purge.
+    await asyncio.to_thread(parts.catalogue.forget_kept, collection)
+    await parts.open_index(collection.kept.table).drop()
+    return True
 
 
 async def rebuild(parts: Components, collection: Collection) -> AsyncIterator[IngestProgress]:
     """Rebuild the index with this process's embedder, next to the active one, then switch.
 
     Searches use the old index until the new one is complete. Documents added or removed meanwhile
-    are applied before the switch.
+    are applied before the switch. The index of another embedder is kept, and where that of this
+    one was kept before, only what it lacks is embedded.
     """
-    table = _next_table(collection.table)
+    identity = embedding_fingerprint(parts.embedder)
+    kept = collection.kept
+    back = kept if kept is not None and kept.identity == identity != collection.identity else None
+    table = _next_table(collection.table) if back is None else back.table
     index = parts.open_index(table)
-    await index.drop()
     written: set[str] = set()
+    if back is None:
+        await index.drop()
+    else:
+        written = await _take_over(parts, collection, back)
     while True:
         collection = await asyncio.to_thread(parts.catalogue.collection, collection.name)
         ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
@@ -255,13 +274,25 @@ async def rebuild(parts: Components, collection: Collection) -> AsyncIterator[In
         if await asyncio.to_thread(
             parts.catalogue.switch_index,
             collection,
-            table=table,
-            identity=embedding_fingerprint(parts.embedder),
+            IndexBuild(table, identity, parts.embedder_setting),
         ):
             break
     # Queries that began before the switch still read the old one.
     await asyncio.sleep(DROP_AFTER_S)
-    await parts.open_index(collection.table).drop()
+    if collection.identity == identity:
+        await parts.open_index(collection.table).drop()
+    elif kept is not None and back is None:
+        await parts.open_index(kept.table).drop()
+
+
+async def _take_over(parts: Components, collection: Collection, kept: IndexBuild) -> set[str]:
+    """Return the documents whose rows a kept index has, as they are now; delete its other rows."""
+    index = parts.open_index(kept.table)
+    stored = await index.document_ids()
+    same = await asyncio.to_thread(parts.catalogue.unchanged, collection, kept.replaced_at)
+    written = {key for key, chunks in stored.items() if same.get(key) == chunks}
+    await index.delete(sorted(set(stored) - written))
+    return written
 
 
 async def copy_chunks(

@@ -27,7 +27,7 @@ from quoth.pipeline.budget import (
     note_withheld,
     within_budget,
 )
-from quoth.pipeline.components import Components, require_same_identity
+from quoth.pipeline.components import Components, components_of, require_same_identity
 from quoth.pipeline.egress import apply_privacy_settings
 from quoth.pipeline.strategies import (
     Pool,
@@ -167,25 +167,15 @@ async def open_request(
     ``writes`` means that an answer is wanted. Raises InputError, NotFound and IndexMismatch.
     """
     question, meter = request.question, UsageMeter()
-    parts = replace(parts, embedder=MeteredEmbedder(parts.embedder, meter))
-    if request.model:
-        parts = replace(parts, generator=parts.model_named(request.model))
     searches = not (writes and is_small_talk(question))
     if request.checked and searches:
         with trace.stage("understand"):
             validate(question)
-    reading = asyncio.to_thread(_read_tenant, parts, request, meter)
-    if plan.mode == "keyword" or not searches:
-        encoded, (allowed, view) = None, await reading
-    elif not all(part.local for part in parts.remote):
-        # Whether the question may be sent is known only then.
-        allowed, view = await reading
+    # Which embedder the index has, and whether the question may be sent, is known after that.
+    allowed, view = await asyncio.to_thread(_read_tenant, parts, request, meter)
+    encoded = None
+    if plan.mode != "keyword" and searches:
         encoded = await encode_query(question, embedder=allowed.embedder, trace=trace)
-    else:
-        encoding = encode_query(question, embedder=parts.embedder, trace=trace)
-        encoded, (allowed, view) = await asyncio.gather(encoding, reading)
-    for collection, _outline in view.collections:
-        require_same_identity(collection, parts.embedder)
     if allowed.generation_disabled_reason:
         note_withheld(plan, reason=allowed.generation_disabled_reason, trace=trace, writes=writes)
     query_id = f"q_{uuid4().hex[:12]}"
@@ -196,10 +186,16 @@ def _read_tenant(
     parts: Components, request: Request, meter: UsageMeter
 ) -> tuple[Components, CollectionView]:
     """Return the permitted components with metered models, and the collections to search."""
-    parts = apply_privacy_settings(parts)
-    parts = meter_models(parts, meter)
     names = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
-    return parts, CollectionView(*parts.outlines.read(names))
+    view = CollectionView(*parts.outlines.read(names))
+    for collection, _outline in view.collections[:1]:
+        parts = components_of(parts, collection)
+    for collection, _outline in view.collections[1:]:
+        require_same_identity(collection, parts.embedder)
+    parts = replace(parts, embedder=MeteredEmbedder(parts.embedder, meter))
+    if request.model:
+        parts = replace(parts, generator=parts.model_named(request.model))
+    return meter_models(apply_privacy_settings(parts), meter), view
 
 
 def _vector_for_heads(context: RequestContext) -> Matrix | None:

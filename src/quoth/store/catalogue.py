@@ -4,36 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Any, TypeVar
-from uuid import uuid4
+from typing import TypeVar
 
-from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, delete, func, insert, or_, select
 
-from quoth.core.calibration import Tuning
-from quoth.core.errors import NotFound, StoreDown
-from quoth.core.types import Chunk, Document, IndexIdentity
-from quoth.store.checksums import first_intact, intact
+from quoth.core.errors import NotFound
+from quoth.core.types import Chunk, Document
+from quoth.store.checksums import intact
+from quoth.store.collections import CollectionRows
 from quoth.store.database import Database
 from quoth.store.history import QueryHistory
 from quoth.store.outline import OutlineReader, write_map
-from quoth.store.prepared import COLLECTION, NEAR, OF_CHUNKS, OF_DOCUMENTS
+from quoth.store.prepared import NEAR, OF_CHUNKS, OF_DOCUMENTS
 from quoth.store.rows import (
     ChunkContext,
     Collection,
     Entry,
     chunk_from_row,
     chunk_to_row,
-    collection_from_row,
-    digest,
     document_from_job,
     document_from_row,
     document_to_row,
-    now,
-    pack_tuning,
 )
-from quoth.store.schema import chunks, collections, documents, jobs, queries, shares, tasks
-from quoth.text.json_codec import dump
+from quoth.store.schema import chunks, collections, documents, jobs
 
 T = TypeVar("T")
 
@@ -41,115 +34,12 @@ BATCH = 400
 """Ids in one statement; SQLite allows more, PostgreSQL plans well up to about here."""
 
 
-class Catalogue(OutlineReader, QueryHistory):
+class Catalogue(CollectionRows, OutlineReader, QueryHistory):
     """The catalogue of one tenant: its collections, documents, chunks and history."""
 
     def __init__(self, database: Database, *, tenant: str) -> None:
         super().__init__(database, tenant=tenant)
         self._languages: dict[tuple[str, str], tuple[str, ...]] = {}
-
-    def _is_collection(self, collection: Collection) -> Any:
-        return and_(collections.c.tenant == self.tenant, collections.c.id == collection.id)
-
-    # --- collections --------------------------------------------------------------------------
-
-    def collections(self) -> list[Collection]:
-        """List the collections, by name."""
-        statement = select(collections).where(collections.c.tenant == self.tenant)
-        with self.reading() as connection:
-            ordered = statement.order_by(collections.c.name)
-            return [collection_from_row(row) for row in connection.execute(ordered)]
-
-    def collection(self, name: str) -> Collection:
-        """Return the collection of that name; raises NotFound naming those there are."""
-        found = self.find_collection(name)
-        if found is None:
-            names = [collection.name for collection in self.collections()]
-            there = f"There are: {', '.join(names)}." if names else "Nothing was added yet."
-            raise NotFound(
-                f"There is no collection '{name}' in this library. {there} Make it with: quoth "
-                f"{'' if name == 'default' else f'--collection {name} '}add PATH"
-            )
-        return found
-
-    def find_collection(self, name: str) -> Collection | None:
-        """Return the collection of that name, or None."""
-        with self.reading() as connection:
-            row = connection.execute(COLLECTION, {"tenant": self.tenant, "name": name}).first()
-        if row is not None and first_intact([row]) is None:
-            raise StoreDown(f"The row of the collection '{name}' is damaged. Look at: quoth doctor")
-        return None if row is None else collection_from_row(row)
-
-    def make_collection(self, name: str, *, identity: IndexIdentity) -> Collection:
-        """Return the collection of that name, making it with this identity if it is not there."""
-        found = self.find_collection(name)
-        if found is not None:
-            return found
-        key = digest(self.tenant, name)
-        with self.writing("make collection") as connection:
-            known = select(collections.c.id).where(collections.c.id == key)
-            if connection.execute(known).first() is None:
-                connection.execute(
-                    insert(collections).values(
-                        id=key,
-                        tenant=self.tenant,
-                        name=name,
-                        # Never used before: what was remembered of a collection that was deleted
-                        # must not pass for its namesake's.
-                        index_table=f"c_{key}_{uuid4().hex[:12]}",
-                        identity=dump(asdict(identity)),
-                        version=0,
-                        created_at=now(),
-                    )
-                )
-        return self.collection(name)
-
-    def switch_index(self, collection: Collection, *, table: str, identity: IndexIdentity) -> bool:
-        """Switch the collection to another index table, unless it has changed since it was read.
-
-        The tuning belongs to one embedding fingerprint and is dropped with it.
-        """
-        kept = collections.c.tuning if identity == collection.identity else None
-        with self.writing("switch index") as connection:
-            done = connection.execute(
-                update(collections)
-                .where(self._is_collection(collection), collections.c.version == collection.version)
-                .values(
-                    index_table=table,
-                    identity=dump(asdict(identity)),
-                    tuning=kept,
-                    version=collections.c.version + 1,
-                )
-            )
-        return bool(done.rowcount)
-
-    def tune(self, collection: Collection, tuning: Tuning | None) -> bool:
-        """Store the tuning of a collection, unless its index has changed since."""
-        packed = None if tuning is None else pack_tuning(tuning)
-        with self.writing("tune collection") as connection:
-            same = collections.c.index_table == collection.table
-            done = connection.execute(
-                update(collections)
-                .where(self._is_collection(collection), same)
-                .values(tuning=packed, version=collections.c.version + 1)
-            )
-        return bool(done.rowcount)
-
-    def delete_collection(self, collection: Collection) -> tuple[str, ...]:
-        """Delete a collection with all dependent rows; return the ids of its documents.
-
-        Queries to this collection only are deleted too, since their answers quote it, and so are
-        its shares and pending uploads.
-        """
-        ids = select(documents.c.id).where(self.for_tenant(documents, collection))
-        waiting = select(jobs.c.document_id).where(self.for_tenant(jobs, collection))
-        with self.writing("delete collection") as connection:
-            gone = sorted(row[0] for row in connection.execute(ids.union(waiting)))
-            for table in (queries, shares, tasks):
-                of_it = table.c.collection == collection.name
-                connection.execute(delete(table).where(table.c.tenant == self.tenant, of_it))
-            connection.execute(delete(collections).where(self._is_collection(collection)))
-        return tuple(gone)
 
     # --- documents ----------------------------------------------------------------------------
 
@@ -185,6 +75,14 @@ class Catalogue(OutlineReader, QueryHistory):
         )
         with self.reading() as connection:
             return [row.title for row in connection.execute(statement.order_by(documents.c.title))]
+
+    def unchanged(self, collection: Collection, since: str) -> dict[str, int]:
+        """Return the number of chunks of the ready documents that are as they were at a time."""
+        statement = select(documents.c.id, documents.c.chunks).where(
+            self.for_tenant(documents, collection), documents.c.added_at < since
+        )
+        with self.reading() as connection:
+            return {row.id: row.chunks for row in connection.execute(statement)}
 
     def ready_ids(self, collection: Collection) -> set[str]:
         """Return the ids of all ready documents."""
@@ -302,13 +200,6 @@ class Catalogue(OutlineReader, QueryHistory):
         """Delete documents of the collection with all dependent rows."""
         connection.execute(
             delete(documents).where(self.for_tenant(documents, collection), documents.c.id.in_(ids))
-        )
-
-    def _bump(self, connection: Connection, collection: Collection) -> None:
-        connection.execute(
-            update(collections)
-            .where(self._is_collection(collection))
-            .values(version=collections.c.version + 1)
         )
 
     # --- chunks -------------------------------------------------------------------------------

@@ -49,8 +49,25 @@ def words(most: int | None = None) -> TypeEngine[Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexBuild:
+    """An index of a collection: its table, its identity, and the setting of its embedder.
+
+    ``embedder`` is empty where it is not known, ``replaced_at`` while the index is in use.
+    """
+
+    table: str
+    identity: IndexIdentity
+    embedder: str = ""
+    replaced_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Collection:
-    """A named set of documents with one index identity; `table` is the index that serves it."""
+    """A named set of documents with one index identity; `table` is the index that serves it.
+
+    ``embedder`` is the setting that opens the identity's embedder, ``kept`` the index of the one
+    that it had before.
+    """
 
     id: str
     name: str
@@ -58,6 +75,13 @@ class Collection:
     identity: IndexIdentity
     version: int
     tuning: Tuning | None = None
+    embedder: str = ""
+    kept: IndexBuild | None = None
+
+    @property
+    def build(self) -> IndexBuild:
+        """Return the index that serves it."""
+        return IndexBuild(self.table, self.identity, self.embedder)
 
     @property
     def index_version(self) -> str:
@@ -111,7 +135,20 @@ def collection_from_row(row: Any) -> Collection:
         identity,
         row.version,
         tuning=None if row.tuning is None else unpack_tuning(row.tuning),
+        embedder=row.embedder or "",
+        kept=None if row.kept is None else unpack_build(row.kept),
     )
+
+
+def pack_build(build: IndexBuild) -> str:
+    """Encode an index as JSON; `unpack_build` restores it."""
+    return dump(asdict(build))
+
+
+def unpack_build(packed: str) -> IndexBuild:
+    """Read what `pack_build` wrote."""
+    values = json.loads(packed)
+    return IndexBuild(**{**values, "identity": IndexIdentity(**values["identity"])})
 
 
 def pack_tuning(tuning: Tuning) -> str:

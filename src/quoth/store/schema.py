@@ -18,7 +18,7 @@ from sqlalchemy import (
 from quoth.store.checksums import add_checksum
 from quoth.store.rows import words
 
-HEAD = "0010"
+HEAD = "0011"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -41,6 +41,8 @@ collections = Table(
     Column("version", Integer, nullable=False, default=0),
     Column("tuning", words()),
     Column("created_at", words(40), nullable=False),
+    Column("embedder", words()),
+    Column("kept", words()),
     UniqueConstraint("tenant", "name"),
 )
 

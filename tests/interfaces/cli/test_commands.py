@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import func, update
 
 from tests.support.cli import quoth, quoth_process
+from tests.support.embedding_server import embedding_server
 from tests.support.small_library import NOTES, write_sources
 
 TRANSFER = "What is transfer learning?"
@@ -211,6 +212,24 @@ def test_reindex(home: Path) -> None:
     assert (said.code, said.out) == (0, "")
     assert "Rebuilt the index of 'default': 4 documents." in said.err
     assert quoth(home, "doctor").code == 0
+
+
+def test_another_embedder_is_compared_and_the_index_before_dropped(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with embedding_server() as server:
+        server.dimension = 128
+        monkeypatch.setenv("QUOTH_EMBEDDER_DIMENSIONS", "128")
+        name = f"openai-compatible:m@{server.url}/v1"
+        said = quoth(home, "reindex", "--embedder", name)
+        assert said.code == 0, said.err
+        assert "made of the collection" in said.out
+        assert "openai-compatible:m" in said.out
+        assert "quoth reindex --drop-old" in said.err.replace("\n", " ")
+        assert pure(quoth(home, "--json", "ask", "When does a colony swarm?"))["citations"]
+        dropped = {"dropped": True, "collection": "default"}
+        assert pure(quoth(home, "--json", "reindex", "--drop-old")) == dropped
+        assert "No index of another embedder" in quoth(home, "reindex", "--drop-old").err
 
 
 def test_an_index_that_is_gone_is_noticed_and_rebuilt(home: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from quoth.backends.http_access import HttpAccess
 from quoth.backends.registry import backend, plugin, require
@@ -100,6 +101,23 @@ def remote_model(settings: Settings) -> RemoteModel | None:
         )
     key = None if secret is None else secret.get_secret_value()
     return RemoteModel(provider, model or known.model, url, key)
+
+
+def embedder_setting(settings: Settings) -> str:
+    """Return the name that opens the embedder of the settings again, from any working directory.
+
+    Empty where that would contain a password.
+    """
+    name = settings.embedder or profile(settings.profile).embedder
+    if "://" in name:
+        return "" if "@" in urlsplit(name.partition("@")[2]).netloc else name
+    folder = Path(name).expanduser()
+    return str(folder.resolve()) if settings.embedder and folder.is_dir() else name
+
+
+def with_embedder(settings: Settings, name: str, *, dimension: int | None = None) -> Settings:
+    """Return the settings with another embedder; ``dimension`` counts for a provider's model."""
+    return settings.model_copy(update={"embedder": name, "embedder_dimensions": dimension})
 
 
 def open_embedder(settings: Settings, *, build: Callable[[], None] = lambda: None) -> Embedder:

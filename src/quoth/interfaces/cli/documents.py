@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from quoth.core.errors import NotFound
+from quoth.core.errors import BackendError, IndexMismatch, NotFound
 from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
@@ -19,8 +20,11 @@ from quoth.interfaces.cli.session import (
     engine_of,
     stored_documents,
 )
+from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
+    from quoth.engine import Engine
+    from quoth.evaluation.compare_embedders import EmbedderComparison
     from quoth.store.document_list import CollectionSummary
 
 
@@ -126,16 +130,79 @@ async def reindex(
     embedder: Annotated[
         str | None, typer.Option(help="Embedder by name, or a folder with an ONNX model.")
     ] = None,
+    drop_old: Annotated[
+        bool,
+        typer.Option("--drop-old", help="Only remove the index of the embedder before."),
+    ] = False,
 ) -> int:
-    """Rebuild the collection's index; searches continue meanwhile."""
+    """Rebuild the collection's index; searches continue meanwhile.
+
+    With another embedder the index before is kept, and both are compared.
+    """
     from quoth.interfaces.cli.documents_view import rebuilding
 
     if embedder is not None:
         settings = session.settings.model_copy(update={"embedder": embedder})
-        session = CliSession(settings, session.json, session.quiet, session.out, session.err)
+        session = replace(session, settings=settings)
+    name = session.settings.collection
     async with engine_of(session) as engine:
-        count = await rebuilding(session, engine.reindex())
+        if drop_old:
+            return _dropped(session, await engine.drop_old())
+        chosen = session.settings.embedder is not None
+        before = await asyncio.to_thread(engine.parts.catalogue.collection, name)
+        count = await rebuilding(session, engine.reindex(change_embedder=chosen))
+        now = await asyncio.to_thread(engine.parts.catalogue.collection, name)
+        compared = None if now.identity == before.identity else await _compared(session, engine)
     if session.json:
-        session.put({"reindexed": count, "collection": session.settings.collection})
-    session.say(f"Rebuilt the index of '{session.settings.collection}': {count} documents.")
+        more = {} if compared is None else {"comparison": to_json(compared)}
+        session.put({"reindexed": count, "collection": name, **more})
+    session.say(f"Rebuilt the index of '{name}': {count} documents.")
+    if compared is not None and not session.json:
+        show_comparison(session, compared)
+    if now.identity != before.identity:
+        session.say(
+            f"The index of {before.identity.embedder} is kept. Go back to it with: quoth reindex "
+            f"--embedder {before.embedder or before.identity.embedder}, or remove it with: quoth "
+            "reindex --drop-old"
+        )
     return DONE
+
+
+def _dropped(session: CliSession, dropped: bool) -> int:
+    name = session.settings.collection
+    if session.json:
+        session.put({"dropped": dropped, "collection": name})
+    kept = f"The index that was kept of '{name}' is removed."
+    session.say(kept if dropped else f"No index of another embedder is kept of '{name}'.")
+    return DONE
+
+
+async def _compared(session: CliSession, engine: Engine) -> EmbedderComparison | None:
+    """Ask both embedders; where one cannot be asked, say why."""
+    from quoth.evaluation.compare_embedders import compare_embedders
+    from quoth.interfaces.cli.documents_view import reporting
+
+    try:
+        with reporting(session, "Comparing") as progress:
+            return await compare_embedders(engine, progress=progress)
+    except (IndexMismatch, BackendError) as error:
+        session.say(f"The two indexes could not be compared. {error}")
+        return None
+
+
+def show_comparison(session: CliSession, compared: EmbedderComparison) -> None:
+    """Show both embedders on the questions that were made of the collection."""
+    title = (
+        f"{compared.questions} questions made of the collection: {compared.overlap:.0%} of the "
+        f"first ten hits are the same, p {compared.p:.2g}"
+    )
+    table = Table(
+        *("embedder", "vectors alone (MRR)", "with keywords (MRR)", "among the first ten"),
+        box=None,
+        title=title,
+        title_justify="left",
+    )
+    for each in (compared.before, compared.now):
+        row = (f"{each.semantic:.3f}", f"{each.both:.3f}", f"{each.found:.0%}")
+        table.add_row(Text(each.embedder), *row)
+    session.out.print(table)

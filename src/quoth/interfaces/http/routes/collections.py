@@ -15,7 +15,7 @@ from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import listing_of
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import NewCollection, OneCollection
-from quoth.pipeline.components import embedding_fingerprint
+from quoth.pipeline.components import make_collection
 from quoth.store.document_list import CollectionSummary
 
 router = APIRouter(tags=["library"])
@@ -54,9 +54,7 @@ async def make(
 ) -> Response:
     """Create an empty collection; an existing one is returned as it is."""
     parts = caller.engine.parts
-    await asyncio.to_thread(
-        parts.catalogue.make_collection, body.name, identity=embedding_fingerprint(parts.embedder)
-    )
+    await asyncio.to_thread(make_collection, parts, body.name)
     return ApiResponse(await find_summary(body.name, caller), status_code=201)
 
 

@@ -1,0 +1,91 @@
+"""Opens the embedder of the settings, its token vectors and the rerankers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quoth.backends.embedders import registry
+from quoth.backends.embedders.registry import DEFAULT_EMBEDDER
+from quoth.core.plan import profile
+from quoth.core.protocols import ClosesAsync, Embedder
+from quoth.core.settings import Settings
+
+if TYPE_CHECKING:
+    from quoth.backends.late_interaction.token_space import TokenSpace
+    from quoth.backends.rerankers.registry import Rerankers
+
+
+def discard_line(_line: str) -> None:
+    """Do nothing."""
+
+
+def open_embedder(
+    settings: Settings, *, progress: Callable[[str], None] = discard_line
+) -> Embedder:
+    """Open the configured embedder, building the default model if needed."""
+    build = partial(build_default_model, settings, progress=progress)
+    return registry.open_embedder(settings, build=build)
+
+
+async def close_embedder(embedder: Embedder) -> None:
+    """Close an embedder's connections, threads and memory."""
+    if isinstance(embedder, ClosesAsync):
+        await embedder.aclose()
+    await asyncio.to_thread(embedder.close)
+
+
+def token_space(settings: Settings, embedder: Embedder) -> TokenSpace | None:
+    """Return the space of an embedder's token vectors, None where they are not used."""
+    from quoth.backends.late_interaction.token_space import TokenEmbedder, TokenSpace
+
+    # Another model may have no token vectors, which is only known once it is open.
+    named = "late" in (settings.reranker or "")
+    if isinstance(embedder, TokenEmbedder) and (named or embedder.name == DEFAULT_EMBEDDER):
+        return TokenSpace(embedder)
+    return None
+
+
+def reranker_names(settings: Settings, space: TokenSpace | None) -> str:
+    """Return the rerankers of the settings.
+
+    By default late interaction reranks if token vectors are stored: computing them for each query
+    would take a second.
+    """
+    default = "late" if space is not None and settings.token_vectors else "none"
+    return settings.reranker or profile(settings.profile).reranker or default
+
+
+def open_rerankers(settings: Settings, space: TokenSpace | None) -> Rerankers | None:
+    """Open the configured rerankers; raises ConfigError and MissingExtra."""
+    from quoth.backends.rerankers.registry import Rerankers
+
+    names = reranker_names(settings, space)
+    return None if names == "none" else Rerankers(names, settings)
+
+
+def default_model(settings: Settings) -> tuple[Path, bool]:
+    """Return the folder of the default model, and whether the model is built there."""
+    from quoth_e5 import is_built
+
+    folder = settings.models / DEFAULT_EMBEDDER
+    return folder, is_built(folder)
+
+
+def build_default_model(
+    settings: Settings,
+    *,
+    weights: Path | None = None,
+    progress: Callable[[str], None] = discard_line,
+) -> None:
+    """Build the default model if missing; raises ConfigError and StorageFull."""
+    folder, built = default_model(settings)
+    if built:
+        return
+    # Imported here: the model builder takes a second to load and is needed once.
+    from quoth_e5.build import build_e5
+
+    build_e5(folder, weights=weights, progress=progress)

@@ -1,0 +1,263 @@
+"""The components of a tenant, and of each embedder that its indexes need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+from quoth.answering.prompts import Prompt
+from quoth.backends.embedders.registry import embedder_setting, with_embedder
+from quoth.backends.indexes.registry import store_place
+from quoth.backends.states import check_parts
+from quoth.bootstrap.embedding import (
+    close_embedder,
+    open_embedder,
+    open_rerankers,
+    reranker_names,
+    token_space,
+)
+from quoth.core.circuit_breaker import CircuitBreaker
+from quoth.core.object_folder import ObjectFolder
+from quoth.core.prices import LatencyEstimator
+from quoth.core.protocols import (
+    Embedder,
+    EntailmentModel,
+    Generator,
+    Index,
+    Moderator,
+    SparseEmbedder,
+)
+from quoth.core.remote_parts import RemotePart
+from quoth.core.settings import Settings
+from quoth.core.types import IndexIdentity
+from quoth.ingest.sandbox.parent import PdfPages
+from quoth.ingest.sandbox.speech import SpeechReader
+from quoth.pipeline.answer_cache import AnswerCache
+from quoth.pipeline.components import (
+    Components,
+    IngestWorkers,
+    Observe,
+    OutlineCache,
+    embedding_fingerprint,
+)
+from quoth.store.catalogue import Catalogue
+from quoth.store.database import Database, connect
+from quoth.store.ingest_jobs import Jobs
+from quoth.store.rows import IndexBuild, index_folder, tokens_folder
+
+if TYPE_CHECKING:
+    from quoth.backends.late_interaction.token_space import TokenSpace
+    from quoth.backends.rerankers.registry import Rerankers
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessResources:
+    """Resources shared by all tenants; only the answer cache holds tenant data.
+
+    The tenant is part of every cache key. ``indexes`` lists open indexes, to be closed at the end.
+    """
+
+    embedder: Embedder
+    remote: tuple[RemotePart, ...]
+    asked: Embedder
+    readers: SpeechReader
+    pages: PdfPages
+    generator: Generator | None
+    small: Generator | None
+    request_models: tuple[Generator, ...]
+    judge: EntailmentModel | None
+    moderator: Moderator | None
+    breakers: tuple[CircuitBreaker, ...]
+    rerankers: Rerankers | None
+    space: TokenSpace | None
+    prompts: Mapping[str, Prompt]
+    about: str
+    observe: Observe
+    files: ObjectFolder | None = None
+    workers: IngestWorkers | None = None
+    cache: AnswerCache = field(default_factory=AnswerCache)
+    pace: LatencyEstimator = field(default_factory=LatencyEstimator)
+    indexes: WeakSet[IndexPool] = field(default_factory=WeakSet)
+
+    def close_indexes(self) -> None:
+        """Close the tenants' indexes that are still open."""
+        for index in self.indexes:
+            index.close()
+
+
+class EmbedderPool:
+    """The resources of a process for embedders that indexes need, each opened once.
+
+    An index that was rebuilt with another embedder than the settings' own is searched with that
+    one, without a restart.
+    """
+
+    def __init__(self, settings: Settings, shared: ProcessResources) -> None:
+        self._settings = settings
+        self._shared = shared
+        self._opened: dict[tuple[str, int], ProcessResources] = {}
+        self._alone = Lock()
+
+    def settings(self, build: IndexBuild) -> Settings:
+        """Return the settings with the embedder of an index."""
+        return with_embedder(self._settings, build.embedder, dimension=build.identity.dimension)
+
+    def resources(self, build: IndexBuild) -> ProcessResources:
+        """Return what the embedder of an index needs; raises ConfigError, MissingExtra."""
+        if embedding_fingerprint(self._shared.embedder) == build.identity:
+            return self._shared
+        key = build.embedder, build.identity.dimension
+        with self._alone:
+            if key not in self._opened:
+                self._opened[key] = self._open(self.settings(build))
+            return self._opened[key]
+
+    def _open(self, settings: Settings) -> ProcessResources:
+        from quoth.backends.embedders.cached import CachedEmbedder
+
+        remote, shared = check_parts(settings), self._shared
+        embedder = open_embedder(settings)
+        asked = CachedEmbedder(embedder)
+        space = token_space(settings, embedder)
+        rerankers = shared.rerankers
+        if reranker_names(settings, space) != reranker_names(self._settings, shared.space):
+            rerankers = open_rerankers(settings, space)
+        return replace(
+            shared,
+            embedder=embedder,
+            asked=asked,
+            remote=remote,
+            space=space,
+            rerankers=rerankers,
+            breakers=(asked.breaker, *shared.breakers[1:]),
+            workers=None,  # those have the embedder of the settings
+        )
+
+    async def aclose(self) -> None:
+        """Close the embedders, and the rerankers that only they need."""
+        for opened in self._opened.values():
+            await close_embedder(opened.embedder)
+            if opened.rerankers is not None and opened.rerankers is not self._shared.rerankers:
+                await opened.rerankers.aclose()
+        self._opened.clear()
+
+
+class TenantEmbedders:
+    """A tenant's components for the embedders of its indexes, each opened once."""
+
+    def __init__(self, settings: Settings, pool: EmbedderPool, *, database: Database) -> None:
+        self._settings = settings
+        self._pool = pool
+        self._database = database
+        self._opened: dict[IndexIdentity, Components] = {}
+        self._alone = Lock()
+
+    def remote(self, build: IndexBuild) -> tuple[RemotePart, ...]:
+        """Return the components on servers that an index needs; raises ConfigError."""
+        return check_parts(self._pool.settings(build))
+
+    def open(self, build: IndexBuild) -> Components:
+        """Return the components of an index; raises ConfigError, MissingExtra."""
+        with self._alone:
+            if build.identity not in self._opened:
+                own = self._pool.settings(build).model_copy(
+                    update={"tenant": self._settings.tenant}
+                )
+                self._opened[build.identity] = tenant_components(
+                    own, self._pool.resources(build), database=self._database, others=self._pool
+                )
+            return self._opened[build.identity]
+
+
+def tenant_components(
+    settings: Settings, shared: ProcessResources, *, database: Database, others: EmbedderPool
+) -> Components:
+    """Open a tenant's components; its indexes are closed with them."""
+    from quoth.backends.late_interaction.token_vectors import open_vectors
+    from quoth.backends.rerankers.late_interaction import LateSpans
+
+    store = tokens_folder(settings)
+    vectors = kept = None
+    if shared.space is not None:
+        vectors = open_vectors(shared.space, folder=store if settings.token_vectors else None)
+        kept = vectors if settings.token_vectors else None
+    guarded = None
+    if shared.rerankers is not None:
+        limit_s = settings.rerank_seconds
+        kept_in = store if settings.token_vectors else None
+        guarded = shared.rerankers.over(vectors, store=kept_in, limit_s=limit_s)
+    catalogue = Catalogue(database, tenant=settings.tenant)
+    embedder = shared.embedder
+    indexes = IndexPool(
+        settings,
+        dimension=embedder.dimension,
+        sparse=embedder if isinstance(embedder, SparseEmbedder) and embedder.has_sparse else None,
+        on_operation=database.on_operation,
+    )
+    shared.indexes.add(indexes)
+    return Components(
+        settings=settings,
+        catalogue=catalogue,
+        jobs=Jobs(catalogue),
+        outlines=OutlineCache(catalogue),
+        embedder=shared.asked,
+        embedder_setting=embedder_setting(settings),
+        others=TenantEmbedders(settings, others, database=database),
+        remote=shared.remote,
+        files=shared.files,
+        workers=shared.workers,
+        open_index=indexes,
+        readers=shared.readers,
+        pages=shared.pages,
+        reranker=guarded,
+        tokens=kept,
+        rerank_tokens=() if guarded is None else guarded.token_stores,
+        spans=None if kept is None else LateSpans(kept),
+        generator=shared.generator,
+        small=shared.small,
+        request_models=shared.request_models,
+        judge=shared.judge,
+        moderator=shared.moderator,
+        breakers=shared.breakers if guarded is None else (*shared.breakers, guarded.breaker),
+        prompts=shared.prompts,
+        operator_description=shared.about,
+        cache=shared.cache,
+        latency_estimator=shared.pace,
+        observe=shared.observe,
+    )
+
+
+class IndexPool:
+    """Indexes of one tenant, each opened on first use and shared."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        dimension: int,
+        on_operation: Callable[[str], None],
+        sparse: SparseEmbedder | None = None,
+    ) -> None:
+        self._place = store_place(
+            settings, folder=index_folder(settings), dimension=dimension, connect=connect
+        )
+        self._sparse = sparse
+        self._on_operation = on_operation
+        self._open: dict[str, Index] = {}
+
+    def __call__(self, table: str) -> Index:
+        """Return the index of a table."""
+        if table not in self._open:
+            self._open[table] = self._place.open(
+                table, on_operation=self._on_operation, sparse=self._sparse
+            )
+        return self._open[table]
+
+    def close(self) -> None:
+        """Close every open index."""
+        for index in self._open.values():
+            index.close()
+        self._open.clear()

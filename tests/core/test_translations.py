@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from quoth.core import translations
 
 ENGLISH = translations._sentences("en")
+SOURCE = Path(translations.__file__).parents[1]
+READ = ("history", "ingest", "interfaces/http", "query", "pipeline/quota.py", "pipeline/uploads.py")
+"""Where the errors arise that users of the web app read."""
+NOT_READ = ("openai", "embeddings", "microphone", "lectures", "bind_policy", "cli", "server/run")
+"""Modules whose errors only programs and operators read."""
+RAISED = frozenset(
+    "InputError DocumentError Conflict Denied Busy Gone OutOfTime QuotaExceeded TooLarge".split()
+)
 
 
 @pytest.mark.parametrize("language", translations.languages())
@@ -26,3 +37,65 @@ def test_an_unknown_language_is_answered_in_english() -> None:
 def test_an_unknown_key_is_a_bug() -> None:
     with pytest.raises(KeyError):
         translations.translate("query.nothing_of_that_name", "fr")
+
+
+def raised(folder: str) -> Iterator[str]:
+    """The sentences of the errors that the modules of a folder raise, {} for each value."""
+    root = SOURCE / folder
+    for path in [root] if root.is_file() else sorted(root.rglob("*.py")):
+        if any(each in path.as_posix() for each in NOT_READ):
+            continue
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") in RAISED:
+                yield from (said for said in map(template, call.args) if " " in said)
+
+
+def template(node: ast.expr) -> str:
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr():
+            parts = (getattr(each, "value", "") for each in node.values)
+            return "".join(each if isinstance(each, str) else "{}" for each in parts)
+        case _:
+            return ""
+
+
+@pytest.mark.parametrize("language", [each for each in translations.languages() if each != "en"])
+def test_every_error_that_users_read_is_said_in_every_language(language: str) -> None:
+    known = translations._messages(language)
+    found = {each for folder in READ for each in raised(folder)}
+    assert len(found) > 100
+    long = {each for each in found if translations._letters(each) >= translations.MIN_LETTERS}
+    assert {each for each in long if translations.restate(each, language) == each} == set()
+    for english, said in known.items():
+        assert english.count("{}") == said.count("{}")
+
+
+def test_a_message_is_restated_with_its_values() -> None:
+    restate = translations.restate
+    said = restate("tea.pdf is not a PDF file, despite its name.", "fr")
+    assert said == "tea.pdf n’est pas un fichier PDF, malgré son nom."
+    page = translations.translate("query.filter_label", "en", one="3")
+    speaker = translations.translate("query.filter_speaker", "en", one="Ada")
+    places = f"{page} and {speaker}"
+    note = translations.translate("query.filtered", "en", places=places, keys="label=any")
+    assert "page 3, ce que dit Ada" in restate(note, "fr")
+    assert restate(restate(note, "fr"), "en") == note
+    assert restate("What no file has.", "fr") == "What no file has."
+    assert restate(note, None) == note
+
+
+@pytest.mark.parametrize(
+    ("accepted", "language"),
+    [
+        ("fr-CA,fr;q=0.9,en;q=0.8", "fr"),
+        ("de, en;q=0.3, fr;q=0.7", "fr"),
+        ("fr;q=0, en", "en"),
+        ("de", None),
+        ("", None),
+        ("*;q=x,;;q=,\0", None),
+    ],
+)
+def test_the_language_that_a_client_prefers(accepted: str, language: str | None) -> None:
+    assert translations.preferred_language(accepted) == language

@@ -53,13 +53,17 @@ def _sentence(name: str, language: str) -> str | None:
         return None
 
 
-def notes(answer: Answer) -> Iterator[str]:
-    """Yield the notes on an answer for its user, without repetition."""
-    language = answer.query.language
-    fates = [add_warning(each, language=language) for each in ("failed", "cut", "refused", "empty")]
+def notes(answer: Answer, *, language: str | None = None) -> Iterator[str]:
+    """Yield the notes on an answer for its user, without repetition.
+
+    The ``language`` of what failed is that of the question, unless another is given.
+    """
+    asked = answer.query.language
+    fates = [add_warning(each, language=asked) for each in ("failed", "cut", "refused", "empty")]
     fell_back = any(entry.startswith("generate:") for entry in answer.degraded)
     yield from (warning for warning in answer.warnings if not (fell_back and warning in fates))
-    yield from (describe_degradation(entry, language=language) for entry in answer.degraded)
+    spoken = language or asked
+    yield from (describe_degradation(entry, language=spoken) for entry in answer.degraded)
 
 
 UNSURE = 0.06

@@ -1,15 +1,24 @@
 """Sentences for users, from one file per language: ``locales/en.toml``, ``locales/fr.toml``.
 
 A further language is a further file with the same keys; what a file lacks is said in English.
+Errors and warnings are written in English where they arise; ``locales/messages`` has them in the
+other languages, by their English words.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
 
 DEFAULT_LANGUAGE = "en"
+MIN_LETTERS = 8
+"""Letters of its own that a sentence needs to be recognized."""
+
+_VALUE = re.compile(r"{(\w*)}")
 
 
 def translate(key: str, language: str, **values: object) -> str:
@@ -27,13 +36,83 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
+def preferred_language(accepted: str) -> str | None:
+    """Return the first language of a header Accept-Language that has a file, None for none."""
+    return next((each for each in _by_preference(accepted) if each in languages()), None)
+
+
+def restate(message: str, language: str | None) -> str:
+    """Return a message that was written in any language in another; an unknown one stays."""
+    if language is None:
+        return message
+    for pattern, names, sentence, joint in _known(language):
+        if found := pattern.fullmatch(message):
+            values = [_restate_value(each, language, joint) for each in found.groups()]
+            named = {name: value for name, value in zip(names, values, strict=True) if name}
+            return sentence.format(*values, **named)
+    return message
+
+
+def _restate_value(value: str, language: str, joint: str) -> str:
+    """Restate a value that is made of sentences itself, such as the places that were searched."""
+    parts = value.split(joint) if joint else [value]
+    own = _sentences(language)["query.place_joint"] if joint else ""
+    return own.join(restate(part, language) for part in parts)
+
+
+def _by_preference(accepted: str) -> list[str]:
+    """Return the languages of a header, such as ``fr-CA,fr;q=0.8,en;q=0.5``, the best first."""
+    weighed = []
+    for each in accepted.split(",")[:20]:
+        name, _, weight = each.strip().partition(";q=")
+        share = float(weight) if re.fullmatch(r"[01](\.\d{1,3})?", weight) else float(not weight)
+        weighed.append((-share, name.partition("-")[0].lower()))
+    return [name for share, name in sorted(weighed, key=lambda one: one[0]) if share]
+
+
+@cache
+def _known(language: str) -> list[tuple[re.Pattern[str], list[str], str, str]]:
+    """Return patterns of the messages of other languages with their sentences in this one."""
+    pairs = [(each, said, "") for each, said in _messages(language).items()]
+    for other in languages():
+        if other != language:
+            sentences = _sentences(other)
+            joint = sentences["query.place_joint"]
+            pairs += [(each, _sentences(language)[key], joint) for key, each in sentences.items()]
+    pairs.sort(key=lambda pair: -_letters(pair[0]))
+    return [
+        (_pattern(each), _VALUE.findall(each), said, joint)
+        for each, said, joint in pairs
+        if _letters(each) >= MIN_LETTERS
+    ]
+
+
+def _letters(sentence: str) -> int:
+    return sum(char.isalpha() for char in _VALUE.sub("", sentence))
+
+
+def _pattern(sentence: str) -> re.Pattern[str]:
+    fixed = [re.escape(part) for part in _VALUE.split(sentence)[::2]]
+    return re.compile("(.*?)".join(fixed), re.DOTALL)
+
+
+@cache
+def _messages(language: str) -> dict[str, str]:
+    file = files("quoth.core").joinpath("locales", "messages", f"{language}.toml")
+    return _read(file) if file.is_file() else {}
+
+
 @cache
 def _sentences(language: str) -> dict[str, str]:
     if language not in languages():
         return {}
-    text = files("quoth.core").joinpath("locales", f"{language}.toml").read_text("utf-8")
+    sections = _read(files("quoth.core").joinpath("locales", f"{language}.toml"))
     return {
         f"{section}.{name}": sentence
-        for section, sentences in tomllib.loads(text).items()
+        for section, sentences in sections.items()
         for name, sentence in sentences.items()
     }
+
+
+def _read(file: Traversable) -> dict[str, Any]:
+    return tomllib.loads(file.read_text("utf-8"))

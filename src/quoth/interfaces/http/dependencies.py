@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Depends
@@ -17,12 +18,13 @@ def allowed(scope: Scope) -> Callable[[Request], Principal]:
     """Return the dependency for a route's caller; it raises Denied without the scope."""
 
     def caller(request: Request) -> Principal:
-        found = request_state(request.scope).principal
+        state = request_state(request.scope)
+        found = state.principal
         if found is None:
             raise Denied("This needs a key. Send it as: Authorization: Bearer KEY", status=401)
         if scope not in found.scopes:
             raise Denied(f"This key may not do that: it lacks the scope '{scope}'.")
-        return found
+        return replace(found, language=state.language)
 
     return caller
 

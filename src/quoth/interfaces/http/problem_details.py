@@ -37,6 +37,7 @@ from quoth.core.errors import (
     StorageFull,
     StoreDown,
 )
+from quoth.core.translations import restate
 from quoth.interfaces.http.request_state import request_state
 from quoth.pipeline.quota import QuotaExceeded
 
@@ -47,6 +48,9 @@ MAX_FIELDS = 5
 """Invalid fields that are named."""
 DEFAULT_RETRY_S = 5
 """Seconds to wait before another try, where the error has no time of its own."""
+
+SPACES = "\u00a0\u202f"
+"""Spaces that do not break, as French puts before some signs."""
 
 NOTHING_HERE = "There is nothing here by this name or id."
 INTERNAL = "An internal error occurred. The operator of this service finds it by the request's id."
@@ -105,31 +109,45 @@ class ProblemResponse:
 
 async def send_problem(websocket: WebSocket, error: QuothError) -> None:
     """Send an error as an event on a WebSocket."""
-    found = problem(error, request_id=request_state(websocket.scope).request_id)
+    state = request_state(websocket.scope)
+    found = problem(error, request_id=state.request_id, language=state.language)
     await websocket.send_text('{"event":"error","problem":' + bytes(found.body).decode() + "}")
 
 
-def problem(error: BaseException, *, request_id: str) -> ProblemResponse:
-    """Return the response of any error, as JSON in UTF-8."""
+def problem(
+    error: BaseException, *, request_id: str, language: str | None = None
+) -> ProblemResponse:
+    """Return the response of any error, as JSON in UTF-8, its detail in the reader's language."""
+    headers: Mapping[str, str] = {}
     match error:
         case ByteRangeNotSatisfiable():
-            length = {"content-range": f"bytes */{error.size}"}
-            return _response(error.status, error.code, str(error), request_id, headers=length)
+            headers = {"content-range": f"bytes */{error.size}"}
+            status, code, detail = error.status, error.code, str(error)
         case RequestValidationError():
-            return _response(422, "invalid_input", _invalid_fields(error.errors()), request_id)
+            status, code, detail = 422, "invalid_input", _invalid_fields(error.errors())
         case HTTPException():
-            return _http(error, request_id)
+            status, code, detail = _http(error)
         case QuothError():
-            return _response(
-                error.status, _code(error), _detail(error), request_id, headers=_headers(error)
-            )
+            status, code, detail = error.status, _code(error), _detail(error)
+            headers = _headers(error)
         case _:
-            return _response(500, "internal", INTERNAL, request_id)
+            status, code, detail = 500, "internal", INTERNAL
+    fields = {
+        "type": f"urn:quoth:problem:{code}",
+        "code": code,
+        "title": TITLES.get(code) or HTTPStatus(status).phrase,
+        "status": status,
+        "detail": redact(restate(detail, language)),
+        "request_id": request_id,
+    }
+    body = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
+    return ProblemResponse(status, body, {"content-type": MEDIA_TYPE, **headers})
 
 
 def problem_of(request: Request, error: Exception) -> ProblemResponse:
     """Return the response of a request's error."""
-    found = problem(error, request_id=request_state(request.scope).request_id)
+    state = request_state(request.scope)
+    found = problem(error, request_id=state.request_id, language=state.language)
     if found.status == 405:
         found.headers["allow"] = ", ".join(methods_of(request))
     return found
@@ -153,31 +171,11 @@ def methods_of(request: Request) -> list[str]:
 def redact(text: str) -> str:
     """Return a text without surrogates and control characters, and not too long."""
     valid = text[:MAX_DETAIL_LENGTH].encode("utf-8", "replace").decode()
-    return "".join(char if char.isprintable() else " " for char in valid)
+    return "".join(char if char.isprintable() or char in SPACES else " " for char in valid)
 
 
-def _response(
-    status: int,
-    code: str,
-    detail: str,
-    request_id: str,
-    *,
-    headers: Mapping[str, str] | None = None,
-) -> ProblemResponse:
-    fields = {
-        "type": f"urn:quoth:problem:{code}",
-        "code": code,
-        "title": TITLES.get(code) or HTTPStatus(status).phrase,
-        "status": status,
-        "detail": redact(detail),
-        "request_id": request_id,
-    }
-    body = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
-    return ProblemResponse(status, body, {"content-type": MEDIA_TYPE, **(headers or {})})
-
-
-def _http(error: HTTPException, request_id: str) -> ProblemResponse:
-    """Return the response of an error of the framework, such as an unknown route."""
+def _http(error: HTTPException) -> tuple[int, str, str]:
+    """Return status, code and detail of an error of the framework, such as an unknown route."""
     status = error.status_code
     code = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 400: "invalid_input"}
     detail = {
@@ -187,7 +185,7 @@ def _http(error: HTTPException, request_id: str) -> ProblemResponse:
     }
     title = HTTPStatus(status).phrase.lower().replace(" ", "_")
     text = detail.get(status, HTTPStatus(status).description or HTTPStatus(status).phrase)
-    return _response(status, code.get(status, title), text, request_id)
+    return status, code.get(status, title), text
 
 
 def _code(error: QuothError) -> str:

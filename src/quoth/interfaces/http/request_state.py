@@ -14,6 +14,7 @@ from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 
 from quoth.core.errors import Denied, QuothError
+from quoth.core.translations import preferred_language
 from quoth.engine import Engine
 from quoth.store import sessions
 from quoth.store.keys import Scope
@@ -49,7 +50,8 @@ class Principal:
     ``key_id`` is "local" where the service runs without keys, and begins with ``sh_`` for a
     share, which reads one ``collection``, or follows one live session (``lecture``), and nothing
     else; a signed link reads one ``document``. A route reaches documents and
-    queries only through ``engine``, which knows no tenant but the caller's own.
+    queries only through ``engine``, which knows no tenant but the caller's own. ``language`` is the
+    one in which messages are read, None where the client names none.
     """
 
     tenant: str
@@ -60,6 +62,7 @@ class Principal:
     collection: str | None = None
     lecture: str | None = None
     document: str | None = None
+    language: str | None = None
 
 
 @dataclass
@@ -87,6 +90,11 @@ class RequestState:
         """Return the id sent with the request, or a new one."""
         given = self.headers.get("x-request-id", "")
         return given if SAFE_ID.fullmatch(given) else uuid4().hex
+
+    @cached_property
+    def language(self) -> str | None:
+        """Return the language in which messages are read, None where the client names none."""
+        return preferred_language(self.headers.get("accept-language", ""))
 
     @cached_property
     def token(self) -> str:

@@ -5,8 +5,9 @@ Web addresses stay as they are; a file on the disk is reached by the id of its d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 from urllib.parse import unquote, urldefrag
@@ -14,24 +15,89 @@ from urllib.parse import unquote, urldefrag
 from starlette.requests import Request
 from starlette.responses import Response
 
+from quoth.answering.answerability import notes
+from quoth.core.events import AnswerCompleted, Event
+from quoth.core.translations import restate
+from quoth.core.types import Answer
 from quoth.interfaces.links import is_web, public_link
 from quoth.store.blobs import source_name
 from quoth.text.json_codec import dump
 
+MESSAGES = frozenset(("warnings", "notes", "message", "advice"))
+"""Fields whose texts are messages for people."""
 SCALARS = frozenset((str, int, float, bool, type(None)))
 
 
 class ApiResponse(Response):
     """A JSON response whose content is a value of the core, or plain data with such values.
 
-    It is sent unchanged: FastAPI does not validate it again.
+    It is sent unchanged: FastAPI does not validate it again. With a ``language`` its messages are
+    in that language.
     """
 
     media_type = "application/json"
 
+    def __init__(
+        self,
+        content: Any,
+        status_code: int = 200,
+        *,
+        headers: Mapping[str, str] | None = None,
+        language: str | None = None,
+    ) -> None:
+        self.language = language
+        super().__init__(content, status_code, headers)
+
     def render(self, content: Any) -> bytes:
         """Write the content as JSON."""
-        return to_json(to_public(content))
+        plain = to_public(content)
+        return to_json(plain if self.language is None else _restated(plain, self.language))
+
+
+def _restated(plain: Any, language: str) -> Any:
+    """Return plain data whose messages are in a language."""
+    match plain:
+        case list():
+            return [_restated(each, language) for each in plain]
+        case dict():
+            return {
+                name: _texts_restated(value, language)
+                if name in MESSAGES
+                else _restated(value, language)
+                for name, value in plain.items()
+            }
+        case _:
+            return plain
+
+
+def _texts_restated(value: Any, language: str) -> Any:
+    """Return a message, or a list of them, in a language."""
+    match value:
+        case str():
+            return restate(value, language)
+        case list():
+            return [_texts_restated(each, language) for each in value]
+        case _:
+            return value
+
+
+def answer_for(answer: Answer, language: str | None) -> Answer:
+    """Return an answer whose warnings say in a language what is to know, also what failed."""
+    if language is None:
+        return answer
+    said = (restate(each, language) for each in notes(answer, language=language))
+    return replace(answer, warnings=tuple(dict.fromkeys(said)))
+
+
+async def events_for(
+    events: AsyncGenerator[Event, None], language: str | None
+) -> AsyncGenerator[Event, None]:
+    """Return the events of an answer with its warnings in a language."""
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, AnswerCompleted):
+                event = replace(event, answer=answer_for(event.answer, language))
+            yield event
 
 
 def to_json(value: Any) -> bytes:

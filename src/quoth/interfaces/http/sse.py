@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from quoth.core.errors import Busy, QuothError
 from quoth.core.events import AnswerCompleted, Event, HitsFound, TextAdded
 from quoth.interfaces.http.problem_details import problem
-from quoth.interfaces.http.request_state import request_state
+from quoth.interfaces.http.request_state import RequestState, request_state
 from quoth.interfaces.http.responses import to_json, to_public
 
 PING_S = 15.0
@@ -43,7 +43,7 @@ class EventStream(Response):
     """A response that sends events, and always closes their generator.
 
     ``first`` were taken from ``events`` already. ``encode`` writes all events as bytes, and
-    ``encode_error`` the error with which a stream ends early, given the request's id.
+    ``encode_error`` the error with which a stream ends early, given the request.
     """
 
     media_type = "text/event-stream"
@@ -55,7 +55,7 @@ class EventStream(Response):
         status_code: int = 200,
         first: Iterable[Any] = (),
         encode: Callable[[AsyncGenerator[Any, None]], AsyncGenerator[bytes, None]] | None = None,
-        encode_error: Callable[[QuothError, str], bytes] | None = None,
+        encode_error: Callable[[QuothError, RequestState], bytes] | None = None,
     ) -> None:
         super().__init__(
             status_code=status_code,
@@ -76,7 +76,7 @@ class EventStream(Response):
                 await send({"type": "http.response.body", "body": chunk, "more_body": more})
 
         async def send_error(error: QuothError) -> None:
-            await send_chunk(self.encode_error(error, request.request_id), more=False)
+            await send_chunk(self.encode_error(error, request), more=False)
 
         async with aclosing(self.events), aclosing(self.encode(self._all_events())) as chunks:
             start = {"type": "http.response.start", "status": self.status_code}
@@ -147,9 +147,10 @@ def encode_event(name: str, data: bytes) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (name.encode(), data)
 
 
-def encode_problem(error: QuothError, request_id: str) -> bytes:
+def encode_problem(error: QuothError, request: RequestState) -> bytes:
     """Write an error as the last event."""
-    return encode_event("error", problem(error, request_id=request_id).body)
+    found = problem(error, request_id=request.request_id, language=request.language)
+    return encode_event("error", found.body)
 
 
 async def _watch_disconnect(receive: Receive, scope: anyio.CancelScope) -> None:

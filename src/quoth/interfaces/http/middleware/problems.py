@@ -61,7 +61,8 @@ async def send_problem(
             await send({"type": "websocket.close", "code": POLICY_VIOLATION})
             return
         prefix = "websocket.http"
-    found = problem_for_path(request.path, problem(error, request_id=request.request_id))
+    found = problem(error, request_id=request.request_id, language=request.language)
+    found = problem_for_path(request.path, found)
     headers = {**found.headers, "content-length": str(len(found.body))}
     sends_body = "content-length" in request.headers or "transfer-encoding" in request.headers
     if close or (sends_body and not request.body_complete):

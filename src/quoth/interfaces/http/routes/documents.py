@@ -125,13 +125,13 @@ async def documents(
         words=words,
         ready_too=state is None,
     )
-    return ApiResponse(Documents(there, total, skip, limit))
+    return ApiResponse(Documents(there, total, skip, limit), language=caller.language)
 
 
 @router.get("/v1/documents/{document_id}", summary="Show a document", response_model=Document)
 async def document(document_id: OneId, caller: Reader) -> Response:
     """Show a document: what it is, its status, and why it could not be read."""
-    return ApiResponse(await _found(document_id, caller))
+    return ApiResponse(await _found(document_id, caller), language=caller.language)
 
 
 @router.delete("/v1/documents/{document_id}", summary="Delete a document", status_code=204)

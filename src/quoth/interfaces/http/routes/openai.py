@@ -43,7 +43,7 @@ from quoth.interfaces.http.openai_schemas import (
     token_usage,
 )
 from quoth.interfaces.http.problem_details import ProblemResponse, as_response, problem
-from quoth.interfaces.http.request_state import Principal, request_state
+from quoth.interfaces.http.request_state import Principal, RequestState, request_state
 from quoth.interfaces.http.requests import (
     listing_of,
     recorder_for,
@@ -260,8 +260,8 @@ def _plain(
     return Response(b"".join(pieces), media_type="text/event-stream")
 
 
-def _error_chunk(error: QuothError, request_id: str) -> bytes:
-    return b"data: %s\n\n" % openai_problem(error, request_id=request_id).body
+def _error_chunk(error: QuothError, request: RequestState) -> bytes:
+    return b"data: %s\n\n" % openai_problem(error, request_id=request.request_id).body
 
 
 def _data(value: dict[str, Any]) -> bytes:

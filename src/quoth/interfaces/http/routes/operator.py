@@ -91,10 +91,11 @@ async def retry(request: Request, upload_id: OneId, _caller: Operator) -> Respon
 @router.get(
     "/v1/operator/watched", summary="List the watched folders", response_model=WatchedFolders
 )
-async def watched(request: Request, _caller: Operator) -> Response:
+async def watched(request: Request, caller: Operator) -> Response:
     """List the folders that this process keeps collections equal to, with their state."""
     server: ServerState | None = getattr(request.app.state, "server", None)
-    return ApiResponse(WatchedFolders([] if server is None else list(server.watched.values())))
+    folders = [] if server is None else list(server.watched.values())
+    return ApiResponse(WatchedFolders(folders), language=caller.language)
 
 
 def _view(request: Request) -> OperatorView:

@@ -19,7 +19,7 @@ from quoth.history.why_not import WhyNot, why_not
 from quoth.interfaces.http.dependencies import Owner, Reader
 from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import recorder_for, require_collection, to_request
-from quoth.interfaces.http.responses import ApiResponse
+from quoth.interfaces.http.responses import ApiResponse, answer_for, events_for
 from quoth.interfaces.http.schemas import (
     AskRequest,
     Id,
@@ -141,8 +141,10 @@ async def ask(
     keep = recorder_for(caller, store=body.store, upload_id=body.upload_id)
     sign = citation_signer(http, caller, links)
     if not body.stream:
-        return ApiResponse(sign_answer(await caller.engine.answer(request, keep=keep), sign))
+        answer = await caller.engine.answer(request, keep=keep)
+        return ApiResponse(answer_for(sign_answer(answer, sign), caller.language))
     events = sign_events(caller.engine.stream(request, keep=keep), sign)
+    events = events_for(events, caller.language)
     return EventStream(events, first=await until_hits(events))
 
 
@@ -184,7 +186,7 @@ async def query(query_id: OneId, caller: Owner) -> Response:
             record.created_at,
             record.collection,
             record.request.question,
-            record.answer,
+            answer_for(record.answer, caller.language),
             await asyncio.to_thread(changed_sources, catalogue, record.answer),
             await asyncio.to_thread(measured.feedback, query_id),
         )
@@ -236,7 +238,7 @@ async def explained(
     parts = caller.engine.parts
     found = await asyncio.to_thread(explain, record, parts.catalogue)
     asked = None if missed is None else await why_not(missed, record, parts=parts)
-    return ApiResponse(AnswerExplanation(found, asked))
+    return ApiResponse(AnswerExplanation(found, asked), language=caller.language)
 
 
 async def _require_own(query_id: str, caller: Principal) -> None:

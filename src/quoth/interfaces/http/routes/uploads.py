@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
 from quoth.core.errors import Denied, InputError
+from quoth.core.translations import restate
 from quoth.core.types import Problem
 from quoth.interfaces.http.dependencies import allowed
 from quoth.interfaces.http.openapi import without_null
@@ -37,7 +38,6 @@ from quoth.interfaces.http.uploads.receive import (
     receive_whole,
     received,
 )
-from quoth.pipeline.components import Components
 from quoth.pipeline.uploads import delete_stale_parts, tenant_blobs, upload_store
 from quoth.store.blobs import clean_name
 from quoth.store.upload_tasks import State, Task
@@ -187,7 +187,7 @@ async def begin_upload(
         response.status_code = 202 if new else 200
     request_state(request.scope).object_id = task.id
     response.headers["Location"] = f"/v1/uploads/{task.id}"
-    return _shown(task, parts, response)
+    return _shown(task, caller, response)
 
 
 @router.patch(
@@ -216,14 +216,14 @@ async def send_bytes(
         return as_response(told)
     except ClientDisconnect:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
-    return await _found(parts, upload_id, response)
+    return await _found(caller, upload_id, response)
 
 
 @router.head("/v1/uploads/{upload_id}", include_in_schema=False)
 @router.get("/v1/uploads/{upload_id}", summary="Show the state of an upload")
 async def read_upload(response: Response, caller: Ingesting, upload_id: OneId) -> Upload:
     """Show an upload: the bytes received, the progress of ingest, and its result."""
-    return await _found(caller.engine.parts, upload_id, response)
+    return await _found(caller, upload_id, response)
 
 
 @router.get("/v1/uploads", summary="List uploads")
@@ -239,7 +239,7 @@ async def list_uploads(
     def read() -> Uploads:
         arrivals = upload_store(parts)
         found = arrivals.tasks(skip=skip, limit=limit, state=state)
-        shown = [_upload(task, parts) for task in found]
+        shown = [_upload(task, caller) for task in found]
         return Uploads(shown, arrivals.count(state=state), skip, limit)
 
     return await asyncio.to_thread(read)
@@ -266,16 +266,15 @@ async def stop_upload(caller: Ingesting, upload_id: OneId) -> None:
 )
 async def follow_upload(caller: Ingesting, upload_id: OneId) -> Any:
     """Stream the events of an upload until it has ended."""
-    parts = caller.engine.parts
-    steps = _steps(parts, upload_id)
+    steps = _steps(caller, upload_id)
     return EventStream(steps, first=[await anext(steps)])
 
 
-async def _steps(parts: Components, key: str) -> AsyncGenerator[Step, None]:
+async def _steps(caller: Principal, key: str) -> AsyncGenerator[Step, None]:
     last: Upload | None = None
     while True:
-        task = await asyncio.to_thread(upload_store(parts).find, key)
-        upload = _upload(task, parts)
+        task = await asyncio.to_thread(upload_store(caller.engine.parts).find, key)
+        upload = _upload(task, caller)
         if task.ended:
             yield Step(upload, "done")
             return
@@ -285,22 +284,23 @@ async def _steps(parts: Components, key: str) -> AsyncGenerator[Step, None]:
         await asyncio.sleep(POLL_S)
 
 
-async def _found(parts: Components, key: str, response: Response) -> Upload:
-    task = await asyncio.to_thread(upload_store(parts).find, key)
-    return _shown(task, parts, response)
+async def _found(caller: Principal, key: str, response: Response) -> Upload:
+    task = await asyncio.to_thread(upload_store(caller.engine.parts).find, key)
+    return _shown(task, caller, response)
 
 
-def _shown(task: Task, parts: Components, response: Response) -> Upload:
-    upload = _upload(task, parts)
+def _shown(task: Task, caller: Principal, response: Response) -> Upload:
+    upload = _upload(task, caller)
     response.headers["Upload-Offset"] = str(upload.received)
     response.headers["Upload-Length"] = str(upload.size)
     return upload
 
 
-def _upload(task: Task, parts: Components) -> Upload:
+def _upload(task: Task, caller: Principal) -> Upload:
     there = task.received
     if task.state == "receiving":
-        there = received(tenant_blobs(parts).part(task.id))
+        there = received(tenant_blobs(caller.engine.parts).part(task.id))
+    message = restate(task.message or "", caller.language)
     return Upload(
         id=task.id,
         state=task.state,
@@ -310,7 +310,7 @@ def _upload(task: Task, parts: Components) -> Upload:
         received=there,
         progress=UploadProgress(task.chunks, task.of_chunks),
         document_id=task.document_id,
-        error=None if task.code is None else Problem(task.code, task.message or ""),
+        error=None if task.code is None else Problem(task.code, message),
         created_at=task.created_at,
         updated_at=task.updated_at,
     )

@@ -1,13 +1,11 @@
 /** Requests to the service; every failure is a `Problem` with a sentence for people. */
-import { named } from "./i18n.js";
 import { linkTo } from "./router.js";
 import { readEvents } from "./sse.js";
 
 export class Problem extends Error {
   /** @param {number} status @param {string} detail @param {string} code */
   constructor(status, detail, code = "") {
-    // The service speaks English: for common problems there is a sentence in the language of the page.
-    super(named("problem", code, detail));
+    super(detail);
     this.status = status;
     this.code = code;
   }

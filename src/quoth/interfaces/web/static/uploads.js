@@ -1,6 +1,5 @@
 /** Sending of files, with progress: bytes while they are sent, passages while they are read. */
 import { postJson, Problem, send } from "./api.js";
-import { named } from "./i18n.js";
 import { linkTo } from "./router.js";
 import { readEvents } from "./sse.js";
 
@@ -76,7 +75,7 @@ async function follow(name, tell, begin) {
 /** @param {string} name @param {any} upload @returns {Upload} */
 function shown(name, { state, progress, error }) {
   const share = progress.of_chunks ? progress.chunks / progress.of_chunks : 0;
-  return { name, state, share, detail: error ? named("unreadable", error.code, error.message) : "" };
+  return { name, state, share, detail: error?.message ?? "" };
 }
 
 /** `fetch` does not tell how much was sent. @param {string} path @param {File} file @param {(share: number) => void} tell */

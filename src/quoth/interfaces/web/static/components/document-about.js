@@ -39,7 +39,7 @@ class DocumentAbout extends Base {
       kind && named("kind", kind), lengthName(this.document), language && languageName(language), speaker,
       date && dateName(date), named("state", status), collection,
     ];
-    const notes = [error && named("unreadable", error.code, error.message), ...warnings].filter(Boolean);
+    const notes = [error?.message, ...warnings].filter(Boolean);
     return html`<p class="soft">${facts.filter(Boolean).join(" · ")}</p>
       ${notes.map((note) => html`<p class="problem">${note}</p>`)}
       ${this.outline.sections.length ? this.contents() : nothing}`;

@@ -142,7 +142,7 @@ class DocumentList extends Base {
     const { document_id: id, title, kind, language, status, error, warnings } = document;
     if (id === this.leaving) return nothing;
     const ready = status === "ready" || status === "unchanged";
-    const notes = [error && named("unreadable", error.code, error.message), ...warnings].filter(Boolean);
+    const notes = [error?.message, ...warnings].filter(Boolean);
     return html`<tr aria-rowindex=${at + 2}>
       <td>${ready ? html`<a href=${linkTo(`/d/${id}`)}>${title}</a>` : title}
         ${notes.map((note) => html`<br><small class=${error ? "problem" : "soft"}>${note}</small>`)}</td>

@@ -16,8 +16,8 @@ class StatusNote extends Base {
     const found = noteOf(this.asking);
     if (!found) return nothing;
     const { answer } = this.asking;
-    const without = (/** @type {string} */ what) => t("status.withoutPart", { what });
-    const notes = answer ? [...(answer.query.notes ?? []), ...answer.warnings, ...answer.degraded.map(without)] : [];
+    /** @type {string[]} */
+    const notes = answer?.warnings ?? [];
     return html`<p class="status ${found.kind}" role="status">${found.text}</p>
       ${notes.length ? html`<ul class="notes">${notes.map((each) => html`<li>${each}</li>`)}</ul>` : nothing}`;
   }

@@ -1,0 +1,68 @@
+"""Errors and warnings are in the language that the client names; without one nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from tests.support.service_client import House, served
+from tests.support.small_library import write_sources
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+FRENCH = {"accept-language": "fr-FR,fr;q=0.9,en;q=0.5"}
+ASKED = {"query": "What is said about honey on page 77?"}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    folder = tmp_path_factory.mktemp("languages")
+    sources = write_sources(folder / "sources")
+    (sources / "torn.pdf").write_bytes(b"%PDF-1.4 this is none")
+    (sources / "old.md").write_bytes("# Thé\n\nDu thé bien fort.\n".encode("cp1252"))
+    async with served(folder / "house") as opened:
+        await opened.add("ada", sources)
+        yield opened
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def ada(house: House) -> AsyncIterator[httpx.AsyncClient]:
+    async with house.client(house.key("ada")) as client:
+        yield client
+
+
+async def test_an_error_is_in_the_readers_language(ada: httpx.AsyncClient) -> None:
+    path = "/v1/documents/d_none"
+    assert (await ada.get(path, headers=FRENCH)).json()["detail"].startswith("Il n’y a rien ici")
+    assert (await ada.get(path)).json()["detail"].startswith("There is nothing here")
+    german = {"accept-language": "de"}
+    assert (await ada.get(path, headers=german)).json()["detail"].startswith("There is nothing")
+    short = await ada.post("/v1/query", json={"query": "?!"}, headers=FRENCH)
+    assert short.json()["detail"] == "body.query\u202f: il faut au moins 3 caractères"
+
+
+async def test_warnings_are_in_the_readers_language_also_from_history(
+    ada: httpx.AsyncClient,
+) -> None:
+    plain = (await ada.post("/v1/query", json=ASKED)).json()
+    assert any("There is no page 77 here" in each for each in plain["warnings"])
+    told = (await ada.post("/v1/query", json=ASKED, headers=FRENCH)).json()
+    assert any("Il n'y a pas de page 77" in each for each in told["warnings"])
+    streamed = await ada.post("/v1/query", json={**ASKED, "stream": True}, headers=FRENCH)
+    assert "Il n'y a pas de page 77" in streamed.text.rpartition("event: done")[2]
+    path = f"/v1/queries/{told['query_id']}"
+    stored = (await ada.get(path, headers={"accept-language": "en"})).json()["answer"]
+    assert any("There is no page 77 here" in each for each in stored["warnings"])
+
+
+async def test_what_is_wrong_with_a_document_is_in_the_readers_language(
+    ada: httpx.AsyncClient,
+) -> None:
+    listed = (await ada.get("/v1/documents?limit=100", headers=FRENCH)).json()["documents"]
+    failed = next(each for each in listed if each["error"])
+    assert "est abîmé" in failed["error"]["message"]
+    warned = next(each for each in listed if each["warnings"])
+    assert "il a été lu comme Windows-1252" in warned["warnings"][0]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from quoth.core.errors import DocumentError
 from quoth.ingest.chunker import chunk
 from quoth.ingest.readers.registry import read
 from quoth.text.locators import label, link, locate
@@ -83,6 +84,13 @@ def test_a_line_of_code_is_not_cut_at_a_full_stop(tmp_path: Path) -> None:
     assert all(each.text.startswith("x") and each.text.endswith(("\n", "More.")) for each in chunks)
 
 
+def test_minified_code_is_refused_by_name(tmp_path: Path) -> None:
+    index = tmp_path / "searchindex.js"
+    index.write_text("Search.setIndex({" + "terms:[1,2]," * 1000 + "})\n", "utf-8")
+    with pytest.raises(DocumentError, match=r"searchindex\.js is minified or generated code"):
+        read(index)
+
+
 def test_outputs_of_a_notebook_are_read_as_shown_and_bounded(tmp_path: Path) -> None:
     table = "<table><tr><th>Berth</th><th>Depth</th></tr><tr><td>N1</td><td>14 m</td></tr></table>"
     outputs: list[dict[str, object]] = [
@@ -121,8 +129,6 @@ def test_json_in_one_line_is_written_anew(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.json", "a.ipynb"])
 def test_json_that_is_none_is_damaged(tmp_path: Path, name: str) -> None:
-    from quoth.core.errors import DocumentError
-
     (tmp_path / name).write_text('{"cells": ')
     with pytest.raises(DocumentError) as caught:
         read(tmp_path / name)

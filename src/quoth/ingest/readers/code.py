@@ -9,12 +9,16 @@ from pygments.lexers import get_lexer_for_filename
 from pygments.token import Comment, Keyword, Name, String, Token, _TokenType
 from pygments.util import ClassNotFound
 
+from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.source_lines import Symbol, numbered_lines
 
 MAX_CHARACTERS = 1_000_000
 """Characters of a file in which symbols are looked for."""
+
+MINIFIED_LINE = 1_000
+"""Mean characters of a line from which program text is minified, for machines only."""
 
 _DEFINED = (Name.Class, Name.Function, Name.Namespace)
 _WORDS = frozenset(
@@ -25,7 +29,17 @@ _WORDS = frozenset(
 
 
 def read_code(file: SourceFile) -> ParsedDocument:
-    """Read program text as it is; its symbols are found where its language is known."""
+    """Read program text as it is; its symbols are found where its language is known.
+
+    Raises DocumentError, ``unsupported`` for minified text, such as the search index of a manual.
+    """
+    lines = file.text.split("\n")
+    if len(file.text) > MINIFIED_LINE * len(lines):
+        raise DocumentError(
+            "unsupported",
+            f"{file.name} is minified or generated code ({len(file.text):,} characters in "
+            f"{len(lines)} lines). Add the text that it was made from.",
+        )
     return file.document("code", numbered_lines(file.text, symbols(file.text, name=file.name)))
 
 

@@ -51,7 +51,10 @@ def said(statements: Sequence[Statement]) -> list[str]:
 
 LONG = "Rain fell on all of the old roofs of the town for the whole of that very long night."
 """A sentence long enough to stand alone, about nothing."""
-CLOSURE = "A closure is a function that keeps the variables of the place where it was made, all."
+CLOSURE = (
+    "A closure is a function that keeps the variables of the place where it was made, all of them, "
+    "for as long as anything still refers to it, even after that place has been left for good."
+)
 
 
 def test_a_neighbour_that_tells_as_much_comes_along_and_another_does_not() -> None:
@@ -65,7 +68,8 @@ def test_a_neighbour_that_tells_as_much_comes_along_and_another_does_not() -> No
 
 def test_what_limits_a_sentence_comes_along() -> None:
     limit = "However, this one loses them as soon as the program ends, as all of the others do."
-    (run,) = runs(f"{CLOSURE} {LONG} {limit} {LONG}", scores={"A closure": 0, "Rain": -1})
+    end = LONG.replace("Rain", "Snow")
+    (run,) = runs(f"{CLOSURE} {LONG} {limit} {end}", scores={"A closure": 0, "Rain": -1})
     assert run.text == f"{CLOSURE} {LONG} {limit}"
 
 

@@ -34,6 +34,22 @@ def test_phrases_are_told_apart_without_a_model() -> None:
 
 
 @pytest.mark.parametrize(
+    ("asked", "text", "standalone"),
+    [
+        (["What is an encoder?"], "And a decoder?", "What is a decoder?"),
+        (["Qu'est-ce que le miel ?"], "Et la cire ?", "Qu'est-ce que la cire ?"),
+        (["Qu'est-ce qu'un frelon ?", "Que fait-il ?"], "Et une guêpe ?", "Que fait-il ? (guêpe)"),
+        (["How does a bee sting?"], "And a wasp?", "And a wasp? (bee sting)"),
+    ],
+)
+def test_the_last_question_is_asked_about_another_subject(
+    asked: list[str], text: str, standalone: str
+) -> None:
+    history = [Turn(question, "") for question in asked]
+    assert understand(text, names=NAMES, history=history).standalone == standalone
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "And what about winter?", "Does that apply to wasps?", "Why?", "Where does it live?",

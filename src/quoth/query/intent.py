@@ -138,7 +138,7 @@ def followup_cues(words: Sequence[str]) -> list[bool]:
         not content,
         len(content) == 1,
         _only_asks(words),
-        short and _openings().matches(words),
+        short and _phrases("openings").matches(words),
         len(words) <= MAX_ELLIPTICAL // 2,
         short,
     ]
@@ -149,12 +149,22 @@ def is_elliptical(query: TokenizedQuery) -> bool:
     words = normalized_query_words(query.clean)
     if len(words) > MAX_ELLIPTICAL:
         return False
-    return _openings().matches(words) or not any(map(is_content_bearing, words))
+    return _phrases("openings").matches(words) or not any(map(is_content_bearing, words))
 
 
 def has_only_question_words(query: TokenizedQuery) -> bool:
     """Return whether there are only question words: "why?", "et quand ?"."""
     return _only_asks(normalized_query_words(query.clean))
+
+
+def names_only_a_subject(*beside: str) -> bool:
+    """Return whether the words beside a subject ask nothing about it: "and a …?"."""
+    return _words("instead").issuperset(normalized_query_words(" ".join(beside)))
+
+
+def asks_what_it_is(query: TokenizedQuery) -> bool:
+    """Return whether a question asks what something is."""
+    return _phrases("definitions").matches(normalized_query_words(query.clean))
 
 
 def is_content_bearing(word: str) -> bool:
@@ -173,6 +183,6 @@ def _words(name: str) -> frozenset[str]:
 
 
 @cache
-def _openings() -> PhraseMatcher:
+def _phrases(name: str) -> PhraseMatcher:
     tables = [read_table("followup", language) for language in table_languages("followup")]
-    return PhraseMatcher([phrase for table in tables for phrase in table["openings"]])
+    return PhraseMatcher([phrase for table in tables for phrase in table[name]])

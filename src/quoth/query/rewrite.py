@@ -12,7 +12,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from quoth.core.translations import translate
 from quoth.core.types import Turn
-from quoth.query.intent import has_only_question_words, is_content_bearing, is_followup
+from quoth.query.intent import (
+    asks_what_it_is,
+    has_only_question_words,
+    is_content_bearing,
+    is_followup,
+    names_only_a_subject,
+)
 from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery, stem, tokenize_query
 
 MAX_TERMS = 8
@@ -37,6 +43,7 @@ _ORDINALS = (
     re.compile(_THE + r"(?:third|troisieme)\b" + _NO_TIME),
 )
 _LAST = re.compile(_THE + r"(?:last|derniere?)\b" + _NO_TIME)
+_ARTICLE = re.compile(r"\b(?:an?|une?|des|the|l[ae]|les) $", re.IGNORECASE)
 _PARTED = re.compile(r",? (?:and|or|et|ou) |, ")
 
 
@@ -63,6 +70,32 @@ def rewrite_standalone(
     if not terms:
         return asked.clean
     return f"{asked.clean.rstrip()} ({' '.join(terms)})"
+
+
+def ask_again_about(asked: TokenizedQuery, turns: Sequence[Turn]) -> str:
+    """Return the last question about another subject: "And a decoder?" after "What is an encoder?".
+
+    Empty unless the query is nothing but a subject, and the last question asks what its only
+    subject is, or something about one named before ("When should I use it?") and this one has an
+    article.
+    """
+    *earlier, last = turns
+    question = tokenize_query(last.question)
+    if depends := is_followup(question.clean, history=earlier):
+        question = tokenize_query(rewrite_standalone(question, earlier))
+    runs, subjects = _runs(asked), _runs(question)
+    if len(runs) != 1 or len(subjects) != 1:
+        return ""
+    (start, end), (first, after) = runs[0], subjects[0]
+    opening, before = asked.clean[:start], question.clean[:first]
+    if not names_only_a_subject(asked.folded[:start], asked.folded[end:]):
+        return ""
+    article = _ARTICLE.search(opening)
+    if not asks_what_it_is(question) and not (depends and article):
+        return ""
+    if article:  # "an encoder", but "a decoder"
+        before = _ARTICLE.sub(article[0], before)
+    return before + asked.clean[start:end] + question.clean[after:]
 
 
 def _says_nothing(answer: str) -> bool:
@@ -148,14 +181,18 @@ def _noun_phrases(asked: TokenizedQuery) -> list[str]:
 
 def _run(asked: TokenizedQuery, start: int, end: int, *, last: bool) -> str:
     """Return the first run of content words of a span, or its last."""
+    runs = [run for run in _runs(asked, bearing=False) if start <= run[0] < end]
+    return asked.clean[slice(*runs[-1 if last else 0])] if runs else ""
+
+
+def _runs(asked: TokenizedQuery, *, bearing: bool = True) -> list[tuple[int, int]]:
+    """Return the spans of neighbouring content words, without those that name no subject."""
     runs: list[tuple[int, int]] = []
-    for begins, ends, _words in _joined(asked):
-        if start <= begins < end:
-            gap = asked.folded[runs[-1][1] : begins].strip() if runs else "-"
-            if not gap:
-                runs[-1] = (runs[-1][0], ends)
-            else:
-                runs.append((begins, ends))
-    if not runs:
-        return ""
-    return asked.clean[slice(*runs[-1 if last else 0])]
+    for begins, ends, words in _joined(asked):
+        if bearing and not any(map(is_content_bearing, words)):
+            continue
+        if runs and not asked.folded[runs[-1][1] : begins].strip():
+            runs[-1] = (runs[-1][0], ends)
+        else:
+            runs.append((begins, ends))
+    return runs

@@ -60,7 +60,7 @@ from quoth.query.intent import (
     is_followup,
     recent_turns,
 )
-from quoth.query.rewrite import rewrite_standalone
+from quoth.query.rewrite import ask_again_about, rewrite_standalone
 from quoth.query.tokens import TokenizedQuery, folded_words, mask_spans, tokenize_query
 from quoth.text.analyzer import detect_language
 
@@ -294,7 +294,9 @@ def _with_history(
     without: list[str] = []
     if analysis.extracted.people and previous.extracted.people:
         without = [word for person in previous.extracted.people for word in person.words]
-    standalone = rewrite_standalone(analysis.query, turns, without=without)
+    own = analysis.extracted
+    standalone = "" if own.filters or own.people else ask_again_about(analysis.query, turns)
+    standalone = standalone or rewrite_standalone(analysis.query, turns, without=without)
     if not is_elliptical(analysis.query):
         return analysis, standalone
     if (analysis.kind, has_only_question_words(analysis.query)) == ("factual", False) and (

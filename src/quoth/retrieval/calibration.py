@@ -55,7 +55,7 @@ DEFAULT_CALIBRATION: Mapping[tuple[str, str], Tuning] = MappingProxyType(
                 questions=7425,
                 source=SOURCE,
             ),
-            answer_from=0.2,
+            answer_from=0.25,
         )
     }
 )

@@ -84,7 +84,7 @@ REACH = 3.0
 """Maximum distance, in log-odds, of a neighbour that joins a run (docs/decisions/042)."""
 MAX_LIST = 1000
 """The same for a run with a list."""
-MIN_CHARACTERS = 160
+MIN_CHARACTERS = 320
 """A shorter run takes a neighbour along, rather the next one, whatever its score."""
 FRAGMENT = 80
 """A run that is shorter still takes the sentence after it along, even of the next paragraph; so

@@ -18,11 +18,12 @@ from quoth.engine import Engine
 from quoth.live.queue import MAX_WAITING
 from quoth.pipeline import live_session
 from quoth.pipeline.asked_window import ask_window
+from quoth.pipeline.lecture import look_up_for
 from quoth.pipeline.live_session import LiveSession
 from quoth.store.lectures import Lectures
 from quoth.testing import SlowEmbedder
 from tests.support.busy import writers
-from tests.support.lectures import spoken, write_book
+from tests.support.lectures import TOPICS, spoken, write_book
 from tests.support.small_library import add, open_tour
 
 TITLES = ("Queens", "Wax", "Dances", "Mites", "Honey", "Drones", "Winter", "Pollen", "Stings")
@@ -247,6 +248,47 @@ async def test_documents_come_and_go_while_the_lecture_is_spoken(tmp_path: Path)
         await session.stop()
         assert len(session.store.segments(key)) == 7
         assert [card.id for card in session.store.citations(key)] == [card.id for card in cards]
+
+
+async def test_single_documents_are_cited_and_those_that_are_gone_are_silent(
+    engine: Engine, tmp_path: Path
+) -> None:
+    other = tmp_path / "sources" / "notes.md"
+    parts = [f"## {title}\n\n{text} Again." for title, text in TOPICS.items()]
+    other.write_text("# Notes\n\n" + "\n\n".join(parts), "utf-8")
+    await add(engine, other)
+    notes = next(each for each in await engine.documents() if each.title == "Notes")
+    store = Lectures.of(engine.parts.catalogue)
+    lecture = store.start(title="Bees", documents=[notes.document_id])
+    assert store.lecture(lecture.session_id) == lecture
+    session = LiveSession(engine.parts, lecture)
+    for segment in spoken(*TITLES[:5]):
+        await session.push([segment])
+    await session.finish()
+    cards = store.citations(lecture.session_id)
+    assert {card.document_id for card in cards} == {notes.document_id}
+    await engine.remove([notes.document_id])
+    for segment in spoken(*TITLES[5:], start=300.0):
+        await session.push([segment])
+    await session.end()
+    await session.stop()
+    kept = [each.window_index for each in store.citations(lecture.session_id)]
+    assert all(session.progress.windows[index].start < 300.0 for index in kept)
+    assert len(store.segments(lecture.session_id)) == len(TITLES)
+
+
+async def test_a_document_is_cited_beside_a_collection_with_the_best_of_both_first(
+    engine: Engine, tmp_path: Path
+) -> None:
+    steps = [step async for step in engine.add([write_book(tmp_path / "more")], collection="more")]
+    [book] = [step for step in steps if isinstance(step, Document)]
+    store = Lectures.of(engine.parts.catalogue)
+    assert store.homes([book.document_id, "none"]) == {book.document_id: "more"}
+    lecture = store.start(title="Bees", collections=["default"], documents=[book.document_id])
+    found = await look_up_for(engine.parts, lecture, spoken("Honey")[0].text)
+    assert {each.document_id for each in found.candidates} > {book.document_id}
+    assert {each.chunk_id for each in found.candidates} <= found.passages.keys()
+    assert store.change(lecture.session_id, documents=[]).documents == ()
 
 
 async def test_two_tabs_two_languages_and_the_future_lose_nothing(engine: Engine) -> None:

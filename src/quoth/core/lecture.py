@@ -69,7 +69,7 @@ class LiveSpeechSettings:
 
 @dataclass(frozen=True, slots=True)
 class Lecture:
-    """A live session; ``collections`` are those that its windows are looked up in.
+    """A live session; its windows are looked up in ``collections`` and single ``documents``.
 
     ``document_id`` is the talk that it became after class. ``consent_at`` is when the speaker
     agreed that the microphone is transcribed.
@@ -85,6 +85,7 @@ class Lecture:
     ended_at: str | None = None
     document_id: str | None = None
     consent_at: str | None = None
+    documents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import Any
 from uuid import uuid4
 
 from quoth.answering.citations import make_citation
 from quoth.core.errors import QuothError
-from quoth.core.lecture import LiveCitation, WindowRecord
+from quoth.core.lecture import Lecture, LiveCitation, WindowRecord
 from quoth.core.plan import make_plan
 from quoth.core.trace import Trace
-from quoth.core.types import Candidate, Chunk, Pages, Passage, Query
+from quoth.core.types import Candidate, Chunk, Filter, Pages, Passage, Query
 from quoth.live.cards import PageCandidate
 from quoth.live.relevance import (
     MODEL,
@@ -36,6 +37,7 @@ from quoth.pipeline.retrieve import (
 )
 from quoth.query.understand import INTERFACE_LANGUAGES
 from quoth.retrieval.calibration import READER
+from quoth.store.lectures import Lectures
 from quoth.store.rows import now
 from quoth.text.analyzer import detect_language
 
@@ -85,13 +87,14 @@ async def look_up_window(
     text: str,
     *,
     collections: Sequence[str],
+    filters: tuple[Filter, ...] = (),
     language: str | None = None,
     deadline_ms: float | None = None,
 ) -> WindowLookup:
     """Look up a window of a lecture in collections; raises NotFound, RetrievalError, OutOfTime."""
     trace = Trace(deadline_ms=deadline_ms)
     found = await retrieve_window(
-        parts, text, collections=collections, language=language, trace=trace
+        parts, text, collections=collections, filters=filters, language=language, trace=trace
     )
     scored = judge_window(parts, found)
     parts.observe(trace, None)
@@ -114,16 +117,58 @@ async def look_up_window(
     )
 
 
-async def try_window(
-    parts: Components, text: str, *, collections: Sequence[str], language: str | None
+async def look_up_for(parts: Components, lecture: Lecture, text: str) -> WindowLookup:
+    """Look up a window in what a session cites; what fails is logged and finds nothing."""
+    scopes = await asyncio.to_thread(_scopes, parts, lecture)
+    found = await asyncio.gather(
+        *(_try_scope(parts, text, scope, language=lecture.language) for scope in scopes)
+    )
+    best, *others = sorted(found, key=_best, reverse=True) or [WindowLookup()]
+    for other in others:
+        best = replace(
+            best,
+            candidates=(*best.candidates, *other.candidates),
+            passages={**best.passages, **other.passages},
+        )
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Collections; of these only some documents where ``filters`` say so."""
+
+    collections: tuple[str, ...]
+    filters: tuple[Filter, ...] = ()
+
+
+def _scopes(parts: Components, lecture: Lecture) -> list[_Scope]:
+    """Return the whole collections of a session, and its documents in others that are there."""
+    scopes = [_Scope(lecture.collections)] if lecture.collections else []
+    homes = Lectures.of(parts.catalogue).homes(lecture.documents) if lecture.documents else {}
+    single = {key: name for key, name in homes.items() if name not in lecture.collections}
+    if single:
+        only = Filter("document", "in", tuple(single))
+        scopes.append(_Scope(tuple(dict.fromkeys(single.values())), (only,)))
+    return scopes
+
+
+def _best(found: WindowLookup) -> float:
+    return max((each.probability for each in found.candidates), default=-1.0)
+
+
+async def _try_scope(
+    parts: Components, text: str, scope: _Scope, *, language: str | None
 ) -> WindowLookup:
-    """Look up a window; what fails is logged and finds nothing (one retry where it may help)."""
-    if not collections:
-        return WindowLookup()
+    """Look up a window, once more where a failure may pass."""
     for attempt in (1, 2):
         try:
             return await look_up_window(
-                parts, text, collections=collections, language=language, deadline_ms=DEADLINE_MS
+                parts,
+                text,
+                collections=scope.collections,
+                filters=scope.filters,
+                language=language,
+                deadline_ms=DEADLINE_MS,
             )
         except QuothError as error:
             log.warning("window_not_looked_up", extra={"code": error.code})
@@ -137,6 +182,7 @@ async def retrieve_window(
     text: str,
     *,
     collections: Sequence[str],
+    filters: tuple[Filter, ...] = (),
     language: str | None = None,
     trace: Trace,
 ) -> Retrieved:
@@ -148,7 +194,7 @@ async def retrieve_window(
         text, among=_languages(context), fallback=next(iter(_languages(context)), "en")
     )
     query = Query(original=text, standalone=text, language=spoken)
-    return await retrieve(context, AnalysedQuery(query, plan, context.encoded, ()))
+    return await retrieve(context, AnalysedQuery(query, plan, context.encoded, filters))
 
 
 def judge_window(

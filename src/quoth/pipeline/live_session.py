@@ -40,8 +40,8 @@ from quoth.pipeline.lecture import (
     WindowLookup,
     candidate_of,
     cite_candidate,
+    look_up_for,
     same_cards,
-    try_window,
     window_record,
 )
 from quoth.store.lectures import Lectures
@@ -320,10 +320,7 @@ class LiveSession:
 
     async def look_up(self, text: str) -> WindowLookup:
         """Look up a text; what fails finds nothing."""
-        lecture = self.lecture
-        return await try_window(
-            self.parts, text, collections=lecture.collections, language=lecture.language
-        )
+        return await look_up_for(self.parts, self.lecture, text)
 
     async def _warn_slow(self, index: int, since: float) -> None:
         await asyncio.sleep(max(0.0, since + SLOW_S - time.monotonic()))

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from quoth.core.errors import NotFound
 from quoth.core.lecture import Lecture, LiveCitation, Numbering, TranscriptSegment, WindowRecord
+from quoth.store import schema
 from quoth.store.checksums import first_intact, intact
 from quoth.store.database import TenantConnection
 from quoth.store.rows import now
@@ -26,10 +27,18 @@ class Lectures(TenantConnection):
     """The live sessions of one tenant."""
 
     def start(
-        self, *, title: str, collections: Sequence[str], language: str | None = None
+        self,
+        *,
+        title: str,
+        collections: Sequence[str] = (),
+        documents: Sequence[str] = (),
+        language: str | None = None,
     ) -> Lecture:
         """Store a new session without words."""
-        lecture = Lecture(str(uuid4()), title, language, tuple(collections), "", "open", now())
+        lecture = Lecture(
+            str(uuid4()), title, language, tuple(collections), "", "open", now(),
+            documents=tuple(documents),
+        )  # fmt: skip
         with self.writing("start lecture") as connection:
             connection.execute(
                 insert(lectures).values(
@@ -38,6 +47,7 @@ class Lectures(TenantConnection):
                     title=title,
                     language=language,
                     collections=dump(list(collections)),
+                    documents=dump(list(documents)) if documents else None,
                     numbering="",
                     state="open",
                     created_at=lecture.created_at,
@@ -64,8 +74,8 @@ class Lectures(TenantConnection):
 
     def change(self, session_id: str, **values: Any) -> Lecture:
         """Change columns of a session; raises NotFound."""
-        if "collections" in values:
-            values["collections"] = dump(list(values["collections"]))
+        for name in {"collections", "documents"} & values.keys():
+            values[name] = dump(list(values[name]))
         own = self._own(session_id)
         with self.writing("change lecture") as connection:
             connection.execute(update(lectures).where(own).values(**values))
@@ -84,6 +94,19 @@ class Lectures(TenantConnection):
         own = self._own(session_id)
         with self.writing("delete lecture") as connection:
             connection.execute(delete(lectures).where(own))
+
+    def homes(self, document_ids: Sequence[str]) -> dict[str, str]:
+        """Return the collection of each document that is there, or is still being added."""
+        found: dict[str, str] = {}
+        with self.reading() as connection:
+            for column in (schema.jobs.c.document_id, schema.documents.c.id):
+                its = (column.table.c.tenant == self.tenant) & column.in_(document_ids)
+                home = column.table.c.collection_id == schema.collections.c.id
+                rows = connection.execute(
+                    select(column.label("id"), schema.collections.c.name).where(its, home)
+                )
+                found |= {row.id: row.name for row in rows}
+        return found
 
     def put_segments(self, session_id: str, segments: Sequence[TranscriptSegment]) -> None:
         """Write final segments; one that is there is replaced."""
@@ -265,4 +288,5 @@ def _lecture(row: Any) -> Lecture:
         row.ended_at,
         row.document_id,
         row.consent_at,
+        tuple(json.loads(row.documents or "[]")),
     )

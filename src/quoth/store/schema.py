@@ -18,7 +18,7 @@ from sqlalchemy import (
 from quoth.store.checksums import add_checksum
 from quoth.store.rows import words
 
-HEAD = "0011"
+HEAD = "0012"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -276,8 +276,7 @@ shares = Table(
     Column("created_at", words(40), nullable=False),
     Column("expires_at", words(40), nullable=False),
     Column("revoked_at", words(40)),
-    # The live session that is shared, null for a collection.
-    Column("lecture_id", words(36)),
+    Column("lecture_id", words(36)),  # null for the share of a collection
     Index("ix_shares_tenant", "tenant"),
 )
 
@@ -345,6 +344,7 @@ lectures = Table(
     Column("created_at", words(40), nullable=False),
     Column("ended_at", words(40)),
     Column("consent_at", words(40)),
+    Column("documents", words()),
     Index("ix_lectures_tenant_created_at", "tenant", "created_at"),
 )
 

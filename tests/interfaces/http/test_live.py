@@ -146,6 +146,29 @@ async def test_a_share_follows_one_session_and_nothing_else(tmp_path: Path) -> N
             assert (await reader.post("/v1/sessions", json={})).status_code == 403
 
 
+async def test_single_documents_are_attached_and_must_be_there(tmp_path: Path) -> None:
+    async with served(tmp_path / "home") as house:
+        key = await _with_book(house, tmp_path)
+        async with house.client(key) as client:
+            [book] = (await client.get("/v1/documents")).json()["documents"]
+            unknown = await client.post("/v1/sessions", json={"documents": ["a" * 32]})
+            assert unknown.status_code == 404
+            made = await client.post("/v1/sessions", json={"documents": [book["document_id"]]})
+            assert made.json()["documents"] == [book["document_id"]]
+            path = f"/v1/sessions/{made.json()['session_id']}"
+            await client.post(f"{path}/segments", json=_segments(*TITLES))
+            await client.post(f"{path}/end")
+            cards = (await client.get(f"{path}/citations")).json()["citations"]
+            assert {each["document_id"] for each in cards} == {book["document_id"]}
+            await client.delete(f"/v1/documents/{book['document_id']}")
+            kept = await client.patch(
+                path, json={"title": "Bees", "documents": [book["document_id"]]}
+            )
+            assert kept.json()["documents"] == [book["document_id"]]
+            changed = await client.patch(path, json={"documents": []})
+            assert changed.json()["documents"] == []
+
+
 @pytest.mark.parametrize(
     "segment",
     [

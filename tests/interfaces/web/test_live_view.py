@@ -52,6 +52,18 @@ def switch_on_a_microphone_that_is_not_there(page: Page) -> None:
     expect(page.locator("live-microphone [role=alert]")).to_contain_text("There is no microphone")
 
 
+def attach_the_book_alone(page: Page) -> None:
+    """Cite one document in place of its collection."""
+    page.locator("live-documents > details > summary").click()
+    page.get_by_label("bees").uncheck()
+    expect(page.locator("live-panel")).to_contain_text("Upload documents to see citations")
+    page.get_by_text("Single documents of bees").click()
+    page.get_by_label("Find a document in bees").fill("bee")
+    page.get_by_label("The bee book").check()
+    expect(page.locator("live-panel")).to_contain_text("Citations appear here")
+    page.locator("live-documents > details > summary").click()
+
+
 def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Path) -> None:
     add_book(web, tmp_path / "book")
     with web.opened("/live", viewport={"width": 360, "height": 800}) as visit:
@@ -62,6 +74,7 @@ def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Pat
         page.get_by_label("default").uncheck()
         page.get_by_role("button", name="Start a session").click()
         expect(page.locator("live-panel")).to_contain_text("Citations appear here")
+        attach_the_book_alone(page)
         switch_on_a_microphone_that_is_not_there(page)
         page.get_by_role("button", name="Share").click()
         shared = page.locator(".token").inner_text()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,6 +19,7 @@ from quoth.text.locators import format_timestamp, label
 
 if TYPE_CHECKING:
     from quoth.core.lecture import LiveCitation, SpeechState
+    from quoth.core.types import Document
     from quoth.live.events import LiveEvent
     from quoth.pipeline.live_session import LiveSession
 
@@ -39,6 +40,10 @@ Against = Annotated[
     str | None, typer.Option(help="Collection with the documents to cite; else --collection.")
 ]
 
+Documents = Annotated[
+    list[str] | None,
+    typer.Option("--document", help="Cite only this one, by id or title; may be repeated."),
+]
 Keep = Annotated[
     str | None, typer.Option(help="Collection that the transcript is added to at the end.")
 ]
@@ -53,6 +58,7 @@ async def live(
     follow: Follow = False,
     form: Form = "quoth",
     against: Against = None,
+    document: Documents = None,
     keep: Keep = None,
 ) -> int:
     """Replay or pipe a transcript, or transcribe speech, and print citations as they come.
@@ -70,12 +76,14 @@ async def live(
         session, file, speed=speed, microphone=microphone, follow=follow, form=form
     )
     async with engine_of(session) as engine:
-        await engine.documents(collection=collection)
+        there = await engine.documents(collection=collection)
         await asyncio.to_thread(engine.parts.catalogue.collection, collection)
+        single = [_document(there, name) for name in document or ()]
         lecture = await asyncio.to_thread(
             Lectures.of(engine.parts.catalogue).start,
             title="Lecture" if file in (None, "-") else Path(str(file)).stem,
-            collections=[collection],
+            collections=[] if single else [collection],
+            documents=single,
         )
         running = LiveSession(engine.parts, lecture)
         shown = asyncio.create_task(_show(session, running))
@@ -92,6 +100,18 @@ async def live(
             await running.stop()
             if not running.progress.segments:  # it failed at its start, or nothing was said
                 await asyncio.to_thread(running.store.delete, lecture.session_id)
+
+
+def _document(there: Sequence[Document], name: str) -> str:
+    """Return the id of a document by id or title, also of one that is being added."""
+    exact = [each for each in there if each.document_id == name]
+    found = exact or [each for each in there if each.title.casefold() == name.casefold()]
+    if len(found) != 1:
+        raise InputError(
+            f"{len(found) or 'No'} documents are called '{name}'. "
+            "Give the id of one that `quoth list` names."
+        )
+    return found[0].document_id
 
 
 async def _speaker(

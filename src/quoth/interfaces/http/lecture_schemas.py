@@ -21,22 +21,26 @@ from quoth.store.shares import MAX_DAYS
 
 MAX_SEGMENTS = 500
 """Segments of one request."""
+MAX_DOCUMENTS = 100
+"""Documents attached to a session one by one; more are a collection."""
 Second = Annotated[float, Field(ge=0, le=MAX_SECONDS, allow_inf_nan=False)]
 
 
 class NewSessionRequest(Body):
-    """A new live session and the collections that it cites."""
+    """A new live session, with the collections and single documents that it cites."""
 
     title: Annotated[Line, Field(min_length=1, max_length=300)] = "Lecture"
     collections: Annotated[list[CollectionName], Field(max_length=20, default_factory=list)]
+    documents: Annotated[list[Id], Field(max_length=MAX_DOCUMENTS, default_factory=list)]
     language: Annotated[str | None, Field(pattern=r"^[a-z]{2}$")] = None
 
 
 class SessionChange(Body):
-    """Another title, or other collections to cite from now on."""
+    """Another title, or other collections and documents to cite from now on."""
 
     title: Annotated[Line, Field(min_length=1, max_length=300)] | None = None
     collections: Annotated[list[CollectionName] | None, Field(max_length=20)] = None
+    documents: Annotated[list[Id] | None, Field(max_length=MAX_DOCUMENTS)] = None
 
 
 class SegmentRequest(Body):

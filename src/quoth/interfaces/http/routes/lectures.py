@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
@@ -62,13 +62,13 @@ ReadMessage = Callable[[Any], list[TranscriptSegment]]
 )
 @router.post("/api/v1/sessions", include_in_schema=False, status_code=201)
 async def start(request: Request, body: NewSessionRequest, caller: Speaker) -> Response:
-    """Start a session that cites these collections; documents may be added to them meanwhile."""
-    for name in body.collections:
-        await asyncio.to_thread(require_collection, caller, name)
+    """Start a session that cites these collections and documents, also those still being added."""
+    await asyncio.to_thread(_require_attachable, caller, body.collections, body.documents)
     made = await asyncio.to_thread(
         _store(caller).start,
         title=body.title,
         collections=body.collections,
+        documents=body.documents,
         language=body.language,
     )
     request_state(request.scope).object_id = made.session_id
@@ -98,10 +98,15 @@ async def session(request: Request, session_id: OneId, caller: Viewer) -> Respon
 async def change(
     request: Request, session_id: OneId, body: SessionChange, caller: Speaker
 ) -> Response:
-    """Change the title of a session, or attach other collections."""
+    """Change the title of a session, or attach other collections and documents.
+
+    What was attached before and is gone since may stay.
+    """
     running = await _running(request, caller, session_id)
-    for name in body.collections or ():
-        await asyncio.to_thread(require_collection, caller, name)
+    known = running.lecture
+    names = set(body.collections or ()) - set(known.collections)
+    ids = set(body.documents or ()) - set(known.documents)
+    await asyncio.to_thread(_require_attachable, caller, sorted(names), sorted(ids))
     given = {name: value for name, value in body.model_dump().items() if value is not None}
     if given:
         running.lecture = await asyncio.to_thread(_store(caller).change, session_id, **given)
@@ -319,6 +324,18 @@ async def _encode(events: AsyncGenerator[Any, None]) -> AsyncGenerator[bytes, No
     async for number, event in events:
         data = to_json(to_public(event))
         yield b"id: %d\n" % number + encode_event(event.event, data)
+
+
+def _require_attachable(
+    caller: Principal, collections: Sequence[str], documents: Sequence[str]
+) -> None:
+    """Raise NotFound for a collection or a document that is not there."""
+    for name in collections:
+        require_collection(caller, name)
+    homes = _store(caller).homes(documents)
+    own = {key for key, name in homes.items() if caller.collection in (None, name)}
+    if missing := next((each for each in documents if each not in own), None):
+        raise NotFound(f"There is no document with the id '{missing}'.")
 
 
 def _sessions(request: Request | WebSocket) -> RunningSessions:

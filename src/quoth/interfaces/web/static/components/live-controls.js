@@ -1,13 +1,13 @@
 /** What a speaker does in a session: speak, replay a recording, attach documents, share, end; and what everybody may save. */
-import { postJson, sendJson } from "../api.js";
+import { postJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { EMPTY } from "../live.js";
 import { linkTo } from "../router.js";
 import { html, nothing } from "../vendor/lit.js";
+import "./live-documents.js";
 import "./live-microphone.js";
 import "./live-replay.js";
-import "./upload-area.js";
 
 const FORMATS = ["vtt", "md", "html"];
 
@@ -64,19 +64,11 @@ class LiveControls extends Base {
     this.attempt(async () => { this.tell("quoth-lecture", await (await postJson(`${this.path}/end`, {})).json()); });
   }
 
-  /** @param {string} name @param {boolean} attached */
-  attach(name, attached) {
-    const collections = this.lecture.collections.filter((/** @type {string} */ known) => known !== name).concat(attached ? [name] : []);
-    return this.attempt(async () => {
-      this.tell("quoth-lecture", await (await sendJson("PATCH", this.path, { collections })).json());
-    });
-  }
-
   render() {
     const open = this.lecture.state === "open";
     const speaks = this.scopes.includes("live");
     return html`<div class="row">
-        ${speaks && open ? html`${this.documents()}
+        ${speaks && open ? html`<live-documents .lecture=${this.lecture} .collections=${this.collections} .uploads=${this.scopes.includes("ingest")}></live-documents>
           <button @click=${this.share}>${t("live.share")}</button>` : nothing}
         <a class="button" href=${linkTo(`/live/${this.lecture.session_id}?view=presenter${location.hash}`)} target="_blank">${t("live.presenter")}</a>
         <details class="menu"><summary class="button">${t("answer.export")}</summary><div class="panel">
@@ -107,15 +99,6 @@ class LiveControls extends Base {
     return html`<details class="menu"><summary class="button">${t("live.keep")}</summary>
       <form class="panel" @submit=${this.keep}><label>${t("choices.collection")}<input name="collection" value="talks" maxlength="100" required></label>
         <button ?disabled=${this.keeping}>${t("live.keep")}</button></form></details>`;
-  }
-
-  documents() {
-    const { collections } = this.lecture;
-    return html`<details class="menu"><summary class="button">${t("library.documents")}</summary><div class="panel">
-      ${(this.collections ?? []).map(({ name, documents }) => html`<label class="check"><input type="checkbox" .checked=${collections.includes(name)}
-        @change=${(/** @type {any} */ event) => this.attach(name, event.target.checked)}> ${name} <span class="soft">${t("library.count", { count: documents })}</span></label>`)}
-      ${collections.length && this.scopes.includes("ingest") ? html`<p class="soft">${t("live.addTo", { name: collections[0] })}</p>
-        <upload-area .collection=${collections[0]}></upload-area>` : nothing}</div></details>`;
   }
 }
 

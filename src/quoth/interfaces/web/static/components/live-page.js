@@ -147,7 +147,8 @@ class LivePage extends Base {
   }
 
   /** @param {any} lecture */
-  hasNoDocuments({ collections }) {
+  hasNoDocuments({ collections, documents }) {
+    if (documents.length) return false;
     const attached = this.collections?.filter(({ name }) => collections.includes(name));
     return !collections.length || (attached?.every(({ documents }) => !documents) ?? false);
   }

@@ -81,6 +81,24 @@ async def test_what_has_no_file_is_named_as_lost(tmp_path: Path) -> None:
         assert (step.mended, blob.name in step.what) == (False, True)
 
 
+async def test_damaged_history_is_set_aside_and_the_rest_is_backed_up(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    async with library(home) as tenants:
+        engine = tenants.engine("local")
+        kept = await engine.answer("How long does a queen bee live?")
+        await engine.answer("What is said of wolves?")
+    spoil(home, old=b"What is said of wolves?", new=b"What is said of foxes??")
+    async with open_quickly(home) as tenants:
+        steps = [step async for step in repair_library(tenants)]
+        assert any("row of queries" in step.what for step in steps)
+        (copy,) = home.glob("catalogue.*.damaged")
+        assert copy.name in steps[0].what
+        assert find_damage(tenants.database, home=home) == []
+        make_backup(tenants.database, tmp_path / "backup", home=home)
+        history = tenants.engine("local").parts.catalogue
+        assert "five years" in history.answer(kept.query_id)
+
+
 def test_the_doctor_reports_whatever_is_broken(tmp_path: Path) -> None:
     home = tmp_path / "home"
     asyncio.run(_make(home))

@@ -39,6 +39,15 @@ log = logging.getLogger("quoth.integrity")
 
 
 @dataclass(frozen=True, slots=True)
+class DamagedRow:
+    """A row of the catalogue: its table, its number in an SQLite file, and its primary key."""
+
+    table: str
+    number: int
+    key: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Damage:
     """A damaged part; ``document_id`` is that of the document whose rows are damaged.
 
@@ -50,6 +59,7 @@ class Damage:
     document_id: str | None = None
     structural: bool = False
     tokens: bool = False
+    row: DamagedRow | None = None
 
 
 def find_damage(database: Database, *, home: Path) -> list[Damage]:
@@ -99,14 +109,17 @@ def _damaged(catalogue: sqlite3.Connection) -> Iterator[Damage]:
 def _damaged_rows_of(catalogue: sqlite3.Connection, each: ChecksumColumn) -> Iterator[Damage]:
     names = [covered.name for covered in each.covered]
     keys = [key.name for key in each.table.primary_key.columns]
-    wanted: Iterator[Any] = map(column, (*names, each.column.name, *keys))
+    wanted: Iterator[Any] = map(column, (*names, each.column.name, *keys, "rowid"))
     statement = str(select(*wanted).select_from(named_table(each.table.name)))
     for row in catalogue.execute(statement):
         *values, checksum = map(_text, row[: len(names) + 1])
         if each.of(values) != checksum:
-            key = " ".join(str(_text(value)) for value in row[len(names) + 1 :])
+            found = tuple(map(_text, row[len(names) + 1 : -1]))
+            key = " ".join(map(str, found))
             yield Damage(
-                f"a row of {each.table.name}: {key}", document_id=_document(each, key, values)
+                f"a row of {each.table.name}: {key}",
+                document_id=_document(each, key, values),
+                row=DamagedRow(each.table.name, row[-1], found),
             )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,8 @@ from quoth.core.errors import BackendError, NotFound, QuothError
 from quoth.core.types import Document
 from quoth.engine import Engine
 from quoth.operations.add_uploads import add_file
-from quoth.operations.integrity import find_damage
+from quoth.operations.integrity import Damage, find_damage
+from quoth.operations.set_aside import set_aside
 from quoth.pipeline.components import damaged_tokens
 from quoth.pipeline.uploads import upload_store
 from quoth.store.database import ALL_TENANTS
@@ -38,12 +39,24 @@ async def repair_library(tenants: Tenants) -> AsyncIterator[RepairStep]:
         with suppress(BackendError), database.writing(ALL_TENANTS) as connection:
             connection.execute(text("REINDEX"))
     damage = await asyncio.to_thread(find_damage, database, home=home)
+    async for step in _set_aside(tenants, [each for each in damage if not each.document_id]):
+        yield step
+    async for step in _build_indexes(tenants):  # into which documents are read again
+        yield step
     for key in dict.fromkeys(each.document_id for each in damage if each.document_id):
         yield await _read_again(tenants, key)
-    for each in damage:
-        if each.document_id is None:
+    left = await asyncio.to_thread(find_damage, database, home=home) if damage else []
+    async for step in _set_aside(tenants, left):
+        yield step
+    for each in left:
+        if each.row is None:
             yield RepairStep(f"Lost, unless a backup holds it: {each.what}", mended=False)
-    for tenant in await asyncio.to_thread(TenantRoundRobin(database).tenants):
+    async for step in _build_indexes(tenants):
+        yield step
+
+
+async def _build_indexes(tenants: Tenants) -> AsyncIterator[RepairStep]:
+    for tenant in await asyncio.to_thread(TenantRoundRobin(tenants.database).tenants):
         engine = tenants.engine(tenant)
         spoilt = bool(await damaged_tokens(engine.parts))
         for found in await asyncio.to_thread(engine.parts.catalogue.collections):
@@ -52,6 +65,14 @@ async def repair_library(tenants: Tenants) -> AsyncIterator[RepairStep]:
                 async for _step in engine.reindex(collection=found.name):
                     pass
                 yield RepairStep(f"The index of '{found.name}' ({tenant}) was built again.")
+
+
+async def _set_aside(tenants: Tenants, damage: Sequence[Damage]) -> AsyncIterator[RepairStep]:
+    database, home = tenants.database, tenants.settings.home
+    if rows := {each.row: each for each in damage if each.row is not None}:
+        told = await asyncio.to_thread(lambda: list(set_aside(database, rows, home=home)))
+        for what in told:
+            yield RepairStep(what, mended=False)
 
 
 async def _read_again(tenants: Tenants, document_id: str) -> RepairStep:

@@ -75,7 +75,7 @@ def upgrade() -> None:
     """Bring the catalogue one step forward; what is there stays as it is."""
     for table, covered in COVERED.items():
         op.add_column(table, sa.Column(_name(table), sa.BigInteger))
-        _fill(table, covered.split())
+        fill(table, covered.split())
         _index(table, _name(table))
     _index("documents", "checksum")
     _index("chunks", "checksum")
@@ -101,7 +101,7 @@ def _index(table: str, column: str) -> None:
     op.create_index(name, table, keys, sqlite_where=due, postgresql_where=due)
 
 
-def _fill(name: str, covered: Sequence[str]) -> None:
+def fill(name: str, covered: Sequence[str]) -> None:
     """Compute the checksums of all rows, a page at a time."""
     connection = op.get_bind()
     names = dict.fromkeys((*KEYS.get(name, ("id",)), *covered))

@@ -11,9 +11,11 @@ import pytest
 from sqlalchemy import Connection, MetaData, Text, select, text
 
 from quoth.core.errors import ConfigError, StorageFull
+from quoth.operations.integrity import damaged_rows
 from quoth.store.catalogue import Catalogue
 from quoth.store.copy import copy_rows
 from quoth.store.database import open_database
+from quoth.store.lectures import Lectures
 from quoth.store.migrate import revision
 from quoth.store.schema import HEAD, metadata
 from tests.support.databases import Server, plain_engine, step
@@ -103,6 +105,17 @@ def test_a_catalogue_of_every_version_opens_with_all_its_rows(tmp_path: Path, ve
     assert after == before
     assert len(look(file)["spots"]) == len(before["chunks"])
     assert not list(file.parent.glob("*.before-*"))
+
+
+def test_a_step_back_from_consent_keeps_the_checksums_of_sessions(tmp_path: Path) -> None:
+    file = tmp_path / "catalogue.sqlite"
+    database = open_database(file)
+    Lectures(database, tenant="local").start(title="On bees", collections=["default"])
+    database.close()
+    for version in ("0009", HEAD):
+        step(file, version)
+        assert all(row["checksum"] for row in look(file)["lectures"])
+    assert damaged_rows(file) == []
 
 
 async def test_libraries_of_the_first_and_the_newest_version_answer_alike(tmp_path: Path) -> None:

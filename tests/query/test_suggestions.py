@@ -52,6 +52,22 @@ async def test_an_answer_is_followed_by_what_stands_beside_it(tmp_path: Path) ->
         assert all(each.citations for each in answers)
 
 
+async def test_questions_in_another_language_are_not_suggested(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path / "sources")
+    french = "# Essaim\n\nUn essaim quitte la ruche avec la vieille reine au printemps.\n\n"
+    french += "# Récolte\n\nLe miel est récolté en été quand les cadres sont pleins.\n"
+    (sources / "ruche.md").write_text(french, encoding="utf-8")
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, sources)
+        await engine.answer("Quand le miel est-il récolté dans la ruche ?")
+        swarm = await engine.answer("When does a colony swarm?")
+        assert not any("miel" in each for each in await engine.suggest(swarm))
+        essaim = await engine.answer("Quand un essaim quitte-t-il la ruche ?")
+        suggested = await engine.suggest(essaim)
+        assert suggested
+        assert not any("colony" in each or "What" in each for each in suggested)
+
+
 @pytest.mark.parametrize(
     ("name", "written"),
     [("bert", "BERT"), ("hugging face", "Hugging Face"), ("final hidden", None), ("t5", None)],

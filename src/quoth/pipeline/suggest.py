@@ -60,15 +60,22 @@ async def complete(
 
 def _follow_up(parts: Components, answer: Answer, collection: str, limit: int) -> tuple[str, ...]:
     found, outline = parts.outlines.read([collection])[0][0]
+    language = answer.query.language
     cited = parts.catalogue.chunks(
         [citation.chunk_id for citation in answer.citations[:MAX_CITATIONS]]
     )
+    languages = {each.document_id: each.language for each in outline.documents}
+    own = [each for each in cited.values() if languages.get(each.document_id) == language]
     return suggest(
         answer.query.standalone,
-        language=answer.query.language,
-        headings=_round_robin([_headings_near(outline, each) for each in cited.values()]),
+        language=language,
+        headings=_round_robin([_headings_near(outline, each) for each in own or cited.values()]),
         names=_names(parts, found, answer),
-        asked=_asked(parts, found),
+        asked=(
+            each
+            for each in _asked(parts, found)
+            if detect_language(each, among=("en", "fr", language), fallback=language) == language
+        ),
         limit=limit,
     )
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
@@ -11,6 +15,7 @@ from quoth.store.checksums import first_intact, intact
 from quoth.store.database import TenantConnection
 from quoth.store.rows import now
 from quoth.store.schema import answers, queries, records
+from quoth.text.analyzer import normalize_name
 
 LISTED = 5
 """Ids that are named where a beginning fits several."""
@@ -94,6 +99,20 @@ ALL_COLUMNS = (
 """The columns of a `QueryRow`, of every tenant: callers add the tenant."""
 
 
+SEARCHED_AT_ONCE = 200
+"""Stored answers that a search reads into memory together."""
+
+
+def _holds(row: Any, sought: Sequence[str]) -> bool:
+    """Return whether a question, its title or its answer holds each of the words."""
+    try:
+        answer = json.loads(row.answer)["text"]
+    except (ValueError, KeyError):
+        answer = ""  # damaged: it is found by the question alone
+    plain = normalize_name(f"{row.text} {row.title or ''} {answer}")
+    return all(word in plain for word in sought)
+
+
 class QueryHistory(TenantConnection):
     """Stored queries of one tenant, with plan, answer and record."""
 
@@ -159,23 +178,31 @@ class QueryHistory(TenantConnection):
     ) -> list[QuerySummary]:
         """List questions, the newest first; of one collection or upload, or of all.
 
-        With ``words`` only those that hold each of them, in the question or its title.
+        With ``words`` only those that hold each of them, case and accents aside, in the question,
+        its title or the text of the answer.
         """
         wanted = [queries.c.tenant == self.tenant]
-        named = queries.c.text + " " + func.coalesce(queries.c.title, "")
-        wanted += [named.icontains(word, autoescape=True) for word in words.split()]
         if collection is not None:
             wanted.append(queries.c.collection == collection)
         if upload_id is not None:
             wanted.append(queries.c.upload_id == upload_id)
-        statement = (
-            select(queries)
-            .where(*wanted)
-            .order_by(queries.c.created_at.desc(), queries.c.id)
-            .offset(skip)
-            .limit(limit)
-        )
+        newest = (queries.c.created_at.desc(), queries.c.id)
+        statement = select(queries).where(*wanted).order_by(*newest)
         with self.reading() as connection:
+            if sought := normalize_name(words).split():
+                texts = (
+                    select(queries.c.id, queries.c.text, queries.c.title, answers.c.answer)
+                    .join_from(queries, answers, queries.c.id == answers.c.query_id)
+                    .where(*wanted)
+                    .order_by(*newest)
+                )
+                rows = connection.execution_options(yield_per=SEARCHED_AT_ONCE).execute(texts)
+                holding = (row.id for row in rows if _holds(row, sought))
+                statement = statement.where(
+                    queries.c.id.in_([*islice(holding, skip, skip + limit)])
+                )
+            else:
+                statement = statement.offset(skip).limit(limit)
             return [
                 QuerySummary(
                     row.id, row.created_at, row.collection, row.text, row.status, row.title

@@ -37,16 +37,21 @@ def test_a_question_is_answered_with_proof_beside_it(web: WebApp) -> None:
         expect(page.locator(".status")).to_contain_text("word for word")
         sentence = page.locator(".sentence", has_text="nectar").first
         sentence.hover()
-        expect(page.locator(".card.lit blockquote")).to_contain_text("nectar")
-        page.locator(".card").first.hover()
+        mark = page.locator(".card.lit mark")
+        expect(mark).to_contain_text("nectar")
+        assert mark.inner_text() in sentence.inner_text()
         expect(page.locator(".sentence.lit")).to_have_count(1)
+        page.locator(".card").first.hover()
+        lit = page.locator(".sentence.lit button")
+        expect(lit.first).to_be_visible()
+        assert set(lit.all_inner_texts()) == {"1"}
 
         marker = sentence.locator("button.number").first
         marker.click()
         expect(page.locator(".proof .reading mark").first).to_be_visible()
         said = " ".join(page.locator(".proof .reading mark").all_inner_texts())
         assert said in sentence.inner_text().replace("\n", " ")
-        assert page.url.endswith("#s1")
+        assert page.url.endswith("#s1-2")
         page.keyboard.press("Escape")
         expect(page.locator(".proof")).to_have_count(0)
         expect(marker).to_be_focused()

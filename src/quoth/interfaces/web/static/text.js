@@ -27,6 +27,14 @@ export function around(text, span) {
   return [cut(text, 0, span[0]), cut(text, span[0], span[1]), cut(text, span[1])];
 }
 
+/** Return the span of words in a text in code points, null where they are not in it. @param {string} words @param {string} text @returns {[number, number] | null} */
+export function spanOf(words, text) {
+  const at = words ? text.indexOf(words) : -1;
+  if (at < 0) return null;
+  const start = lengthOf(text.slice(0, at));
+  return [start, start + lengthOf(words)];
+}
+
 /** Return seconds as `1:05` or `1:02:05`. @param {number} seconds */
 export function clock(seconds) {
   const whole = Math.floor(seconds);
@@ -57,11 +65,21 @@ function countedName(unit, { label_first: first, label_last: last }, t) {
   return first === last ? t(`place.${unit}`, { [unit]: first }) : t(`place.${unit}s`, { first, last });
 }
 
+const SENTENCES = new Intl.Segmenter(undefined, { granularity: "sentence" });
+
+/** Return the sentences of a quotation. @param {string} text */
+function sentencesIn(text) {
+  return [...SENTENCES.segment(text)].map(({ segment }) => segment.trim()).filter(Boolean);
+}
+
 /**
  * Split an answer into paragraphs of sentences; text that is no sentence is kept as it is.
+ *
+ * What the service proves as one, such as a quotation, may be several sentences: each is a piece
+ * with a mark of its own, `s2` for the first and `s2-3` for the third.
  * @param {{text: string, sentences: {start: number, end: number, citations: number[], support: string}[]}} answer
  * @returns {Piece[][]}
- * @typedef {{text: string, index: number, citations: number[], support: string}} Piece
+ * @typedef {{text: string, mark: string, citations: number[], support: string, last: boolean}} Piece
  */
 export function paragraphs(answer) {
   /** @type {Piece[][]} */
@@ -69,14 +87,18 @@ export function paragraphs(answer) {
   const plain = (/** @type {string} */ text) => {
     text.replace(/\s*\[\d+\]/g, "").split(/\n\s*\n/).forEach((part, at) => {
       if (at) found.push([]);
-      if (part.trim()) found[found.length - 1].push({ text: part.trim(), index: -1, citations: [], support: "" });
+      if (part.trim()) found[found.length - 1].push({ text: part.trim(), mark: "", citations: [], support: "", last: true });
     });
   };
   let at = 0;
   answer.sentences.forEach((sentence, index) => {
     plain(cut(answer.text, at, sentence.start));
-    const text = cut(answer.text, sentence.start, sentence.end);
-    found[found.length - 1].push({ text, index, citations: sentence.citations, support: sentence.support });
+    const parts = sentencesIn(cut(answer.text, sentence.start, sentence.end));
+    const pieces = parts.map((text, part) => {
+      const mark = `s${index + 1}${part ? `-${part + 1}` : ""}`;
+      return { text, mark, citations: sentence.citations, support: sentence.support, last: part === parts.length - 1 };
+    });
+    found[found.length - 1].push(...pieces);
     at = sentence.end;
   });
   plain(cut(answer.text, at));
@@ -111,12 +133,30 @@ export function passages({ answer, citations, evidence, hits }) {
 }
 
 /**
+ * What lights up: citations by their numbers, or of them only what a sentence says.
+ * @typedef {{numbers: number[], words: string}} Light
+ * @type {Light}
+ */
+export const DARK = Object.freeze({ numbers: [], words: "" });
+
+/** Return the sentence that a mark such as `s3` or `s3-2` names. @param {import("./reduce.js").Asking} asking @param {string} mark */
+export function sentenceAt(asking, mark) {
+  return mark.startsWith("s") ? asking.answer?.sentences[parseInt(mark.slice(1), 10) - 1] : undefined;
+}
+
+/** Return the words of the sentence that a mark names, "" for none. @param {import("./reduce.js").Asking} asking @param {string} mark */
+export function wordsAt({ answer }, mark) {
+  const pieces = answer && mark.startsWith("s") ? paragraphs(answer).flat() : [];
+  return pieces.find((each) => each.mark === mark)?.text ?? "";
+}
+
+/**
  * Return the place among the passages of what a mark names, -1 for none; `s3` is the first
  * citation of the third sentence.
  * @param {import("./reduce.js").Asking} asking @param {string} mark
  */
 export function openedAt(asking, mark) {
-  const sentence = mark.startsWith("s") && asking.answer?.sentences[Number(mark.slice(1)) - 1];
+  const sentence = sentenceAt(asking, mark);
   const wanted = sentence ? `c${sentence.citations[0]}` : mark;
   return passages(asking).findIndex((each) => each.mark === wanted);
 }

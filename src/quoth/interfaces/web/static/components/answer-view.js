@@ -1,7 +1,7 @@
 /** An answer: sentences with numbered markers and their support in words. */
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
-import { paragraphs } from "../text.js";
+import { DARK, paragraphs } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 
 const MARKER = /\[(\d+)\]/;
@@ -18,8 +18,7 @@ class AnswerView extends Base {
     super();
     /** @type {import("../reduce.js").Asking} */
     this.asking = /** @type {any} */ (null);
-    /** @type {Set<number>} numbers of citations whose sentences light up */
-    this.lit = new Set();
+    this.lit = DARK;
     this.selected = "";
     /** what ids begin with, where two answers are on one page */
     this.prefix = "";
@@ -41,26 +40,26 @@ class AnswerView extends Base {
 
   /** @param {import("../text.js").Piece[]} pieces */
   paragraph(pieces) {
-    return html`<p>${pieces.map((each) => (each.index < 0 ? html`${each.text} ` : this.sentence(each)))}</p>`;
+    return html`<p>${pieces.map((each) => (each.mark ? this.sentence(each) : html`${each.text} `))}</p>`;
   }
 
   /** @param {import("../text.js").Piece} piece */
   sentence(piece) {
-    const id = `s${piece.index + 1}`;
-    const lit = piece.citations.some((each) => this.lit.has(each)) ? "lit" : "";
-    const chosen = this.selected === id ? "chosen" : "";
-    const light = (/** @type {number[]} */ numbers) => () => this.tell("quoth-light", numbers);
-    const tag = piece.support === "supported" ? nothing : html` <em class="tag">${t(`support.${piece.support}`)}</em>`;
-    return html`<span id=${this.prefix + id} class="sentence ${piece.support} ${lit} ${chosen}"
-      @mouseenter=${light(piece.citations)} @mouseleave=${light([])}
-      @focusin=${light(piece.citations)} @focusout=${light([])}>${piece.text}${piece.citations.map((number) => this.marker(piece, number))}${tag}</span> `;
+    const { numbers, words } = this.lit;
+    const lit = words ? words === piece.text : piece.citations.some((each) => numbers.includes(each));
+    const chosen = this.selected === piece.mark ? "chosen" : "";
+    const light = () => this.tell("quoth-light", { numbers: piece.citations, words: piece.text });
+    const dark = () => this.tell("quoth-light", DARK);
+    const tag = piece.support === "supported" || !piece.last ? nothing : html` <em class="tag">${t(`support.${piece.support}`)}</em>`;
+    return html`<span id=${this.prefix + piece.mark} class="sentence ${piece.support} ${lit ? "lit" : ""} ${chosen}"
+      @mouseenter=${light} @mouseleave=${dark} @focusin=${light} @focusout=${dark}>${piece.text}${piece.citations.map((number) => this.marker(piece, number))}${tag}</span> `;
   }
 
   /** @param {import("../text.js").Piece} piece @param {number} number */
   marker(piece, number) {
     return html`<button class="number"
       aria-label=${t("answer.open", { number, support: t(`support.${piece.support}`) })}
-      @click=${() => this.tell("quoth-open", { mark: `s${piece.index + 1}`, number })}>${number}</button>`;
+      @click=${() => this.tell("quoth-open", { mark: piece.mark, number })}>${number}</button>`;
   }
 
   /** Sentences that a model wrote and no source proves. @param {any} answer */

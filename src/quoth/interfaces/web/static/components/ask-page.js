@@ -4,7 +4,7 @@ import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { IDLE, isRunning, reduce } from "../reduce.js";
 import { go, linkTo } from "../router.js";
-import { openedAt, passages } from "../text.js";
+import { DARK, openedAt, passages, sentenceAt, wordsAt } from "../text.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 import "./answer-view.js";
 import "./ask-box.js";
@@ -36,8 +36,7 @@ class AskPage extends Base {
     /** @type {import("../router.js").Route} */
     this.route = { page: "ask", id: "", mark: "", question: "", start: 0, end: null, view: "" };
     this.asking = IDLE;
-    /** @type {Set<number>} */
-    this.lit = new Set();
+    this.lit = DARK;
     /** @type {any[] | null} null until they are known */
     this.collections = null;
     this.choices = DEFAULTS;
@@ -56,7 +55,7 @@ class AskPage extends Base {
     this.loadCollections();
     /** @type {Record<string, (detail: any) => void>} */
     const heard = {
-      "quoth-light": (numbers) => { this.lit = new Set(numbers); },
+      "quoth-light": (light) => { this.lit = light; },
       "quoth-open": (opened) => this.openProof(opened),
       "quoth-ask": ({ question }) => this.ask(question),
       "quoth-stop": () => this.stop(),
@@ -226,7 +225,7 @@ class AskPage extends Base {
 
   /** Open the first citation of a sentence by the sentence, any other by its own number. @param {{mark: string, number?: number}} opened */
   openProof({ mark, number }) {
-    const sentence = mark.startsWith("s") && this.asking.answer?.sentences[Number(mark.slice(1)) - 1];
+    const sentence = sentenceAt(this.asking, mark);
     const first = !sentence || sentence.citations[0] === number;
     this.goTo(first ? mark : `c${number}`);
   }
@@ -284,12 +283,12 @@ class AskPage extends Base {
   side(at) {
     const items = this.items();
     if (this.asking.phase === "failed" && !items.length) return nothing;
-    if (at >= 0) return html`<proof-pane .items=${items} .at=${at} .back=${this.route.mark}></proof-pane>`;
+    if (at >= 0) return html`<proof-pane .items=${items} .at=${at} .back=${this.route.mark} .words=${wordsAt(this.asking, this.route.mark)}></proof-pane>`;
     const cited = items.some((each) => "snippet" in each.item);
     return html`<section class="cards" aria-label=${t("evidence.title")}>
       <h2>${t(cited ? "evidence.cited" : "evidence.found")}</h2>
       ${repeat(items, (each) => each.mark, (each) => html`<evidence-card .item=${each.item} .mark=${each.mark}
-        .lit=${this.lit.has(each.item.number)}></evidence-card>`)}
+        .lit=${this.lit}></evidence-card>`)}
       ${items.length || isRunning(this.asking) ? nothing : html`<p class="soft">${t("evidence.none")}</p>`}
     </section>`;
   }

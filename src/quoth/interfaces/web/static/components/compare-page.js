@@ -4,6 +4,7 @@ import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { IDLE, reduce } from "../reduce.js";
 import { go, linkTo } from "../router.js";
+import { DARK } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./answer-view.js";
 import { asFields, DEFAULTS } from "./choices-panel.js";
@@ -27,7 +28,7 @@ class ComparePage extends Base {
     /** what is chosen on either side */
     this.choices = [DEFAULTS, { ...DEFAULTS, mode: "keyword" }];
     this.answers = [IDLE, IDLE];
-    this.lit = [new Set(), new Set()];
+    this.lit = [DARK, DARK];
   }
 
   async connectedCallback() {
@@ -74,7 +75,7 @@ class ComparePage extends Base {
   side(side) {
     const asking = this.answers[side];
     const choose = (/** @type {CustomEvent} */ event) => { this.choices = this.choices.with(side, event.detail); };
-    const light = (/** @type {CustomEvent} */ event) => { this.lit = this.lit.with(side, new Set(event.detail)); };
+    const light = (/** @type {CustomEvent} */ event) => { this.lit = this.lit.with(side, event.detail); };
     const open = (/** @type {CustomEvent} */ event) => go(`/q/${asking.queryId}#${event.detail.mark}`);
     return html`<section class="side" aria-label=${t("compare.side", { side: side + 1 })} @quoth-choose=${choose} @quoth-light=${light} @quoth-open=${open}>
       <choices-panel .collections=${this.collections} .choices=${this.choices[side]}></choices-panel>

@@ -2,7 +2,7 @@
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { linkTo } from "../router.js";
-import { around, isSafeLink, placeName } from "../text.js";
+import { around, DARK, isSafeLink, placeName, spanOf } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 
 const MAX_BEFORE = 60;
@@ -11,7 +11,7 @@ class EvidenceCard extends Base {
   static properties = {
     item: { attribute: false },
     mark: {},
-    lit: { type: Boolean },
+    lit: { attribute: false },
   };
 
   constructor() {
@@ -19,24 +19,30 @@ class EvidenceCard extends Base {
     /** @type {any} */
     this.item = null;
     this.mark = "";
-    this.lit = false;
+    this.lit = DARK;
   }
 
   render() {
     const { item } = this;
     const cited = "snippet" in item;
-    const [whole, marked, after] = around(cited ? item.snippet : item.text, item.marked);
+    const text = cited ? item.snippet : item.text;
+    const lit = cited && this.lit.numbers.includes(item.number);
+    const [whole, marked, after] = around(text, (lit && spanOf(this.lit.words, text)) || item.marked);
     // A passage that was found is long: what is near the question comes first.
     const before = cited || !marked || whole.length < MAX_BEFORE ? whole : `… ${whole.slice(-MAX_BEFORE).replace(/^\S*\s+/, "")}`;
-    const light = (/** @type {number[]} */ numbers) => () => this.tell("quoth-light", numbers);
-    const numbers = cited ? [item.number] : [];
-    return html`<article id=${this.mark} class="card ${this.lit ? "lit" : ""} ${cited ? "" : "found"}"
-      @mouseenter=${light(numbers)} @mouseleave=${light([])} @focusin=${light(numbers)} @focusout=${light([])}>
+    // A plain file has no place to name.
+    const about = [
+      placeName(item.locator, t),
+      cited && html`<span class="support ${item.support}">${t(`support.${item.support}`)}</span>`,
+      item.changed && html`<span class="support partly">${t(`source.${item.changed}`)}</span>`,
+    ].filter(Boolean);
+    const light = () => this.tell("quoth-light", { numbers: cited ? [item.number] : [], words: "" });
+    const dark = () => this.tell("quoth-light", DARK);
+    return html`<article id=${this.mark} class="card ${lit ? "lit" : ""} ${cited ? "" : "found"}"
+      @mouseenter=${light} @mouseleave=${dark} @focusin=${light} @focusout=${dark}>
       <h3>${cited ? html`<span class="number" aria-hidden="true">${item.number}</span>` : nothing}
         <button class="title" @click=${() => this.tell("quoth-open", { mark: this.mark })}>${item.document_name ?? item.document}</button></h3>
-      <p class="place">${placeName(item.locator, t)}${cited
-        ? html` · <span class="support ${item.support}">${t(`support.${item.support}`)}</span>`
-        : nothing}${item.changed ? html` · <span class="support partly">${t(`source.${item.changed}`)}</span>` : nothing}</p>
+      ${about.length ? html`<p class="place">${about.map((each, at) => html`${at ? " · " : ""}${each}`)}</p>` : nothing}
       <blockquote dir="auto">${before}${marked ? html`<mark>${marked}</mark>` : nothing}${after}</blockquote>
       ${isSafeLink(item.link)
         ? html`<a class="original" href=${linkTo(item.link)} target="_blank" rel="noopener noreferrer">${t("proof.original")}</a>`

@@ -43,7 +43,9 @@ class PdfReader extends Base {
     this.shown = false;
     document.documentElement.lang = language;
     this.observer = new IntersectionObserver((seen) => this.onSeen(seen), { rootMargin: "100% 0px" });
-    this.top = new IntersectionObserver((seen) => this.onTop(seen), { rootMargin: "-64px 0px -80% 0px" });
+    // The page that is read is the one across a line in the upper part of the window: of two pages
+    // in view the one that was reached, not the last lines of the page before it.
+    this.read = new IntersectionObserver((seen) => this.onRead(seen), { rootMargin: "-30% 0px -70% 0px" });
   }
 
   connectedCallback() {
@@ -71,7 +73,7 @@ class PdfReader extends Base {
       this.pdf = pdf;
       await this.updateComplete;
       this.goTo(pageOf(location.hash) ?? [...marks.keys()][0] ?? 1);
-      this.querySelectorAll("pdf-page").forEach((page) => { this.observer.observe(page); this.top.observe(page); });
+      this.querySelectorAll("pdf-page").forEach((page) => { this.observer.observe(page); this.read.observe(page); });
     } catch (error) {
       // A picture has pages, too, but is no PDF file: its page is shown beside its text.
       const { name } = /** @type {Error} */ (error);
@@ -100,9 +102,9 @@ class PdfReader extends Base {
   }
 
   /** @param {IntersectionObserverEntry[]} seen */
-  onTop(seen) {
+  onRead(seen) {
     const shown = seen.filter((entry) => entry.isIntersecting).map((entry) => /** @type {any} */ (entry.target).number);
-    if (shown.length) this.current = Math.min(...shown);
+    if (shown.length) this.current = Math.max(...shown);
   }
 
   /** @param {number | null} number */

@@ -8,7 +8,7 @@ import { getJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { linkTo } from "../router.js";
-import { isSafeLink, placeName } from "../text.js";
+import { isSafeLink, lengthOf, placeName, spanOf } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./explained-list.js";
 import "./media-player.js";
@@ -24,6 +24,7 @@ class ProofPane extends Base {
     items: { attribute: false },
     at: { type: Number },
     back: {},
+    words: {},
     modal: { type: Boolean },
     quoted: { type: Boolean },
     span: { state: true },
@@ -38,6 +39,8 @@ class ProofPane extends Base {
     this.items = [];
     this.at = 0;
     this.back = "";
+    /** the sentence of the citation that is marked, "" for all of it */
+    this.words = "";
     this.modal = false;
     this.quoted = false;
     /** @type {{documentId: string, start: number, end: number, passage?: string} | null} */
@@ -94,12 +97,12 @@ class ProofPane extends Base {
   /** @param {Map<string, unknown>} changed */
   updated(changed) {
     if (!this.dialog.open) this.show();
-    if (changed.has("at") || changed.has("items")) this.locate();
+    if (["at", "items", "words"].some((each) => changed.has(each))) this.locate();
   }
 
   async locate() {
     const { item } = this.items[this.at];
-    const span = await (this.quoted ? passageOf(item) : spanOf(item)).catch(() => null);
+    const span = await (this.quoted ? passageOf(item) : placeOf(item, this.words)).catch(() => null);
     const late = item !== this.items[this.at]?.item;
     if (!late) {
       this.playing = -1;
@@ -151,14 +154,15 @@ class ProofPane extends Base {
   render() {
     const { item } = this.items[this.at];
     const title = item.document_name ?? item.document;
+    const place = placeName(item.locator, t);
+    const original = isSafeLink(item.link) && html`<a href=${linkTo(item.link)} target="_blank" rel="noopener noreferrer">${t("proof.original")}</a>`;
     return html`<dialog class="proof ${this.modal ? "boxed" : ""}" aria-label=${t("proof.title", { title })} @cancel=${this.close}>
       <div class="handle" role="separator" aria-orientation="vertical" tabindex="0" aria-label=${t("proof.resize")} aria-valuenow=${this.share}
         @pointerdown=${(/** @type {any} */ event) => event.currentTarget.setPointerCapture(event.pointerId)}
         @pointermove=${this.drag} @keydown=${this.onHandleKey}></div>
       ${this.bar()}
       <h2>${title}</h2>
-      <p class="place">${placeName(item.locator, t)}
-        ${isSafeLink(item.link) ? html`· <a href=${linkTo(item.link)} target="_blank" rel="noopener noreferrer">${t("proof.original")}</a>` : nothing}</p>
+      <p class="place">${place}${place && original ? " · " : ""}${original || nothing}</p>
       ${this.gone ? this.asCited(item) : this.span ? this.views(item.locator) : html`<p class="soft">${t("loading")}</p>`}
     </dialog>`;
   }
@@ -216,10 +220,14 @@ async function passageOf(item) {
   return passage ? { documentId: item.document_id, start: 0, end: 0, passage } : null;
 }
 
-/** Return the span of a citation, or of a passage that was found. @param {any} item */
-async function spanOf(item) {
+/** Return the span of a citation, or of a sentence in it, or of a passage that was found. @param {any} item @param {string} words */
+async function placeOf(item, words) {
   const documentId = item.document_id;
-  if ("snippet_start" in item) return { documentId, start: item.snippet_start, end: item.span_end || item.snippet_end };
+  if ("snippet_start" in item) {
+    const [start, end] = [item.snippet_start, item.span_end || item.snippet_end];
+    const within = lengthOf(item.snippet) === end - start ? spanOf(words, item.snippet) : null;
+    return within ? { documentId, start: start + within[0], end: start + within[1] } : { documentId, start, end };
+  }
   const path = `/v1/documents/${documentId}/passages?window=0&around=${item.chunk_id}`;
   const [passage] = (await getJson(path)).passages;
   const [first, last] = item.marked ?? [0, passage.end - passage.start];

@@ -1,0 +1,216 @@
+"""Measure the readers on real files: collect them, make more by other programs, read and compare.
+
+    python scripts/measure_formats.py FOLDER DIRECTORY...
+
+Files are taken from the directories, such as unpacked packages and /usr/share/doc, at most `MOST`
+of each kind; pandoc and LibreOffice make more of them. ``quoth add FOLDER`` reads all; then each
+text is compared with the one that the program of the format exports: the share of its words that
+are there, and of those that stand in the same order. Needs pandoc, soffice and pdftotext.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import mean
+
+from rapidfuzz.distance import LCSseq
+
+from quoth.core.errors import DocumentError
+from quoth.ingest.readers.registry import read
+
+MOST = 8
+"""Files of a kind that are taken."""
+SIZES = 200, 5_000_000
+KINDS = (
+    "pdf html xhtml md txt srt vtt epub docx odt rtf pptx odp xlsx xls ods csv tsv parquet ipynb "
+    "py js c go rs java yaml yml toml json xml rst adoc org tex eml mbox zip gz png tif tiff jpg doc"
+).split()
+PANDOC = {
+    **{"docx": "docx", "odt": "odt", "epub": "epub", "rst": "rst", "org": "org", "tex": "latex"},
+    **{"html": "html", "xhtml": "html", "ipynb": "ipynb", "md": "gfm", "rtf": "rtf"},
+}
+MADE = ("docx", "odt", "epub", "rst", "org", "tex", "html", "ipynb", "rtf", "adoc", "pptx", "md")
+OFFICE = {
+    ".docx": ("odt", "rtf", "pdf"),
+    ".pptx": ("odp", "pdf"),
+    ".csv": ("xlsx", "xls", "ods"),
+}
+SHEETS = 'csv:"Text - txt - csv (StarCalc)":44,34,76,1,,0,false,true,false,false,false,-1'
+TEXT = set("txt py js c go rs java yaml yml toml json xml adoc csv tsv srt vtt eml mbox".split())
+_WORD = re.compile(r"[^\W_]+")
+_CUE = re.compile(r"^(\d+|.*-->.*|WEBVTT.*)$", re.MULTILINE)
+
+
+def run(*words: str | Path) -> str:
+    """Run a program; gives what it writes, nothing where it fails."""
+    done = subprocess.run(words, capture_output=True, timeout=180, check=False)
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
+
+
+def convert(files: Sequence[Path], kind: str, folder: Path) -> None:
+    """Convert files by LibreOffice."""
+    if files:
+        run("soffice", "--headless", "--convert-to", kind, "--outdir", folder, *files)
+
+
+def collect(folder: Path, directories: Sequence[str]) -> None:
+    """Copy files of every kind, evenly from all that are there."""
+    found, (least, most) = defaultdict(list), SIZES
+    for directory in directories:
+        for root, _, names in os.walk(directory):
+            for name in names:
+                path = Path(root, name)
+                kind = path.suffix[1:].lower()
+                if kind in KINDS and path.is_file() and least <= path.stat().st_size <= most:
+                    found[kind].append(path)
+    for kind, paths in found.items():
+        paths.sort(key=lambda path: path.name)
+        for path in paths[:: max(1, len(paths) // MOST)][:MOST]:
+            shutil.copy(path, folder / f"{len(list(folder.iterdir())):03} {path.name}")
+        print(f"{kind}: {min(len(paths), MOST)} of {len(paths)}")
+
+
+def make(folder: Path) -> None:
+    """Make documents by pandoc and LibreOffice out of those that are there."""
+    for source in sorted(folder.glob("*.md"))[:3]:
+        for kind in MADE:
+            if kind != "md":
+                run("pandoc", "-s", source, "-o", folder / f"{source.stem} pandoc.{kind}")
+    for table in small_tables(folder):
+        page = folder / f"table {table.stem}.html"
+        page.write_text(as_html(rows_of(table)), encoding="utf-8")
+        for kind in MADE:
+            run("pandoc", "-s", page, "-o", page.with_suffix(f".{kind}"))
+    for suffix, kinds in OFFICE.items():
+        sources = [*sorted(folder.glob(f"*{suffix}"))[:MOST], *small_tables(folder)]
+        for kind in kinds:
+            convert([each for each in sources if each.suffix == suffix], kind, folder)
+
+
+def rows_of(path: Path) -> list[list[str]]:
+    """Return the rows of a table of comma-separated values."""
+    return list(csv.reader(path.read_text("utf-8", "replace").splitlines()))
+
+
+def small_tables(folder: Path) -> list[Path]:
+    """Return tables with a header of different words and a row of data that can be looked for."""
+    found = []
+    for path in sorted(folder.glob("*.csv")):
+        rows = rows_of(path)
+        head = rows[0] if rows else []
+        named = all(re.fullmatch(r"[A-Za-z][\w -]*", each) for each in head)
+        whole = all(len(row) == len(head) for row in rows) and len(set(head)) == len(head)
+        if named and whole and 2 <= len(head) <= 8 and 2 <= len(rows) <= 300:
+            found.append(path)
+    return found
+
+
+def as_html(rows: Sequence[Sequence[str]]) -> str:
+    """Write a table as a page."""
+    lines = [
+        "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
+        for tag, row in zip(["th", *["td"] * len(rows)], rows, strict=False)
+    ]
+    body = "".join(f"<tr>{line}</tr>" for line in lines[1:])
+    return f"<title>Table</title><table><thead><tr>{lines[0]}</tr></thead><tbody>{body}</table>"
+
+
+def exported(path: Path, folder: Path) -> str:
+    """Return the text of a file as another program has it, nothing where none does."""
+    kind = path.suffix[1:].lower()
+    if kind == "pdf":
+        return run("pdftotext", path, "-")
+    if kind in ("pptx", "odp"):
+        convert([path], "pdf", folder)
+        return run("pdftotext", folder / f"{path.stem}.pdf", "-")
+    if kind in ("xlsx", "xls", "ods"):
+        convert([path], SHEETS, folder)
+        return "\n".join(each.read_text("utf-8", "replace") for each in folder.glob("*.csv"))
+    if kind in PANDOC:
+        return run("pandoc", "-f", PANDOC[kind], "-t", "plain", "--wrap=none", path)
+    text = path.read_text("utf-8", "replace") if kind in TEXT else ""
+    return _CUE.sub("", text) if kind in ("srt", "vtt") else text
+
+
+def compare(expected: str, text: str) -> tuple[float, float]:
+    """Return the share of the words that are there, and of those that are in the same order."""
+    one, other = (_WORD.findall(each.lower())[:20_000] for each in (expected, text))
+    common = (Counter(one) & Counter(other)).total()
+    order = LCSseq.similarity(one, other) / common if common else 1.0
+    return (common / len(one) if one else 1.0), order
+
+
+def has_headers(table: Path, text: str) -> bool:
+    """Return whether the first row of data stands there with its headers."""
+    head, row = rows_of(table)[:2]
+    plain = " ".join(text.split())
+    cells = [(name, " ".join(cell.split())) for name, cell in zip(head, row, strict=True) if cell]
+    return all(f"{name}: {cell}" in plain for name, cell in cells)
+
+
+def measured(folder: Path, work: Path) -> Iterator[tuple[str, Path, float, float, str]]:
+    """Read every file, and compare it with what is exported."""
+    for number, path in enumerate(sorted(folder.iterdir())):
+        kind = path.suffix[1:].lower()
+        try:
+            text = read(path).text
+        except DocumentError as error:
+            yield kind, path, -1.0, -1.0, f"{error.code}: {error}"
+            continue
+        within = work / str(number)
+        within.mkdir(parents=True)
+        expected = exported(path, within)
+        recall, order = compare(expected, text) if expected.strip() else (-2.0, -2.0)
+        yield kind, path, recall, order, text
+
+
+def report(folder: Path, work: Path) -> None:
+    """Print the figures by kind, what falls short, what is refused, and tables with headers."""
+    kinds = defaultdict(list)
+    tables = {f"table {each.stem}": each for each in small_tables(folder)}
+    headers: dict[str, list[bool]] = defaultdict(list)
+    for kind, path, recall, order, text in measured(folder, work):
+        kinds[kind].append((recall, order))
+        if recall == -1.0:
+            print(f"refused  {path.name}: {text}")
+        elif -1.0 < recall < 0.98 or -1.0 < order < 0.9:
+            print(f"short    {path.name}: recall {recall:.3f}, order {order:.3f}")
+        table = tables.get(path.stem) or tables.get(f"table {path.stem}")
+        if recall != -1.0 and table:
+            headers[kind].append(has_headers(table, text))
+    print("kind: files, refused, without export, mean recall, mean order, tables with headers")
+    for kind, figures in sorted(kinds.items()):
+        told = [each for each in figures if each[0] >= 0]
+        gone, alone = (sum(each[0] == code for each in figures) for code in (-1.0, -2.0))
+        shares = [f"{mean(each[at] for each in told):.3f}" if told else "-" for at in (0, 1)]
+        with_head = f"{sum(headers[kind])}/{len(headers[kind])}" if headers[kind] else "-"
+        print(f"{kind:8}{len(figures):5}{gone:5}{alone:5}  {' '.join(shares)}  {with_head}")
+    print(f"{sum(map(len, kinds.values()))} files")
+
+
+def main() -> None:
+    """Collect where the folder is new; add; report."""
+    folder = Path(sys.argv[1])
+    files, work = folder / "files", folder / "exports"
+    if not files.is_dir():
+        files.mkdir(parents=True)
+        collect(files, sys.argv[2:])
+        make(files)
+    shutil.rmtree(work, ignore_errors=True)
+    env = {**os.environ, "QUOTH_HOME": str(folder / "home"), "QUOTH_EMBEDDER": "fake"}
+    quoth = [sys.executable, "-m", "quoth", "add", str(files)]
+    print("quoth add ends with", subprocess.run(quoth, env=env, check=False).returncode)
+    report(files, work)
+
+
+if __name__ == "__main__":
+    main()

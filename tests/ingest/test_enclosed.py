@@ -79,6 +79,13 @@ def nested(depth: int) -> bytes:
     return data
 
 
+def test_a_name_that_leads_out_of_an_archive_is_read_as_one_within(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "slip.zip", "w") as archive:
+        archive.writestr("../../etc/tide.md", "The tide turns.")
+    document = read(tmp_path / "slip.zip")
+    assert (document.text, document.sections[0].path) == ("The tide turns.", ("etc/tide.md",))
+
+
 def test_archives_within_archives_are_opened_to_a_depth(tmp_path: Path) -> None:
     (tmp_path / "three.zip").write_bytes(nested(3))
     assert "Words." in read(tmp_path / "three.zip").text

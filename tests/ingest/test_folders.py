@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from quoth.ingest.sources.files import find_files, left_out
+from quoth.ingest.readers.registry import read
+from quoth.ingest.sources.files import find_files, fingerprint, left_out
 
 
 def folder(tmp_path: Path) -> Path:
@@ -57,3 +58,24 @@ async def test_a_change_is_noticed_also_while_the_caller_works(tmp_path: Path) -
         await anext(rounds)
         await asyncio.to_thread((tmp_path / "b.md").write_text, "x")
         await anext(rounds)
+
+
+def test_a_table_of_talks_describes_the_files_of_its_folder(tmp_path: Path) -> None:
+    talk, other = tmp_path / "talk.md", tmp_path / "other.md"
+    talk.write_text("Bees dance.\n")
+    other.write_text("Wasps do not.\n")
+    before = [fingerprint(each, given=()) for each in (talk, other)]
+    table = tmp_path / "talks.meta.csv"
+    table.write_text(
+        "\ufefffile,title,Author,date,stage\ntalk.md,The dance,Ada,7 May 2024,A\nlost.md\n,x,,,\n"
+    )
+    document = read(talk)
+    assert (document.title, document.speaker, document.date) == ("The dance", "Ada", "2024-05-07")
+    assert document.warnings == ("talks.meta.csv: not known and not used: 'stage'.",)
+    (tmp_path / "talk.md.meta.json").write_text('{"title": "Dances"}')
+    assert (read(talk).title, read(talk).speaker) == ("Dances", "Ada")
+    assert read(other).title == "other"
+    assert fingerprint(talk, given=()) != before[0]
+    assert fingerprint(other, given=()) == before[1]
+    assert list(find_files([tmp_path])) == [other, talk]
+    assert left_out([tmp_path]) == {}

@@ -119,6 +119,14 @@ def test_outputs_of_a_notebook_are_read_as_shown_and_bounded(tmp_path: Path) -> 
     assert document.warnings == ("Of long outputs, 20,000 characters are read; cut: 1.",)
 
 
+def test_an_empty_comment_of_restructuredtext_hides_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "note.rst"
+    path.write_text(
+        "Tides\n=====\n\n   A quotation.\n\n..\n\n   Another one.\n\n.. hidden\n   too\n"
+    )
+    assert read(path).text == "Tides\n\nA quotation.\n\nAnother one."
+
+
 def test_json_in_one_line_is_written_anew(tmp_path: Path) -> None:
     path = tmp_path / "wide.json"
     path.write_text("{" + ",".join(f'"key{n}": {{"a": "{"word " * 9}"}}' for n in range(99)) + "}")

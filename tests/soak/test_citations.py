@@ -14,6 +14,7 @@ WANTED = 10_000
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1800)
 async def test_ten_thousand_citations_resolve(tmp_path: Path) -> None:
     sources = [ROOT / "examples" / "hf-course", ROOT / "tests" / "fixtures"]
     more = [DATA / name for name in ("pdfs", "sicp-lectures", "practical-ai")]

@@ -11,7 +11,7 @@ from pathlib import Path
 from quoth.core.errors import DocumentError, InputError
 from quoth.core.outline import CollectionOutline
 from quoth.core.types import Answer, Chunk, Document
-from quoth.ingest.readers.metadata import SIDECAR, make_meta, read_sidecar
+from quoth.ingest.readers.metadata import SIDECAR, make_meta, read_beside
 from quoth.pipeline.components import Components
 from quoth.pipeline.sync import source_path
 from quoth.query.keywords import capitalised_terms
@@ -141,7 +141,7 @@ def describe(document: Document, given: Mapping[str, str]) -> Path:
         )
     if not path.is_file():
         raise DocumentError("not_found", f"The file {path} of '{document.title}' is gone.")
-    beside, _warnings = read_sidecar(path)
+    beside, _warnings = read_beside(path)
     known = {key: getattr(document, key) or getattr(beside, key) for key in KEYS} | dict(given)
     text = json.dumps({key: value for key, value in known.items() if value}, ensure_ascii=False)
     try:

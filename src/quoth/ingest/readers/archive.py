@@ -16,7 +16,7 @@ from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.enclosed import Enclosure
 from quoth.ingest.readers.formats import SUFFIXES
-from quoth.ingest.readers.metadata import SIDECAR
+from quoth.ingest.readers.metadata import SIDECARS
 from quoth.ingest.readers.source_file import MAX_NESTING, SourceFile
 from quoth.ingest.readers.zip_container import (
     MAX_MEMBER,
@@ -32,6 +32,7 @@ _OPENERS: Mapping[bytes, Callable[[io.BytesIO], Any]] = {
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }
+_WAYS = ("..", "/")
 LISTED = 10
 """Files that are named which are not read."""
 TAR_FAULTS = (tarfile.TarError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
@@ -101,9 +102,10 @@ def _read(file: SourceFile, members: Iterator[tuple[str, bytes]]) -> ParsedDocum
     enclosure = Enclosure()
     others: list[str] = []
     for name, data in members:
-        path = PurePosixPath(name)
+        # Nothing is unpacked to the disk: a way up or from the root is a part of a name.
+        path = PurePosixPath(*(part for part in PurePosixPath(name).parts if part not in _WAYS))
         hidden = any(part.startswith((".", "__MACOSX")) for part in path.parts)
-        if hidden or name.lower().endswith(SIDECAR):
+        if hidden or name.lower().endswith(SIDECARS):
             continue
         if path.suffix.lower() not in SUFFIXES:
             others.append(name)

@@ -43,10 +43,12 @@ def _json_text(file: SourceFile, *, by_line: bool) -> tuple[str, tuple[str, ...]
         return file.text, ()
     try:
         value = json.loads(file.text)
-    except (ValueError, RecursionError):
+    except ValueError:
         raise DocumentError(
             "damaged", f"{file.name} is not valid JSON. Write the file again."
         ) from None
+    except RecursionError:
+        raise DocumentError("too_large", f"{file.name} is nested too deeply to be read.") from None
     longest = max(map(len, file.text.split("\n")))
     if longest < LONG_LINE or len(file.text) > MAX_REWRITTEN:
         return file.text, ()

@@ -13,7 +13,7 @@ from quoth.core.errors import DocumentError
 from quoth.core.extras import is_installed
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.media import MEDIA_SUFFIXES, captions_beside
-from quoth.ingest.readers.metadata import SIDECAR
+from quoth.ingest.readers.metadata import SIDECARS
 from quoth.ingest.readers.ocr import missing_for_pictures
 from quoth.ingest.readers.source_file import SourceFile
 
@@ -232,7 +232,7 @@ def is_wanted(path: Path) -> bool:
     suffix = path.suffix.lower()
     if suffix in MEDIA_SUFFIXES:
         return is_installed("faster_whisper") and captions_beside(path) is None
-    if suffix not in SUFFIXES or path.name.lower().endswith(SIDECAR):
+    if suffix not in SUFFIXES or path.name.lower().endswith(SIDECARS):
         return False
     return install_line(suffix) is None
 

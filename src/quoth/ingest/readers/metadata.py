@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Mapping
@@ -13,6 +14,9 @@ from quoth.ingest.readers.dates import normalize_date
 from quoth.text.locators import watch_url, youtube_url
 
 SIDECAR = ".meta.json"
+TALKS = "talks.meta.csv"
+"""A table that describes the files of its folder, by their names in the column "file"."""
+SIDECARS = (SIDECAR, ".meta.csv")
 MAX_SIDECAR_BYTES = 1 << 20
 
 _KEYS = {"title", "url", "speaker", "language", "date"}
@@ -69,8 +73,36 @@ def sidecar(path: Path) -> Path | None:
     return None
 
 
-def read_sidecar(path: Path) -> tuple[Metadata, list[str]]:
-    """Read the sidecar of a file, if there is one; what is wrong with it is only a warning."""
+def row_beside(path: Path) -> dict[str, str] | None:
+    """Return the row of a file in the table of its folder, None without one."""
+    table = path.with_name(TALKS)
+    try:
+        if table.stat().st_size > MAX_SIDECAR_BYTES:
+            return None
+        lines = table.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+        for row in csv.DictReader(lines):
+            cells = {key.strip(): cell.strip() for key, cell in row.items() if key and cell}
+            if cells.pop("file", None) == path.name:
+                return cells
+    except (OSError, csv.Error):
+        pass
+    return None
+
+
+def read_beside(path: Path) -> tuple[Metadata, list[str]]:
+    """Return what the sidecar of a file says, and then the table of its folder.
+
+    What is wrong with them is only a warning.
+    """
+    meta, warnings = _read_sidecar(path)
+    row = row_beside(path)
+    if row is None:
+        return meta, warnings
+    lower, more = make_meta(row, where=TALKS)
+    return meta.merged_with(lower), [*warnings, *more]
+
+
+def _read_sidecar(path: Path) -> tuple[Metadata, list[str]]:
     beside = sidecar(path)
     if beside is None:
         return Metadata(), []

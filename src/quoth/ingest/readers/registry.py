@@ -21,7 +21,7 @@ from quoth.ingest.readers.formats import (
 )
 from quoth.ingest.readers.html import read_html
 from quoth.ingest.readers.markdown import read_markdown
-from quoth.ingest.readers.metadata import EMPTY, Metadata, front_matter, read_sidecar, sidecar
+from quoth.ingest.readers.metadata import EMPTY, Metadata, front_matter, read_beside, sidecar
 from quoth.ingest.readers.neighbours import repeated_beside
 from quoth.ingest.readers.pdf.reader import read_pdf
 from quoth.ingest.readers.source_file import SourceFile
@@ -40,7 +40,7 @@ def read(path: Path, given: Metadata = EMPTY, *, ocr_seconds: float = 300.0) -> 
 
     Metadata precedence: ``given``, sidecar, front matter, embedded metadata, file name.
     """
-    beside, warnings = read_sidecar(path)
+    beside, warnings = read_beside(path)
     meta = given.normalized().merged_with(beside)
     if is_pdf(_load(path, most=HEAD), suffix=path.suffix.lower()):
         pdf = read_pdf(

@@ -75,7 +75,9 @@ class _Reader:
                 body, at = self._body(parts, at, part)
                 yield from self._directive(directive, body)
             elif _COMMENT.match(part.lines[0]):
-                _, at = self._body(parts, at, part)
+                # Two full stops alone only end what stands before; a quotation may follow.
+                if [line.strip() for line in part.lines] != [".."]:
+                    _, at = self._body(parts, at, part)
             else:
                 yield from self._text(part)
                 if part.lines[-1].rstrip().endswith("::"):

@@ -17,7 +17,7 @@ from typing import Any
 from quoth.core.errors import DocumentError
 from quoth.core.types import Json, ParsedDocument
 from quoth.ingest.readers.media import MEDIA_SUFFIXES, captions_beside
-from quoth.ingest.readers.metadata import EMPTY, Metadata, file_title, read_sidecar
+from quoth.ingest.readers.metadata import EMPTY, Metadata, file_title, read_beside
 from quoth.ingest.readers.page_links import PageLinks
 from quoth.ingest.sandbox.parent import ParserPool
 
@@ -62,7 +62,7 @@ class SpeechReader:
         """Read a file as `ParserPool.read` does; captions beside a recording are its transcript."""
         if path.suffix.lower() not in MEDIA_SUFFIXES:
             return await self.files.read(path, given)
-        beside, warnings = await asyncio.to_thread(read_sidecar, path)
+        beside, warnings = await asyncio.to_thread(read_beside, path)
         about = given.merged_with(beside)
         captions = captions_beside(path)
         if captions is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from quoth.ingest.readers.formats import is_wanted
 from quoth.ingest.readers.media import MEDIA_SUFFIXES, captions_beside
-from quoth.ingest.readers.metadata import SIDECAR, sidecar
+from quoth.ingest.readers.metadata import SIDECARS, row_beside, sidecar
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -42,7 +43,7 @@ def find_files(
     seen: set[Path] = set()
     for source in sources:
         # An unreadable path is not a folder here; reading it reports the error.
-        if len(sources) > 1 and source.name.endswith(SIDECAR):
+        if len(sources) > 1 and source.name.endswith(SIDECARS):
             continue
         below = _below(source, include, exclude) if isdir(source) else [source]
         for path in below:
@@ -59,7 +60,7 @@ def left_out(sources: Sequence[Path]) -> Counter[str]:
         for source in sources
         if isdir(source)
         for path in _visible(source)
-        if not is_wanted(path) and not path.name.lower().endswith(SIDECAR)
+        if not is_wanted(path) and not path.name.lower().endswith(SIDECARS)
         # The captions beside a recording are read in its place.
         if path.suffix.lower() not in MEDIA_SUFFIXES or captions_beside(path) is None
     )
@@ -103,8 +104,8 @@ def _matches(inside: str, patterns: Sequence[str]) -> bool:
 
 
 def fingerprint(path: Path, *, given: Sequence[str | None]) -> str:
-    """Return the SHA-256 of the file, its sidecar and the caller's metadata."""
-    return _sealed(_content(path), (*given, _text(sidecar(path))))
+    """Return the SHA-256 of the file, what describes it and the caller's metadata."""
+    return _sealed(_content(path), (*given, _beside(path)))
 
 
 def is_unchanged(path: Path, *, known: str, said: Sequence[str | None]) -> bool:
@@ -113,7 +114,7 @@ def is_unchanged(path: Path, *, known: str, said: Sequence[str | None]) -> bool:
     ``said`` is the stored metadata, in the order of `fingerprint`: each value may come from the
     caller or from the file. Raises OSError.
     """
-    content, beside = _content(path), _text(sidecar(path))
+    content, beside = _content(path), _beside(path)
     choices = ((None, each) if each else (None,) for each in said)
     return any(_sealed(content, (*given, beside)) == known for given in product(*choices))
 
@@ -133,5 +134,8 @@ def _sealed(content: _Hash, parts: Sequence[str | None]) -> str:
     return found.hexdigest()
 
 
-def _text(path: Path | None) -> str | None:
-    return path.read_text(encoding="utf-8", errors="replace") if path else None
+def _beside(path: Path) -> str | None:
+    """Return what the sidecar and the table of the folder say of a file."""
+    described, row = sidecar(path), row_beside(path)
+    text = described.read_text(encoding="utf-8", errors="replace") if described else None
+    return text if row is None else (text or "") + json.dumps(row)

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from quoth.core.errors import Denied, NotFound
 from quoth.core.types import Document
-from quoth.ingest.readers.metadata import read_sidecar
+from quoth.ingest.readers.metadata import read_beside
 from quoth.interfaces.http.dependencies import Writer
 from quoth.interfaces.http.request_state import LOCAL, Principal
 from quoth.interfaces.http.requests import listing_of
@@ -144,7 +144,7 @@ async def _rebuild(name: str, caller: Principal) -> AsyncGenerator[RebuildStep, 
 
 
 def _about(path: Path) -> dict[str, str | None]:
-    known, _warnings = read_sidecar(path)
+    known, _warnings = read_beside(path)
     fields = {key: getattr(known, key) for key in ("title", "url", "speaker", "language")}
     return {**fields, "name": path.name, "collection": None}
 

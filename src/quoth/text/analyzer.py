@@ -34,6 +34,9 @@ CONFIDENCE_FLOOR = 0.8
 MAX_TERM_BYTES = 39
 """Terms are cut here on both sides; keyword indexes drop tokens of 40 bytes and more."""
 
+MAX_KNOWN_TERMS = 100_000
+"""Tokens of a language whose terms are remembered."""
+
 _ENGLISH = """
     a about above after again against all also am an and any are aren as at be because been
     before being below between both but by can cannot could couldn did didn do does doesn doing
@@ -114,8 +117,8 @@ def analyze(text: str, *, language: str) -> list[str]:
     compounds yield their parts and the joined form; scripts without spaces yield character bigrams.
     No term contains white space.
     """
-    without = language if language in STOP_WORDS else ""
-    return " ".join([_analysed(token, language, without) for token in _tokens(text)]).split()
+    known = _known_terms(language, language if language in STOP_WORDS else "")
+    return " ".join(map(known.__getitem__, _tokens(text))).split()
 
 
 def analyze_query(text: str, *, languages: Sequence[str]) -> list[str]:
@@ -132,7 +135,7 @@ def analyze_query(text: str, *, languages: Sequence[str]) -> list[str]:
             dict.fromkeys(
                 term
                 for language in languages or [own]
-                for term in _analysed(token, language, without).split()
+                for term in _known_terms(language, without)[token].split()
             )
             for token in tokens
         ]
@@ -187,7 +190,24 @@ def _tokens(text: str) -> list[str]:
     return _TOKEN.findall(_ELIDED.sub(" ", text) if "'" in text else text)
 
 
-@lru_cache(maxsize=250_000)
+class _KnownTerms(dict[str, str]):
+    """The terms of the tokens met so far; a look-up costs a tenth of a call with a cache."""
+
+    def __init__(self, language: str, without: str) -> None:
+        self._language, self._without = language, without
+
+    def __missing__(self, token: str) -> str:
+        if len(self) >= MAX_KNOWN_TERMS:
+            self.clear()
+        self[token] = terms = _analysed(token, self._language, self._without)
+        return terms
+
+
+@lru_cache(maxsize=8)
+def _known_terms(language: str, without: str) -> _KnownTerms:
+    return _KnownTerms(language, without)
+
+
 def _analysed(token: str, language: str, without: str) -> str:
     """Return the terms of one token, separated by spaces, without stop words of a language."""
     stop = query_stop_words(without)
@@ -226,7 +246,7 @@ def _stemmed(word: str, language: str) -> str:
     algorithm = STEMMERS.get(language)
     if language in _FOLDED_FIRST:
         word = _without_accents(word)
-    if algorithm and not any(character.isdigit() for character in word):
+    if algorithm and (word.isalpha() or not any(map(str.isdigit, word))):
         with _stemming:
             word = _stemmer(algorithm).stemWord(word)
     return _cut(_without_accents(word))

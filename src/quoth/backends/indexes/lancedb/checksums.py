@@ -30,6 +30,8 @@ class TableChecksums:
     def __init__(self, folder: Path, table: str) -> None:
         self._root = folder / f"{table}.lance"
         self._file = folder / f"{table}.sums"
+        self._latest: tuple[str, Sums] = ("", {})
+        """The first line of the file and its content when it was last read or written."""
 
     def check(self) -> None:
         """Read every file of the table that was noted; raises IndexCorrupt."""
@@ -51,29 +53,38 @@ class TableChecksums:
         if now == known:
             return
         text = json.dumps(now, separators=(",", ":"))
+        check = str(zlib.crc32(text.encode()))
         draft = self._file.with_name(f"{self._file.name}.{os.getpid()}.tmp")
         try:
-            draft.write_text(f"{zlib.crc32(text.encode())}\n{text}", encoding="utf-8")
+            draft.write_text(f"{check}\n{text}", encoding="utf-8")
             draft.replace(self._file)
         finally:
             draft.unlink(missing_ok=True)
+        self._latest = check, now
 
     def forget(self) -> None:
         """Remove the checksums, as the table is removed."""
         self._file.unlink(missing_ok=True)
 
     def _there(self) -> Iterator[str]:
+        begin = len(str(self._root)) + 1
         for folder, _folders, names in os.walk(self._root):
-            inside = Path(folder).relative_to(self._root)
+            inside = folder[begin:].replace(os.sep, "/")
             for name in names:
                 if name not in CHANGING:
-                    yield (inside / name).as_posix()
+                    yield f"{inside}/{name}" if inside else name
 
     def _read(self) -> Sums:
         try:
-            check, _, text = self._file.read_text(encoding="utf-8").partition("\n")
+            with self._file.open(encoding="utf-8") as file:
+                check = file.readline().rstrip("\n")
+                if check == self._latest[0]:
+                    return self._latest[1]
+                text = file.read()
             if zlib.crc32(text.encode()) != int(check):
                 return {}
-            return {name: (size, crc) for name, (size, crc) in json.loads(text).items()}
+            found = {name: (size, crc) for name, (size, crc) in json.loads(text).items()}
+            self._latest = check, found
+            return found
         except (OSError, ValueError, TypeError, AttributeError):
             return {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from collections.abc import Callable
@@ -20,6 +21,7 @@ ORIGIN = "quoth-hub.json"
 PROMPTS = "config_sentence_transformers.json"
 MB = 1_000_000
 SPARE_BYTES = 50 * MB
+WAIT_S = 0.2
 STEPS = 10
 """Reports of a large file."""
 
@@ -42,11 +44,11 @@ async def get_model(
         progress(f"{name} is there already, in {folder}. Remove the folder to fetch it again.")
         return folder
     lock = _lock(models, name)
+    await _turn(lock, name, progress=progress)
     try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        raise ConfigError(f"Another process is fetching {name}. Wait for it to finish.") from None
-    try:
+        if folder.exists():
+            progress(f"{name} is ready in {folder}: another process has fetched it.")
+            return folder
         repository = await read_repository(server, known.repository)
         files = _choose(known, repository)
         _announce(name, known, repository, files, server=server, progress=progress)
@@ -75,6 +77,20 @@ def how_to_bring(name: str, *, models: Path, hub: str) -> str:
 def _lock(models: Path, name: str) -> FileLock:
     models.mkdir(parents=True, exist_ok=True)
     return FileLock(models / f".{name}.lock")
+
+
+async def _turn(lock: FileLock, name: str, *, progress: Callable[[str], None]) -> None:
+    """Wait until no other process fetches the model, and hold its lock."""
+    said = False
+    while True:
+        try:
+            lock.acquire(blocking=False)
+            return
+        except Timeout:
+            if not said:
+                progress(f"Another process is fetching {name}; waiting for it.")
+            said = True
+            await asyncio.sleep(WAIT_S)
 
 
 def _choose(known: HubModel, repository: HubRepository) -> list[HubFile]:

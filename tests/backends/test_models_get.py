@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -187,3 +188,11 @@ def test_the_commands(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     done = quoth(tmp_path, "models", "get", "bge-m3")
     assert (done.code, "Without a network" in done.err) == (3, True)
     assert quoth(tmp_path, "models", "get").code == 2
+
+
+async def test_two_that_fetch_one_model_at_once_both_have_it(hub: Hub, tmp_path: Path) -> None:
+    both = await asyncio.gather(get(hub, tmp_path / "models"), get(hub, tmp_path / "models"))
+    assert both[0][0] == both[1][0]
+    said = [line for _folder, lines in both for line in lines]
+    assert sum("waiting for it" in line for line in said) == 1
+    assert sum("another process has fetched it" in line for line in said) == 1

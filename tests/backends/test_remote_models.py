@@ -14,13 +14,15 @@ import numpy as np
 import pytest
 
 from quoth.backends.embedders.registry import open_embedder
+from quoth.backends.rerankers.access import PROVIDERS as RERANKING
 from quoth.backends.rerankers.registry import Rerankers
 from quoth.backends.states import check_parts
 from quoth.bootstrap import close_embedder
 from quoth.core.errors import ConfigError, EmbeddingError, RerankError
-from quoth.core.protocols import CountsUsage, Embedder, Reranker
+from quoth.core.protocols import CountsReranking, CountsUsage, Embedder, Reranker
 from quoth.core.settings import Settings
-from quoth.core.types import Chars, Chunk
+from quoth.core.types import Chars, Chunk, Usage
+from quoth.pipeline.budget import MeteredReranker, UsageMeter
 from tests.support.brought_package import install
 from tests.support.embedding_server import Script, embedding_server
 
@@ -148,6 +150,29 @@ async def test_a_provider_reranks(script: Script, provider: str) -> None:
     path, body, headers = script.asked[0]
     assert (path, body["documents"][0]) == ("/rerank", "whales swim")
     assert headers["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "tokens", "usd"),
+    [
+        ("cohere", "rerank-v3.5", 0, 0.002),
+        ("voyage", "rerank-2.5", 7, 7 * 0.05e-6),
+        ("voyage", "another", 7, 0),
+    ],
+)
+async def test_what_a_reranker_charges_is_counted(
+    script: Script, provider: str, model: str, tokens: int, usd: float
+) -> None:
+    async with reranker_of(f"{provider}:{model}@{script.url}, fake") as reranker:
+        assert isinstance(reranker, CountsReranking)
+        _scores, here = await reranker.score_counted("a fox", PASSAGES)
+        assert here == Usage(tokens)  # a server of this machine costs nothing
+        meter = UsageMeter()
+        await MeteredReranker(reranker, meter).score("a fox", PASSAGES)
+        assert set(meter.total.stages) == ({"rerank"} if tokens else set())
+    reply = {"meta": {"billed_units": {"search_units": 1}}, "usage": {"total_tokens": 7}}
+    assert RERANKING[provider].usage(reply, model=model) == Usage(tokens, usd=pytest.approx(usd))
+    assert RERANKING[provider].usage({}, model=model) == Usage()
 
 
 async def test_a_chain_goes_on_with_the_next_reranker(script: Script) -> None:

@@ -10,20 +10,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import SecretStr
 
 from quoth.backends.indexes.registry import StorePlace
 from quoth.backends.indexes.snapshot import store as snapshot_store
 from quoth.backends.indexes.vector_store import StoreAccess
 from quoth.backends.s3 import S3Access, S3Folder
 from quoth.backends.states import check_parts, part_states
+from quoth.bootstrap import open_engine
 from quoth.core.errors import BackendError, ConfigError
 from quoth.core.protocols import Index, Matrix
 from quoth.core.settings import Settings
 from quoth.core.types import Chars, Chunk
+from quoth.operations.purge import purge
 from quoth.store.blobs import Blobs, source_of
 from quoth.store.database import connect
 from tests.support.databases import Server
-from tests.support.s3_server import LACKING, PROGRAM, Storage, s3_server
+from tests.support.s3_server import KEYS, LACKING, PROGRAM, Storage, s3_server
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=LACKING)
 WIDE, TABLE = 16, "c_1"
@@ -160,6 +163,32 @@ def test_what_goes_to_a_bucket_elsewhere_needs_consent(tmp_path: Path) -> None:
     assert all(sent.local for sent in check_parts(here))
     with pytest.raises(ConfigError, match="s3://BUCKET/FOLDER"):
         check_parts(away.model_copy(update={"store": "lancedb@http://127.0.0.1"}))
+
+
+async def test_a_purge_removes_what_an_interrupted_rebuild_left_in_the_bucket(
+    tmp_path: Path, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.txt").write_text("A blue whale eats krill.")
+    chosen = Settings(
+        home=tmp_path / "home",
+        embedder="fake",
+        store=f"lancedb@{storage.address('strays')}",
+        s3_endpoint=storage.access.url,
+        s3_access_key=SecretStr(KEYS[0]),
+        s3_secret_key=SecretStr(KEYS[1]),
+    )
+    async with open_engine(chosen) as engine:
+        assert [step async for step in engine.add([tmp_path / "a.txt"])]
+        serving = engine.parts.catalogue.collection("default").table
+        half = engine.parts.open_index(f"{serving}half")
+        await half.upsert([CHUNK], vectors=np.eye(1, 64, dtype=np.float32))
+        assert set(engine.parts.shared_tables()) == {serving, f"{serving}half"}
+        assert any("being made" in each for each in (await purge(engine.parts)).left)
+        monkeypatch.setattr("quoth.operations.purge.BUILDING_S", 0.0)
+        assert (await purge(engine.parts)).complete
+        now = engine.parts.catalogue.collection("default").table
+        assert set(engine.parts.shared_tables()) == {now}
+        assert (await engine.answer("What does a blue whale eat?")).citations
 
 
 async def test_a_search_goes_on_while_the_storage_is_away(

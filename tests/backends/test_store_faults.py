@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from quoth.bootstrap import open_engine
-from quoth.core.errors import RetrievalError
+from quoth.core.errors import RetrievalError, StorageFull
 from quoth.core.settings import Settings
 from quoth.engine import Engine
+from quoth.operations.purge import purge
 from quoth.pipeline.retrieve import Request
+from tests.support.full_disk import no_room
 from tests.support.pinecone_server import KEY, pinecone_server
 
 QUESTION = Request("What does a blue whale eat?", choices={"cache": "none"})
@@ -26,14 +28,7 @@ async def fallback(engine: Engine) -> str:
 async def test_a_store_that_fails_is_replaced_by_keywords_and_repaired(tmp_path: Path) -> None:
     (tmp_path / "whales.txt").write_text("A blue whale eats krill. It breathes air.")
     with pinecone_server() as (address, state):
-        settings = Settings(
-            home=tmp_path / "home",
-            embedder="fake",
-            store=f"pinecone@{address}",
-            pinecone_api_key=KEY,
-            store_seconds=2,
-        )
-        async with open_engine(settings) as engine:
+        async with open_engine(pinecone(tmp_path, address)) as engine:
             assert [step async for step in engine.add([tmp_path / "whales.txt"])]
             assert await fallback(engine) == ""
             state.status = 403
@@ -47,6 +42,74 @@ async def test_a_store_that_fails_is_replaced_by_keywords_and_repaired(tmp_path:
             assert [step async for step in engine.reindex()]
             assert sum(map(len, state.rows.values())) == 1
             assert await fallback(engine) == ""
+
+
+async def test_a_store_that_is_full_loses_nothing(tmp_path: Path) -> None:
+    (tmp_path / "whales.txt").write_text("A blue whale eats krill. It breathes air.")
+    (tmp_path / "seals.txt").write_text("A seal rests on the ice.")
+    with pinecone_server() as (address, state):
+        async with open_engine(pinecone(tmp_path, address)) as engine:
+            assert [step async for step in engine.add([tmp_path / "whales.txt"])]
+            state.full = True
+            with pytest.raises(RetrievalError, match="storage limit"):
+                assert [step async for step in engine.add([tmp_path / "seals.txt"])]
+            assert [each.title for each in await engine.documents()] == ["whales"]
+            assert await fallback(engine) == ""
+            with pytest.raises(RetrievalError, match="storage limit"):
+                assert [step async for step in engine.reindex()]
+            assert await fallback(engine) == ""  # the index before is still the one in use
+            state.full = False
+            assert [step async for step in engine.add([tmp_path / "seals.txt"])]
+            assert (await engine.search("Where does a seal rest?"))[0].document == "seals"
+            assert (await engine.health()).ok
+
+
+async def test_a_full_disk_below_a_store_in_a_folder_loses_nothing(tmp_path: Path) -> None:
+    (tmp_path / "whales.txt").write_text("A blue whale eats krill. It breathes air.")
+    (tmp_path / "seals.txt").write_text("A seal rests on the ice.\n\n" * 400)
+    settings = Settings(home=tmp_path / "home", embedder="fake", store="sqlite-vec")
+    async with open_engine(settings) as engine:
+        assert [step async for step in engine.add([tmp_path / "whales.txt"])]
+        with no_room(beyond=50_000), pytest.raises(StorageFull):
+            assert [step async for step in engine.add([tmp_path / "seals.txt"])]
+        assert await fallback(engine) == ""
+    async with open_engine(settings) as engine:
+        assert [step async for step in engine.add([tmp_path / "seals.txt"])]
+        assert len(await engine.documents()) == 2
+        assert (await engine.health()).ok
+
+
+async def test_vectors_of_a_wrong_length_are_not_used_and_rebuilt(tmp_path: Path) -> None:
+    (tmp_path / "whales.txt").write_text("A blue whale eats krill. It breathes air.")
+    with pinecone_server() as (address, state):
+        async with open_engine(pinecone(tmp_path, address)) as engine:
+            assert [step async for step in engine.add([tmp_path / "whales.txt"])]
+            state.short = True
+            degraded = (await engine.answer(QUESTION)).degraded
+            assert "vectors:retrieval_failed:fused order" in degraded
+            with pytest.raises(RetrievalError, match="3 numbers where 64"):
+                await purge(engine.parts)
+            # A rebuild reads the texts of the catalogue, and no vector of the store.
+            assert [step async for step in engine.reindex()]
+            state.short = False
+            assert (await engine.answer(QUESTION)).degraded == ()
+            (about,) = state.indexes.values()
+            (field,) = about["schema"]["fields"].values()
+            field["dimension"] = 32  # the index was made anew with another length
+            assert "keyword" in await fallback(engine)
+            field["dimension"] = 64
+            assert [step async for step in engine.reindex()]
+            assert await fallback(engine) == ""
+
+
+def pinecone(folder: Path, address: str) -> Settings:
+    return Settings(
+        home=folder / "home",
+        embedder="fake",
+        store=f"pinecone@{address}",
+        pinecone_api_key=KEY,
+        store_seconds=2,
+    )
 
 
 @pytest.mark.soak

@@ -84,7 +84,8 @@ class EmbeddingHandler(BaseHTTPRequestHandler):
                 for at, text in enumerate(body["documents"])
             ]
             rows.sort(key=lambda row: -row["relevance_score"])
-            return {"results": rows, "data": rows}
+            billed = {"billed_units": {"search_units": 1}}
+            return {"results": rows, "data": rows, "meta": billed, "usage": {"total_tokens": 7}}
         if self.path.endswith(":batchEmbedContents"):
             texts = [each["content"]["parts"][0]["text"] for each in body["requests"]]
             size = body["requests"][0].get("outputDimensionality")

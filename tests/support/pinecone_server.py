@@ -30,6 +30,9 @@ class PineconeState:
     asked: list[str] = field(default_factory=list)
     status: int = 200
     wait_s: float = 0.0
+    full: bool = False
+    short: bool = False
+    """Whether writes are refused for lack of room, and whether vectors come back too short."""
 
 
 @contextmanager
@@ -96,6 +99,8 @@ class PineconeHandler(BaseHTTPRequestHandler):
             state.indexes[body["name"]] = self._index(body)
             return 201, state.indexes[body["name"]]
         rows = state.rows.setdefault(body.get("namespace") or query.get("namespace", [""])[0], {})
+        if call == "POST /vectors/upsert" and state.full:
+            return 403, {"code": 7, "message": "You've reached the storage limit of this project"}
         if call == "POST /vectors/upsert":
             if any(len(each["values"]) != self._dimension() for each in body["vectors"]):
                 return 400, {"code": 3, "message": "Vector dimension does not match the index"}
@@ -111,6 +116,8 @@ class PineconeHandler(BaseHTTPRequestHandler):
             }
         if call == "GET /vectors/fetch":
             there = {key: rows[key] for key in query.get("ids", []) if key in rows}
+            if state.short:
+                there = {key: {**row, "values": row["values"][:3]} for key, row in there.items()}
             return 200, {"vectors": there, "namespace": "", "usage": {"readUnits": 1}}
         if call == "POST /vectors/delete":
             for key in list(rows) if body.get("deleteAll") else body["ids"]:

@@ -125,13 +125,21 @@ class S3Folder:
 
     def names(self) -> list[str]:
         """Return the names of all objects, those in folders with their path."""
+        return list(self.written())
+
+    def written(self) -> dict[str, float]:
+        """Return when each object was written, in seconds since 1970, by name."""
         from pyarrow.fs import FileSelector, FileType
 
         with self._told():
             every = FileSelector(self._root, recursive=True, allow_not_found=True)
             found = self._files().get_file_info(every)
-            files = [each.path for each in found if each.type == FileType.File]
-        return [path.removeprefix(f"{self._root}/") for path in files]
+        begin = f"{self._root}/"
+        return {
+            each.path.removeprefix(begin): each.mtime_ns / 1e9
+            for each in found
+            if each.type == FileType.File
+        }
 
     def delete(self, names: Iterable[str]) -> None:
         """Delete objects; one that is not there is no error."""

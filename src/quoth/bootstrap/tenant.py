@@ -210,6 +210,7 @@ def tenant_components(
         files=shared.files,
         workers=shared.workers,
         open_index=indexes,
+        shared_tables=indexes.tables,
         readers=shared.readers,
         pages=shared.pages,
         reranker=guarded,
@@ -255,6 +256,10 @@ class IndexPool:
                 table, on_operation=self._on_operation, sparse=self._sparse
             )
         return self._open[table]
+
+    def tables(self) -> dict[str, float]:
+        """Return the tables of shared storage, and when each was last written to."""
+        return self._place.tables()
 
     def close(self) -> None:
         """Close every open index."""

@@ -33,9 +33,11 @@ SKIP_ORDER = ("expand", "rerank", "generate")
 """Stages skipped when time is short, least important first."""
 PUBLISHERS: Mapping[str, str] = {
     "anthropic": "anthropic",
+    "cohere": "cohere",
     "gemini": "google",
     "openai": "openai",
     "openrouter": "openrouter",
+    "voyage": "voyageai",
 }
 """The table's names of the providers that sell at published prices."""
 

@@ -240,6 +240,17 @@ class Reranker(Protocol):
         ...
 
 
+@runtime_checkable
+class CountsReranking(Protocol):
+    """A reranker that tells what its provider charges."""
+
+    async def score_counted(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> tuple[list[float], Usage]:
+        """Return the scores of `Reranker.score`, and their usage; raises RerankError."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class SpanScores:
     """Similarities of spans to a query, one of each kind per span.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-EMBED = "embed"
-"""The stage of embeddings at a provider, whose tokens are no language model's."""
+EMBED, RERANK = "embed", "rerank"
+"""The stages of embeddings and reranking at a provider, whose tokens are no language model's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,11 @@ class StageUsage:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What language models used, zero where none took part; ``usd`` includes embeddings.
+    """What language models used, zero where none took part.
 
-    ``stages`` tells it by stage: classify, expand, generate, verify, and embed for embeddings at a
-    provider.
+    ``usd`` includes embeddings and reranking.
+    ``stages`` tells it by stage: classify, expand, generate, verify, and at a provider embed and
+    rerank.
     """
 
     input_tokens: int = 0
@@ -39,7 +40,7 @@ class Usage:
             before.output_tokens + other.output_tokens,
             before.usd + other.usd,
         )
-        written = stage != EMBED
+        written = stage not in (EMBED, RERANK)
         return Usage(
             self.input_tokens + other.input_tokens * written,
             self.output_tokens + other.output_tokens * written,

@@ -144,6 +144,7 @@ SENDING_S = 300.0
 """A part file without a task is considered in progress if it is younger than this."""
 NEVER = ""
 """The time before which there was none."""
+BEING_MADE = "An index is being made ({}). Run this again when it is done."
 BUILDING_S = 600.0
 """An index without a collection that was written to so lately may be on its way to one."""
 
@@ -177,6 +178,7 @@ async def purge(parts: Components) -> PurgeReport:
     questions = await asyncio.to_thread(forget_quotes, parts.catalogue)
     await asyncio.to_thread(forget_cards, parts.catalogue)
     strays = await asyncio.to_thread(_clear_indexes, parts)
+    strays += await _drop_shared(parts)
     copies = await asyncio.to_thread(_old_copies, parts)
     stuck = await asyncio.to_thread(compact, parts.catalogue.database)
     return PurgeReport(
@@ -205,11 +207,11 @@ async def delete_everything(parts: Components) -> tuple[DeletionReceipt, PurgeRe
 async def _rewrite(parts: Components, collection: Collection) -> list[str]:
     """Carry what is there over to a new index, and drop the old one with all its versions."""
     name = collection.name
+    await drop_kept(parts, collection)
     try:
         parts = await asyncio.to_thread(components_of, parts, collection)
     except IndexMismatch as error:
         return [str(error)]
-    await drop_kept(parts, collection)
     stem = collection.table.rpartition("_")[0]
     for _ in range(TRIES):
         table = f"{stem}_{uuid4().hex[:12]}"
@@ -289,11 +291,23 @@ def _clear_indexes(parts: Components) -> list[str]:
         if path.name.partition(".")[0] in serving or path.suffix == ".lock":
             continue
         if time.time() - _written_at(path) < BUILDING_S:
-            left.append(f"An index is being made ({path.name}). Run this again when it is done.")
+            left.append(BEING_MADE.format(path.name))
         elif path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
+    return left
+
+
+async def _drop_shared(parts: Components) -> list[str]:
+    """Drop the tables of shared storage without a collection, such as interrupted builds."""
+    serving = {collection.table for collection in parts.catalogue.collections()}
+    left = []
+    for table, at in (await asyncio.to_thread(parts.shared_tables)).items():
+        if table not in serving and time.time() - at < BUILDING_S:
+            left.append(BEING_MADE.format(table))
+        elif table not in serving:
+            await parts.open_index(table).drop()
     return left
 
 

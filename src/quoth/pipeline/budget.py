@@ -13,6 +13,7 @@ from quoth.core.plan import Plan
 from quoth.core.prices import LatencyEstimator, fit_budget, skip_for_time
 from quoth.core.protocols import (
     AsksModel,
+    CountsReranking,
     Embedder,
     EncodedQuery,
     Finish,
@@ -20,13 +21,15 @@ from quoth.core.protocols import (
     Generator,
     Matrix,
     Message,
+    Reranker,
     Role,
     Written,
 )
 from quoth.core.trace import Trace
-from quoth.core.types import Usage
-from quoth.core.usage import EMBED
+from quoth.core.types import Chunk, Usage
+from quoth.core.usage import EMBED, RERANK
 from quoth.pipeline.components import Components
+from quoth.retrieval.rerank import ProgressiveReranker
 
 FRAME_TOKENS = 1500
 """Maximum tokens of instructions, history and query, without the passages."""
@@ -235,15 +238,42 @@ class MeteredEmbedder(EmbedderWrapper):
             self._meter.add(usage, stage=EMBED)
 
 
+class MeteredReranker:
+    """Wraps a `Reranker` and counts what its provider charges."""
+
+    def __init__(self, reranker: Reranker, meter: UsageMeter) -> None:
+        self._reranker = reranker
+        self._meter = meter
+        self.name = reranker.name
+        if isinstance(reranker, ProgressiveReranker):
+            self.block = reranker.block
+
+    async def score(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> list[float]:
+        """Return one score per chunk; raises RerankError."""
+        if not isinstance(self._reranker, CountsReranking):
+            return await self._reranker.score(query, chunks, tokens=tokens)
+        scores, usage = await self._reranker.score_counted(query, chunks, tokens=tokens)
+        if usage != Usage():
+            self._meter.add(usage, stage=RERANK)
+        return scores
+
+    def close(self) -> None:
+        """Do nothing: the reranker itself serves others."""
+
+
 def at_stage(generator: Generator, stage: str) -> Generator:
     """Return a generator whose calls count for a stage, where they are counted."""
     return generator.at_stage(stage) if isinstance(generator, MeteredGenerator) else generator
 
 
 def meter_models(parts: Components, meter: UsageMeter) -> Components:
-    """Return the components with language models that count what a request uses."""
+    """Return the components with language models and a reranker that count what is used."""
     if parts.small is not None:
         parts = replace(parts, small=MeteredGenerator(parts.small, meter, stage="classify"))
+    if parts.reranker is not None:
+        parts = replace(parts, reranker=MeteredReranker(parts.reranker, meter))
     if parts.generator is None:
         return parts
     generator, judge = MeteredGenerator(parts.generator, meter, stage="generate"), parts.judge

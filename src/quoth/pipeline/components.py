@@ -153,6 +153,8 @@ class Components:
     readers: FileParser
     pages: PdfPages
     outlines: OutlineCache
+    shared_tables: Callable[[], Mapping[str, float]] = dict
+    """The tables of an index on shared storage, and when each was last written to."""
     embedder_setting: str = ""
     """The setting that opens the embedder again, as the catalogue stores it."""
     others: OtherEmbedders | None = None

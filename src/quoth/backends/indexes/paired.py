@@ -46,6 +46,7 @@ class PairedIndex:
         *,
         folder: Path,
         table: str,
+        dimension: int,
         timeout_s: float,
         on_operation: Callable[[str], None] = lambda _name: None,
     ) -> None:
@@ -53,6 +54,7 @@ class PairedIndex:
         self._keywords = keywords
         self._folder = folder
         self._table = table
+        self._dimension = dimension
         self._timeout_s = timeout_s
         self._on_operation = on_operation
         threads = max(MIN_THREADS, os.cpu_count() or 1)
@@ -130,7 +132,14 @@ class PairedIndex:
         ids = [storable(each) for each in chunk_ids]
         if not ids or not await self._run(self._keywords.exists):
             return {}
-        return await self._in_time(lambda: self._store.vectors(ids))
+        found = await self._in_time(lambda: self._store.vectors(ids))
+        for row in found.values():
+            if row.shape != (self._dimension,):
+                raise RetrievalError(
+                    f"The store {self._store.name} returned a vector of {row.size} numbers where "
+                    f"{self._dimension} were stored. Rebuild the index with: quoth reindex"
+                )
+        return found
 
     async def document_ids(self) -> Mapping[str, int]:
         """Return the number of chunks per document; raises IndexCorrupt if vectors are missing."""

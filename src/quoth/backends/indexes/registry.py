@@ -73,6 +73,19 @@ class StorePlace:
         weights = SqlSparse(connect, table=table, file=file)
         return IndexWithSparse(index, weights, embedder=sparse, folder=access.folder, table=table)
 
+    def tables(self) -> dict[str, float]:
+        """Return the tenant's tables in a bucket, and when each was last written to.
+
+        Empty for stores in the folder, where that is seen, and for servers, which do not tell.
+        """
+        found: dict[str, float] = {}
+        if self.name == "lancedb" and self.access.address:
+            whole = S3Folder(f"{self.access.address}/{self.access.folder.name}", access=self.s3)
+            for name, at in whole.written().items():
+                table = name.removeprefix("segments/").partition("/")[0].partition(".")[0]
+                found[table] = max(at, found.get(table, at))
+        return found
+
     def _open(self, access: StoreAccess, on_operation: Callable[[str], None]) -> Index:
         if self.name == "lancedb":
             return LanceIndex(
@@ -93,6 +106,7 @@ class StorePlace:
             SqlKeywords(connect, table=access.table, file=file),
             folder=access.folder,
             table=access.table,
+            dimension=access.dimension,
             timeout_s=access.timeout_s,
             on_operation=on_operation,
         )

@@ -8,8 +8,8 @@ from typing import Protocol, runtime_checkable
 
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import RerankError
-from quoth.core.protocols import Matrix, Reranker, TokenVectorStore
-from quoth.core.types import Chunk
+from quoth.core.protocols import CountsReranking, Matrix, Reranker, TokenVectorStore
+from quoth.core.types import Chunk, Usage
 
 
 @runtime_checkable
@@ -45,6 +45,12 @@ class GuardedReranker:
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
     ) -> list[float]:
         """Return one score per chunk, higher is better, all by one reranker; raises RerankError."""
+        return (await self.score_counted(query, chunks, tokens=tokens))[0]
+
+    async def score_counted(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> tuple[list[float], Usage]:
+        """Return the scores, and what the provider of the one that made them charges."""
         with self.breaker.call():
             try:
                 async with asyncio.timeout(self._limit_s) as limit:
@@ -61,11 +67,19 @@ class GuardedReranker:
 
     async def _score(
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None
-    ) -> list[float]:
+    ) -> tuple[list[float], Usage]:
         *earlier, last = self.rerankers
         for reranker in earlier:
             try:
-                return await reranker.score(query, chunks, tokens=tokens)
+                return await _counted(reranker, query, chunks, tokens)
             except RerankError:
                 continue
-        return await last.score(query, chunks, tokens=tokens)
+        return await _counted(last, query, chunks, tokens)
+
+
+async def _counted(
+    reranker: Reranker, query: str, chunks: Sequence[Chunk], tokens: Matrix | None
+) -> tuple[list[float], Usage]:
+    if isinstance(reranker, CountsReranking):
+        return await reranker.score_counted(query, chunks, tokens=tokens)
+    return await reranker.score(query, chunks, tokens=tokens), Usage()

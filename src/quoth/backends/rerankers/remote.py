@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from quoth.backends.http_access import HttpAccess
 from quoth.backends.http_json import JsonClient
 from quoth.backends.rerankers.access import PROVIDERS
 from quoth.core.errors import RerankError
 from quoth.core.protocols import Matrix
-from quoth.core.types import Chunk
+from quoth.core.types import Chunk, Usage
 
 MAX_CHARACTERS = 8000
 """Of one passage; both read four thousand tokens with the query."""
@@ -32,8 +33,14 @@ class RemoteReranker:
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
     ) -> list[float]:
         """Return one score per chunk, higher is better; raises RerankError."""
+        return (await self.score_counted(query, chunks, tokens=tokens))[0]
+
+    async def score_counted(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> tuple[list[float], Usage]:
+        """Return the scores, and the tokens and dollars that the provider charges."""
         if not chunks:
-            return []
+            return [], Usage()
         if self._client is None:
             self._client = JsonClient(self._access, error=self._error)
         body = {
@@ -43,14 +50,17 @@ class RemoteReranker:
         }
         headers = {"Authorization": f"Bearer {self._access.key}"}
         reply = await self._client.post("/rerank", body, headers=headers)
+        known = PROVIDERS[self._access.provider]
         try:
-            rows = reply[PROVIDERS[self._access.provider].results]
+            rows = reply[known.results]
             scores = {int(row["index"]): float(row["relevance_score"]) for row in rows}
-            return [scores[at] for at in range(len(chunks))]
+            made = [scores[at] for at in range(len(chunks))]
         except (LookupError, TypeError, ValueError):
             raise self._error(
                 f"The reranker {self.name} at {self.endpoint} did not score every passage."
             ) from None
+        usage = known.usage(reply, model=self._access.model)
+        return made, replace(usage, usd=0.0) if self.local else usage
 
     def close(self) -> None:
         """Forget the connections."""

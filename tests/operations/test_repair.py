@@ -7,12 +7,18 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from quoth.bootstrap import open_tenants
+from quoth.core.lecture import TranscriptSegment
 from quoth.operations.backup import make_backup, verify_backup
-from quoth.operations.integrity import damaged_rows
+from quoth.operations.integrity import damaged_rows, find_damage
 from quoth.operations.repair import repair_library
+from quoth.operations.set_aside import set_aside
+from quoth.store.database import open_database
+from quoth.store.lectures import Lectures
 from quoth.store.schema import metadata
+from tests.support.databases import Server
 from tests.support.flipped_home import CATALOGUE, make_home, rows_of, settings_of
 from tests.support.tiny_e5 import build_tiny
 
@@ -69,3 +75,20 @@ async def test_a_repaired_library_is_backed_up(tmp_path: Path, keys: bool) -> No
     else:
         named = {step.what.split(" row of ")[-1].split(":")[0] for step in steps}
         assert set(DAMAGE) - {"documents", "chunks", "spots"} <= named
+
+
+def test_a_damaged_row_on_a_server_is_set_aside(tmp_path: Path, server: Server) -> None:
+    database = open_database(server.empty())
+    lectures = Lectures(database, tenant="ada")
+    kept, lost = (lectures.start(title=each, collections=["a"]).session_id for each in "ab")
+    lectures.put_segments(lost, [TranscriptSegment("s1", 0.0, 9.0, "Bees in winter.")])
+    with database.engine.begin() as connection:
+        connection.execute(text(f"UPDATE lectures SET title = 'Never' WHERE id = '{lost}'"))
+    damage = {each.row: each for each in find_damage(database, home=tmp_path) if each.row}
+    assert len(damage) == 1
+    assert len(list(set_aside(database, damage, home=tmp_path))) == 2
+    assert find_damage(database, home=tmp_path) == []
+    assert lectures.lecture(kept).title == "a"
+    assert lectures.lecture(lost).title.startswith("recovered-")
+    assert len(lectures.segments(lost)) == 1
+    database.close()

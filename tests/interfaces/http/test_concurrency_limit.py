@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from starlette.types import Message
+from starlette.types import Message, Receive, Scope, Send
 
 from quoth.core.errors import Busy
 from quoth.interfaces.http.middleware.concurrency_limit import (
     Bounds,
     BufferedConnection,
     ConcurrencyLimit,
+    OverloadMiddleware,
 )
 
 
@@ -163,3 +165,22 @@ async def test_a_disconnect_while_waiting_leaves_the_queue() -> None:
         left.set()
         await asking
         assert limit.waiting == 0
+
+
+async def test_a_query_without_hope_is_refused_before_anything_else() -> None:
+    limit, served = ConcurrencyLimit(Bounds(in_flight=1, waiting=0)), list[str]()
+
+    async def app(scope: Scope, _receive: Receive, send: Send) -> None:
+        served.append(scope["path"])
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    transport = httpx.ASGITransport(OverloadMiddleware(app, limit=limit))
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        async with limit.slot("a"):
+            refused = await client.post("/v1/query", json={"query": "What?"})
+            assert (refused.status_code, refused.json()["code"]) == (503, "busy")
+            assert int(refused.headers["retry-after"]) >= 1
+            assert (await client.get("/healthz")).status_code == 200
+        assert (await client.post("/v1/query", json={"query": "What?"})).status_code == 200
+    assert (served, limit.shed) == (["/healthz", "/v1/query"], 1)

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoth.core.errors import Busy
 from quoth.interfaces.http.middleware.fair_semaphore import FairSemaphore
+from quoth.interfaces.http.middleware.problems import send_problem
 from quoth.interfaces.http.request_state import request_state
 
 MIN_RETRY_S, MAX_RETRY_S = 1, 60
@@ -74,18 +75,26 @@ class ConcurrencyLimit:
             return 0.0
         return (self.waiting + 1) * self._average_s / self.bounds.in_flight
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether one more query would not be answered in time."""
+        full = self.in_flight >= self.bounds.in_flight and self.waiting >= self.bounds.waiting
+        return full or self.expected_wait_s > self.bounds.wait_s
+
+    def refuse(self) -> Busy:
+        """Count a query that is refused, and return the error."""
+        self.shed += 1
+        return Busy(
+            "Too many queries at the moment. Try again later.",
+            retryable=True,
+            retry_after_s=min(MAX_RETRY_S, max(MIN_RETRY_S, ceil(self.expected_wait_s))),
+        )
+
     @asynccontextmanager
     async def slot(self, tenant: str) -> AsyncIterator[None]:
         """Hold a slot for a query of a tenant; raises Busy where none becomes free in time."""
-        full = self.in_flight >= self.bounds.in_flight and self.waiting >= self.bounds.waiting
-        hopeless = self.expected_wait_s > self.bounds.wait_s
-        if full or hopeless or not await self._slots.acquire(tenant, timeout_s=self.bounds.wait_s):
-            self.shed += 1
-            raise Busy(
-                "Too many queries at the moment. Try again later.",
-                retryable=True,
-                retry_after_s=min(MAX_RETRY_S, max(MIN_RETRY_S, ceil(self.expected_wait_s))),
-            )
+        if self.is_hopeless or not await self._slots.acquire(tenant, timeout_s=self.bounds.wait_s):
+            raise self.refuse()
         self.admitted += 1
         began = self._clock()
         try:
@@ -93,6 +102,22 @@ class ConcurrencyLimit:
         finally:
             self._average_s += SMOOTHING * (self._clock() - began - self._average_s)
             self._slots.release()
+
+
+class OverloadMiddleware:
+    """Refuses a query that has no hope before anything else is done for it."""
+
+    def __init__(self, app: ASGIApp, *, limit: ConcurrencyLimit) -> None:
+        self.app = app
+        self.limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a connection."""
+        is_query = scope["type"] == "http" and request_state(scope).kind == "query"
+        if is_query and self.limit.is_hopeless:
+            await send_problem(scope, receive, send, error=self.limit.refuse())
+            return
+        await self.app(scope, receive, send)
 
 
 class ConcurrencyLimitMiddleware:

@@ -20,6 +20,7 @@ from quoth.interfaces.http.middleware.client_address import ClientAddressMiddlew
 from quoth.interfaces.http.middleware.concurrency_limit import (
     ConcurrencyLimit,
     ConcurrencyLimitMiddleware,
+    OverloadMiddleware,
 )
 from quoth.interfaces.http.middleware.problems import ProblemMiddleware
 from quoth.interfaces.http.middleware.rate_limit import RateLimitMiddleware
@@ -100,6 +101,7 @@ def service_middleware(
         partial(TelemetryMiddleware, metrics=metrics),
         headers,
         partial(ShutdownMiddleware, requests=requests),
+        partial(OverloadMiddleware, limit=limit),
         partial(AuditMiddleware, tenants=tenants),
         *access,
         partial(ConcurrencyLimitMiddleware, limit=limit),

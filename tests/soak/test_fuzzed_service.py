@@ -1,4 +1,4 @@
-"""The whole service under what schemathesis makes of its description, three times over."""
+"""The whole service under what schemathesis makes of its description, with all its checks."""
 
 from __future__ import annotations
 
@@ -10,13 +10,8 @@ from tests.support.fuzzing import fuzz
 
 pytestmark = pytest.mark.soak
 
-CHECKS = (
-    "not_a_server_error,status_code_conformance,content_type_conformance,"
-    "response_schema_conformance,response_headers_conformance,unsupported_method"
-)
 
-
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_nothing_that_is_sent_is_a_failure_of_the_service(tmp_path: Path, seed: int) -> None:
-    report = fuzz(tmp_path, seed=seed, examples=300, phases="coverage,fuzzing", checks=CHECKS)
+def test_nothing_that_is_sent_fails_a_check(tmp_path: Path) -> None:
+    phases = "examples,coverage,fuzzing"
+    report = fuzz(tmp_path, seed=1, examples=25, phases=phases, checks="all")
     assert not report, report

@@ -25,6 +25,7 @@ LEFT_OUT = (
 """Addresses that wait, have a protocol of their own, look at the server, or delete the library."""
 FORMS = {"application/offset+octet-stream": "application/octet-stream"}
 """A media type that the tool cannot write, and one with the same bytes that it can."""
+MAX_LINE = 500
 HOLLOW = "returned only 401/403"
 """What the tool says of a run in which nobody let it in."""
 KEPT = "kept"
@@ -98,11 +99,10 @@ def fuzz(folder: Path, *, seed: int, examples: int, phases: str, checks: str) ->
             timeout=3600,
             check=False,
         )
-    return (
-        ""
-        if done.returncode == 0 and HOLLOW not in done.stdout
-        else done.stdout[-100_000:] + done.stderr[-2000:]
-    )
+    if done.returncode == 0 and HOLLOW not in done.stdout:
+        return ""
+    lines = (line[:MAX_LINE] for line in done.stdout.splitlines())  # a value may be a megabyte
+    return "\n".join(lines)[-100_000:] + done.stderr[-2000:]
 
 
 def sparing(token: str) -> Callable[[Keys, str], None]:

@@ -24,6 +24,7 @@ from quoth.core.types import Document
 from quoth.interfaces.http.app import make_app
 from quoth.interfaces.http.middleware.audit import AuditMiddleware
 from quoth.interfaces.http.middleware.stack import access_control
+from quoth.interfaces.http.server.h11_protocol import LimitedH11Protocol
 from quoth.operations.worker import run_workers
 from quoth.store.audit import Audit, AuditRow
 from quoth.store.keys import SCOPES, Keys
@@ -134,7 +135,9 @@ def listening(
     async def serve() -> None:
         async with served(home, **choices) as house:
             prepared = await prepare(house)
-            config = uvicorn.Config(house.app, log_config=None, timeout_graceful_shutdown=2)
+            config = uvicorn.Config(
+                house.app, http=LimitedH11Protocol, log_config=None, timeout_graceful_shutdown=2
+            )
             server = uvicorn.Server(config)
             ready.set_result((server, prepared, house))
             await server.serve(sockets=[listener])

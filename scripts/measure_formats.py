@@ -47,11 +47,12 @@ OFFICE = {
     ".pptx": ("odp", "pdf"),
     ".csv": ("xlsx", "xls", "ods"),
 }
-SHEETS = 'csv:"Text - txt - csv (StarCalc)":44,34,76,1,,0,false,true,false,false,false,-1'
+SHEETS = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"
 TEXT = set("txt py js c go rs java yaml yml toml json xml csv tsv srt vtt eml mbox".split())
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"^\s*\d{1,3}[.)]\s", re.MULTILINE)
-_CUE = re.compile(r"^(\d+|.*-->.*|WEBVTT.*)$", re.MULTILINE)
+_NUMERIC = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?|0x[0-9a-f]+")
+_CUE = re.compile(r"^(\d+|.*-->.*|[\d:.,]+|WEBVTT.*)$", re.MULTILINE)
 
 
 def run(*words: str | Path) -> str:
@@ -89,15 +90,16 @@ def make(folder: Path) -> None:
         for kind in MADE:
             if kind != "md":
                 run("pandoc", "-s", source, "-o", folder / f"{source.stem} pandoc.{kind}")
+    make_tables(folder)
     for table in small_tables(folder):
-        page = folder / f"table {table.stem}.html"
+        page = table.with_suffix(".html")
         page.write_text(as_html(rows_of(table)), encoding="utf-8")
         for kind in MADE:
             run("pandoc", "-s", page, "-o", page.with_suffix(f".{kind}"))
     for suffix, kinds in OFFICE.items():
-        sources = [*sorted(folder.glob(f"*{suffix}"))[:MOST], *small_tables(folder)]
+        sources = sorted(folder.glob(f"*{suffix}"))[:MOST] + sorted(folder.glob(f"table *{suffix}"))
         for kind in kinds:
-            convert([each for each in sources if each.suffix == suffix], kind, folder)
+            convert(sources, kind, folder)
 
 
 def rows_of(path: Path) -> list[list[str]]:
@@ -106,16 +108,18 @@ def rows_of(path: Path) -> list[list[str]]:
 
 
 def small_tables(folder: Path) -> list[Path]:
-    """Return tables with a header of different words and a row of data that can be looked for."""
-    found = []
+    """Return the tables that `make` has made."""
+    return sorted(folder.glob("table *.csv"))
+
+
+def make_tables(folder: Path) -> None:
+    """Make small tables of the beginnings of those that are there."""
     for path in sorted(folder.glob("*.csv")):
-        rows = rows_of(path)
-        head = rows[0] if rows else []
-        named = all(re.fullmatch(r"[A-Za-z][\w -]*", each) for each in head)
-        whole = all(len(row) == len(head) for row in rows) and len(set(head)) == len(head)
-        if named and whole and 2 <= len(head) <= 8 and 2 <= len(rows) <= 300:
-            found.append(path)
-    return found
+        rows = [row for row in rows_of(path) if 2 <= len(row) <= 12]
+        rows = [row for row in rows if len(row) == len(rows[0]) and all(map(str.strip, row))][:30]
+        if len(rows) > 2 and not any(_NUMERIC.fullmatch(cell.strip()) for cell in rows[0]):
+            with (folder / f"table {path.stem[4:]}.csv").open("w", encoding="utf-8") as file:
+                csv.writer(file).writerows(rows)
 
 
 def as_html(rows: Sequence[Sequence[str]]) -> str:
@@ -186,7 +190,7 @@ def measured(folder: Path, work: Path) -> Iterator[tuple[str, Path, float, float
 def report(folder: Path, work: Path) -> None:
     """Print the figures by kind, what falls short, what is refused, and tables with headers."""
     kinds = defaultdict(list)
-    tables = {f"table {each.stem}": each for each in small_tables(folder)}
+    tables = {each.stem: each for each in small_tables(folder)}
     headers: dict[str, list[bool]] = defaultdict(list)
     for kind, path, recall, order, text in measured(folder, work):
         kinds[kind].append((recall, order))
@@ -194,7 +198,7 @@ def report(folder: Path, work: Path) -> None:
             print(f"refused  {path.name}: {text}")
         elif -1.0 < recall < 0.98 or -1.0 < order < 0.9:
             print(f"short    {path.name}: recall {recall:.3f}, order {order:.3f}")
-        table = tables.get(path.stem) or tables.get(f"table {path.stem}")
+        table = tables.get(path.stem)
         if recall != -1.0 and table:
             headers[kind].append(has_headers(table, text))
     print("kind: files, refused, without export, mean recall, mean order, tables with headers")

@@ -42,7 +42,16 @@ class DocumentAbout extends Base {
     const notes = [error?.message, ...warnings].filter(Boolean);
     return html`<p class="soft">${facts.filter(Boolean).join(" · ")}</p>
       ${notes.map((note) => html`<p class="problem">${note}</p>`)}
-      ${this.outline.sections.length ? this.contents() : nothing}`;
+      ${this.outline.sections.length ? this.contents() : nothing}
+      ${kind === "pdf" && this.document.pages ? this.pages(this.document.pages) : nothing}`;
+  }
+
+  /** @param {number} count pages, each drawn small when it comes into view */
+  pages(count) {
+    const id = encodeURIComponent(this.documentId);
+    return html`<details class="thumbnails"><summary>${t("document.pages", { count })}</summary>
+      <div>${Array.from({ length: count }, (_, at) => html`<a href=${linkTo(`/pdf/${id}#page=${at + 1}`)}><img
+        loading="lazy" alt=${at + 1} src=${linkTo(`/v1/documents/${id}/pages/${at + 1}/image?width=200`)}></a>`)}</div></details>`;
   }
 
   contents() {

@@ -30,6 +30,7 @@ def translate(key: str, language: str, **values: object) -> str:
     return sentence.format_map(values)
 
 
+@cache
 def languages() -> tuple[str, ...]:
     """Return the languages that have a file, sorted."""
     names = (file.name for file in files("quoth.core").joinpath("locales").iterdir())

@@ -48,7 +48,7 @@ async def use(url: str, key: str, *, number: int, accepted: set[str]) -> None:
                 await client.post("/v1/query", json={"query": f"What does note {at} say?"})
 
 
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(5400)
 async def test_a_storm_of_kills_loses_and_condemns_nothing(
     tmp_path: Path, database: Database
 ) -> None:
@@ -91,7 +91,8 @@ async def test_a_storm_of_kills_loses_and_condemns_nothing(
     assert states()["ready"] >= KILLS // 5
     assert not states()["failed"]
     async with service(tmp_path / "home", "--workers", "2", settings=GIVEN):
-        await until(lambda: set(states()) == {"ready"}, within_s=900)
+        # A file that was in work at two kills is tried in a process of its own.
+        await until(lambda: set(states()) == {"ready"}, within_s=1800)
     for name, ids in accepted.items():
         assert ids <= {task.id for task in Queue(database, tenant=name).tasks(limit=10_000)}
 

@@ -30,13 +30,14 @@ HOLLOW = "returned only 401/403"
 """What the tool says of a run in which nobody let it in."""
 KEPT = "kept"
 """A collection that nothing deletes, so that questions find something to the end."""
-SPAN = {"start": {"enum": [0, 1]}, "end": {"enum": [2, 9]}}
-"""The end of a span is behind its start, which no description can say."""
+SPAN = {"start": {"enum": [0]}, "end": {"enum": [1]}}
+"""A span is within its text, which no description can say: this one is in every document."""
 WORDS = {"type": "string", "minLength": 1, "pattern": "^[a-z ]*[a-z][a-z ]*$"}
+SPOKEN = {"type": "string", "pattern": r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"}
 UNSAYABLE: dict[str, dict[str, Any]] = {
     "EmbeddingsRequest": {"dimensions": {"enum": [HashEmbedder.dimension]}},
     "ChatMessage": {"content": WORDS},
-    "SegmentRequest": {"start": {"enum": [0, 1]}, "end": {"enum": [2, 9]}, "text": WORDS},
+    "SegmentRequest": {"start": {"enum": [0, 1]}, "end": {"enum": [2, 9]}, "text": SPOKEN},
 }
 """Fields of requests whose values depend on the model or on each other, or are too long a text for
 the tool."""
@@ -123,7 +124,10 @@ def with_ids(schema: Any, known: dict[str, list[str]]) -> Any:
     if plain.get("in") == "query" and plain.get("name") in SPAN:
         plain["schema"] = SPAN[plain["name"]]
     if plain.get("operationId") == "send_file":
-        plain["requestBody"]["required"] = True  # there is no body where Upload-Length is given
+        # With Upload-Length there is no body, else there must be one, which cannot be said.
+        plain["requestBody"]["required"] = True
+        kept = [each for each in plain["parameters"] if each["name"] != "upload-length"]
+        plain["parameters"] = kept
     if isinstance(fields := plain.get("properties"), dict):
         if (own := UNSAYABLE.get(plain.get("title", ""))) is not None:
             fields |= own

@@ -39,8 +39,9 @@ from quoth.tenants import Tenants
 log = logging.getLogger("quoth.operations.worker")
 
 LANES = 8
-LARGE_LANES = 2
-"""Files of other tenants that are added beside the workers' own, and how many of them are large."""
+OWN_LANES = 2
+"""Files of other tenants that are added beside the workers' own, and how many of them may have a
+process of their own."""
 LARGE_BYTES = 8_000_000
 """Size from which a file is added in a process of its own."""
 IN_PROCESS = MAX_ATTEMPTS - 1
@@ -196,9 +197,10 @@ class WorkerPool:
         """Lease the next tasks of the next tenant."""
         held = tuple(self._held)
         busy = [hand.queue.tenant for hand in held] if beside else ()
-        large = sum(hand.beside and hand.large for hand in held)
-        most = LARGE_BYTES - 1 if beside and large >= LARGE_LANES else None
-        trusted = any(hand.suspect for hand in held)  # one such file at a time
+        full = beside and sum(h.beside and (h.large or h.suspect) for h in held) >= OWN_LANES
+        most = LARGE_BYTES - 1 if full else None
+        # The workers add one such file at a time, so that the others do not wait for them.
+        trusted = full or (not beside and any(h.suspect and not h.beside for h in held))
         while True:
             turn = self._line.next(self._last, without=busy, most_bytes=most, trusted=trusted)
             if turn is None:

@@ -12,13 +12,14 @@ import pytest
 import pytest_asyncio
 
 from quoth.core.errors import Busy, Conflict, InputError
-from quoth.core.lecture import LiveCitation, TranscriptSegment
+from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment
 from quoth.core.types import Document
 from quoth.engine import Engine
 from quoth.live.queue import MAX_WAITING
 from quoth.pipeline import live_session
 from quoth.pipeline.asked_window import ask_window
-from quoth.pipeline.lecture import look_up_for
+from quoth.pipeline.components import Components
+from quoth.pipeline.lecture import WindowLookup, look_up_for
 from quoth.pipeline.live_session import LiveSession
 from quoth.store.lectures import Lectures
 from quoth.testing import SlowEmbedder
@@ -211,17 +212,29 @@ async def test_windows_that_a_stop_cut_off_are_looked_up_when_the_session_is_loa
     assert second.store.citations(first.lecture.session_id)
 
 
-async def test_viewers_read_every_event_once_from_where_they_left(engine: Engine) -> None:
-    session = _session(engine)
+async def test_viewers_read_every_event_once_from_where_they_left_with_one_retrieval(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lookups = []
+
+    async def count(parts: Components, lecture: Lecture, text: str) -> WindowLookup:
+        lookups.append(text)
+        return await look_up_for(parts, lecture, text)
+
+    monkeypatch.setattr(live_session, "look_up_for", count)
+    store = Lectures.of(engine.parts.catalogue)
+    lecture = store.start(title="Bees", collections=["default"])
+    session = LiveSession(engine.parts, lecture, early=False)
 
     async def view(after: int | None) -> list[int]:
         return [number async for number, _ in session.events.read(after)]
 
-    early = [asyncio.create_task(view(None)) for _ in range(20)]
+    early = [asyncio.create_task(view(None)) for _ in range(200)]
     await _run(session, spoken("Honey", "Wax"))
     numbers = (await asyncio.gather(*early))[0]
     assert all(task.result() == numbers for task in early)
     assert numbers == sorted(set(numbers))
+    assert len(lookups) == len(session.progress.windows)
     assert await view(numbers[2]) == numbers[3:]
 
 

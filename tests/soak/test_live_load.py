@@ -6,8 +6,6 @@ Skipped where the lectures are not beside the repository. The figures are printe
 from __future__ import annotations
 
 import asyncio
-import ctypes
-import gc
 import os
 import subprocess
 import time
@@ -28,6 +26,7 @@ from quoth.engine import Engine
 from quoth.live.sources import read_transcript
 from quoth.pipeline.live_session import LiveSession
 from quoth.store.lectures import Lectures
+from tests.support.counting import resident_mb
 from tests.support.web_app import PROGRAM, environment, serving
 
 ROOT = Path(__file__).parents[2]
@@ -52,14 +51,6 @@ def p95(values: list[float]) -> float:
 
 def say(text: str) -> None:
     print(f"\n{text}; load {os.getloadavg()[0]:.1f}")  # noqa: T201
-
-
-def resident_mb() -> float:
-    """What is in use: what the allocator only keeps for later is given back first."""
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
 
 
 @pytest.fixture(scope="module")

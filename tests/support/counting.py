@@ -1,9 +1,13 @@
-"""Figures that tests read or take: samples of `/metrics`, and the growth of a processing time."""
+"""Figures that tests read or take: samples of `/metrics`, growth of a processing time, memory."""
 
 from __future__ import annotations
 
+import ctypes
+import gc
+import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 
 def samples(text: str) -> dict[str, float]:
@@ -26,3 +30,11 @@ def is_proportional(work: Callable[[str], object], text: str) -> bool:
 
     small = min(seconds(text[: len(text) // 6]) for _ in range(2))
     return seconds(text) <= 6 * 3 * small + len(text) / 600_000
+
+
+def resident_mb() -> float:
+    """What is in use: what the allocator only keeps for later is given back first."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)

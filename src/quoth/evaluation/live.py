@@ -19,7 +19,7 @@ from quoth.evaluation.calibration import calibration_error
 from quoth.evaluation.corpus import COLLECTION, Progress
 from quoth.evaluation.jsonl import locate_file, optional, read_rows, text
 from quoth.evaluation.people import open_files
-from quoth.evaluation.significance import latency_ms, mean_of
+from quoth.evaluation.significance import latency_ms, mean_of, share_interval
 from quoth.evaluation.speech_errors import Speech, with_errors
 from quoth.live.cards import CardRules, PageCandidate, choose_cards
 from quoth.pipeline.lecture import WindowLookup, cite_candidate, look_up_window
@@ -27,17 +27,22 @@ from quoth.pipeline.lecture import WindowLookup, cite_candidate, look_up_window
 ON_BOOK, OFF_BOOK = "on-book", "off-book"
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
 """Shares of the on-book windows, the most certain first, whose precision is reported."""
+POINTS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedWindow:
-    """A window of a lecture with the PDF pages that are about it; none where it is off-book."""
+    """A window of a lecture with the PDF pages that are about it; none where it is off-book.
+
+    ``source`` says what kind of speech it is, such as "podcast".
+    """
 
     id: str
     lecture: str
     language: str | None
     text: str
     gold: frozenset[int]
+    source: str = ""
 
     @property
     def on_book(self) -> bool:
@@ -67,7 +72,9 @@ class LiveReport:
     ``shown`` counts windows with a card; precision is over these, off-book ones included;
     ``coverage`` is the share of on-book windows that show a card, ``silence`` that of off-book ones
     that show none. ``hits`` are of the ranking, shown or not. ``curve`` is the precision of the
-    first candidate by the share of on-book windows shown. ``ece`` is of the first candidate.
+    first candidate by the share of on-book windows shown, and ``precision_by_coverage`` the same
+    in fifty points. ``ece`` is of the first candidate. ``sources`` has the silence of each source
+    of off-book windows, with its 95 % interval.
     """
 
     windows: int
@@ -82,6 +89,9 @@ class LiveReport:
     ece: float
     latency_ms: Mapping[str, float]
     curve: Mapping[str, float]
+    precision_by_coverage: Sequence[tuple[float, float]]
+    sources: Mapping[str, Mapping[str, float]]
+    latencies_ms: Sequence[float]
     lectures: Mapping[str, Mapping[str, float]]
     per_question: Mapping[str, Mapping[str, float]]
     misses: tuple[Mapping[str, Any], ...]
@@ -110,7 +120,8 @@ def load_windows(
         name = text(row, "id", at)
         spoken = language or spoken
         lecture = optional(row, "lecture", at)
-        windows.append(JudgedWindow(name, lecture, spoken, text(row, "text", at), gold))
+        source = optional(row, "source", at)
+        windows.append(JudgedWindow(name, lecture, spoken, text(row, "text", at), gold, source))
     if not windows:
         raise InputError(f"There is no window to measure in {path}.")
     return tuple(windows)
@@ -194,6 +205,7 @@ def report_windows(outcomes: Sequence[WindowOutcome]) -> LiveReport:
     shown = [each for each in outcomes if each.pages]
     ranked = sorted(on, key=lambda each: -each.probability)
     names = sorted({each.window.lecture for each in outcomes})
+    kinds = sorted({each.window.source or each.window.lecture for each in off})
     return LiveReport(
         windows=len(outcomes),
         on_book=len(on),
@@ -215,13 +227,15 @@ def report_windows(outcomes: Sequence[WindowOutcome]) -> LiveReport:
             4,
         ),
         latency_ms=latency_ms([each.latency_ms for each in outcomes]),
-        curve={
-            f"{share:.0%}": _share(
-                each.right(each.best[:1]) for each in ranked[: max(1, round(share * len(ranked)))]
-            )
-            for share in SHARES
-            if ranked
+        curve={f"{share:.0%}": _precision(ranked, share) for share in SHARES if ranked},
+        precision_by_coverage=[
+            (at / POINTS, _precision(ranked, at / POINTS)) for at in range(1, POINTS + 1) if ranked
+        ],
+        sources={
+            kind: _silence([e for e in off if (e.window.source or e.window.lecture) == kind])
+            for kind in kinds
         },
+        latencies_ms=[each.latency_ms for each in outcomes],
         lectures={
             name: _lecture([each for each in outcomes if each.window.lecture == name])
             for name in names
@@ -245,6 +259,22 @@ def report_windows(outcomes: Sequence[WindowOutcome]) -> LiveReport:
             if not each.right(each.pages[:1])
         ),
     )
+
+
+def _precision(ranked: Sequence[WindowOutcome], share: float) -> float:
+    first = ranked[: max(1, round(share * len(ranked)))]
+    return _share(each.right(each.best[:1]) for each in first)
+
+
+def _silence(outcomes: Sequence[WindowOutcome]) -> dict[str, float]:
+    silent = sum(not each.pages for each in outcomes)
+    low, high = share_interval(silent, len(outcomes))
+    return {
+        "windows": len(outcomes),
+        "silence": round(silent / len(outcomes), 4),
+        "low": round(low, 4),
+        "high": round(high, 4),
+    }
 
 
 def _lecture(outcomes: Sequence[WindowOutcome]) -> dict[str, float]:

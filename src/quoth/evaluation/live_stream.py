@@ -47,7 +47,8 @@ class StreamReport:
 
     ``time_to_citation_s`` is from the end of each sentence of a window with a card to that card.
     ``churn`` is the share of cards that went, were replaced or lost their rank within 30 s,
-    ``duplicates`` that of cards whose page the window before had shown.
+    ``duplicates`` that of cards whose page the window before had shown. ``waits_s`` are all times
+    to a citation.
     """
 
     windows: int
@@ -57,6 +58,7 @@ class StreamReport:
     duplicates: float
     merged: int
     latency_ms: Mapping[str, float]
+    waits_s: Sequence[float]
     lectures: Mapping[str, Mapping[str, int]]
 
 
@@ -91,6 +93,7 @@ async def evaluate_stream(
                 "segments": len(segments),
                 "windows": replay.windows,
                 "cards": len(replay.cards),
+                "churned": sum(not each.stayed for each in replay.cards),
             }
     return StreamReport(
         windows=sum(each["windows"] for each in lectures.values()),
@@ -100,6 +103,7 @@ async def evaluate_stream(
         duplicates=round(_repeats(cards), 4),
         merged=merged,
         latency_ms=latency_ms(spent),
+        waits_s=[round(each, 2) for each in waits],
         lectures=lectures,
     )
 

@@ -86,7 +86,21 @@ def distribution(values: Sequence[float], *, title: str, unit: str) -> str:
         )
     axes.legend(frameon=False, loc="upper right")
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set(title=title, xlabel=f"time of a question in {unit}", ylabel="questions")
+    axes.set(title=title, xlabel=f"time in {unit}", ylabel="number")
+    return _svg(figure)
+
+
+def curve(
+    points: Sequence[tuple[float, float]], *, chosen: tuple[float, float], title: str, axis: str
+) -> str:
+    """Draw precision against coverage, and the point that the shipped threshold chooses."""
+    figure, axes = _figure(height=3.4)
+    axes.plot([x for x, _ in points], [y for _, y in points], color=BLUE, label=axis)
+    label = f"shown: {chosen[1]:.3f} at {chosen[0]:.3f}"
+    axes.plot(*chosen, "o", color=ORANGE, label=label)
+    axes.set(title=title, xlabel="coverage", ylabel=axis, xlim=(0, 1.02), ylim=(0, 1.02))
+    axes.grid(color=PALE, linewidth=0.5)
+    axes.legend(frameon=False, loc="lower left")
     return _svg(figure)
 
 

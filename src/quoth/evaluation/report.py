@@ -15,6 +15,7 @@ from quoth.evaluation.significance import (
     PerQuestion,
     bootstrap_interval,
     series_of,
+    share_interval,
 )
 from quoth.text.html_page import render_page
 
@@ -129,9 +130,40 @@ def _figures(
     if times := report.get("latencies_ms"):
         svg = plots.distribution(times, title="Time of a question", unit="ms")
         yield svg, f"{len(times)} questions."
+    yield from _live_figures(report)
     if kinds := report.get("kinds"):
         svg = plots.confusion(kinds, title="Types of questions")
         yield svg, "Number of questions; the shade is the share of the expected type."
+
+
+def _live_figures(report: Json) -> Iterator[tuple[str, str]]:
+    """Plot what only reports of live lectures hold."""
+    from quoth.evaluation import plots
+
+    if points := report.get("precision_by_coverage"):
+        chosen = (report["coverage"], report["precision_rank1"])
+        svg = plots.curve(points, chosen=chosen, title="Precision by coverage", axis="precision")
+        yield svg, "First candidate of on-book windows, the most certain first; dot: what is shown."
+    if sources := report.get("sources"):
+        rows = {
+            f"{name} ({row['windows']})": (row["silence"], row["low"], row["high"])
+            for name, row in sources.items()
+        }
+        svg = plots.bars(rows, title="Silence of off-book windows by source", unit="silence")
+        yield svg, "Share of windows without a card."
+    if waits := report.get("waits_s"):
+        title = "From the end of a sentence to its card"
+        yield plots.distribution(waits, title=title, unit="s"), f"{len(waits)} sentences."
+    churned = {
+        f"{name} ({row['cards']})": (
+            row["churned"] / row["cards"],
+            *share_interval(row["churned"], row["cards"]),
+        )
+        for name, row in (report.get("lectures") or {}).items()
+        if row.get("cards")
+    }
+    if churned:
+        yield plots.bars(churned, title="Churn by lecture", unit="churn"), "Share of the cards."
 
 
 def _means(tables: PerQuestion) -> dict[str, dict[str, tuple[float, float, float]]]:

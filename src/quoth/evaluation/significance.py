@@ -7,6 +7,7 @@ or 1 the exact test of McNemar applies, else a randomisation test of the mean.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
@@ -163,6 +164,16 @@ def latency_ms(times: Sequence[float], *, digits: int = 2) -> dict[str, float]:
     """Return the median and the 95th percentile of times, 0 of none."""
     p50, p95 = np.percentile(times, [50, 95]) if times else (0.0, 0.0)
     return {"p50": round(float(p50), digits), "p95": round(float(p95), digits)}
+
+
+def share_interval(count: int, total: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share (Wilson 1927), which holds for shares near 0 and 1."""
+    if not total:
+        return 0.0, 1.0
+    share, z = count / total, 1.96
+    middle = (share + z * z / (2 * total)) / (1 + z * z / total)
+    half = z * math.sqrt(share * (1 - share) / total + (z / total) ** 2 / 4) / (1 + z * z / total)
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def bootstrap_interval(values: Values | Sequence[float]) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.interfaces.web.test_pages import AXE, AXE_SHA256
 from tests.support.lectures import TOPICS, write_book
-from tests.support.web_app import NEEDS_CHROMIUM, WebApp
+from tests.support.web_app import CHROMIUM, NEEDS_CHROMIUM, WebApp
 
 pytestmark = NEEDS_CHROMIUM
 
@@ -50,6 +51,25 @@ def switch_on_a_microphone_that_is_not_there(page: Page) -> None:
     page.get_by_label("Those who are heard agree").check()
     page.get_by_role("button", name="Switch on").click()
     expect(page.locator("live-microphone [role=alert]")).to_contain_text("There is no microphone")
+
+
+def test_a_browser_that_denies_the_microphone_says_how_to_allow_it(web: WebApp) -> None:
+    arguments = ["--no-sandbox", "--disable-gpu", "--use-fake-device-for-media-stream"]
+    kind = web.browser.browser_type
+    denying = kind.launch(executable_path=CHROMIUM, args=[*arguments, "--deny-permission-prompts"])
+    try:
+        with replace(web, browser=denying).opened("/live") as visit:
+            page = visit.page
+            page.get_by_label("Title").fill("Denied")
+            page.get_by_role("button", name="Start a session").click()
+            page.get_by_text("Microphone", exact=True).click()
+            page.get_by_label("Those who are heard agree").check()
+            page.get_by_role("button", name="Switch on").click()
+            problem = page.locator("live-microphone [role=alert]")
+            expect(problem).to_contain_text("Allow it in the browser’s settings")
+            expect(page.locator(".transcribed")).to_have_count(0)
+    finally:
+        denying.close()
 
 
 def attach_the_book_alone(page: Page) -> None:

@@ -80,7 +80,7 @@ def stream(
     def summary(found: Any) -> ReportSummary:
         return ReportSummary(
             {"churn": found.churn, "repeated cards": found.duplicates},
-            head=("lecture", "segments", "windows", "cards"),
+            head=("lecture", "segments", "windows", "cards", "churned"),
             rows=[(name, *row.values()) for name, row in found.lectures.items()],
             text=f"{found.windows} windows, {found.cards} cards, {found.merged} merged; sentence "
             f"to card {found.time_to_citation_s['p50']} s (p50), "

@@ -20,6 +20,12 @@ REPORT: Json = {
     "per_question": NOW,
     "latencies_ms": [1.0, 2.0, 3.0, 1.5],
     "kinds": {"factual": {"factual": 2, "summary": 1}},
+    "coverage": 0.6,
+    "precision_rank1": 0.86,
+    "precision_by_coverage": [[0.5, 0.9], [1.0, 0.7]],
+    "sources": {"podcast": {"windows": 90, "silence": 1.0, "low": 0.96, "high": 1.0}},
+    "waits_s": [1.0, 2.0, 8.0],
+    "lectures": {"a": {"cards": 9, "churned": 1}, "b": {"cards": 0, "churned": 0}},
     "misses": [{"id": "b", "text": "<script>alert(1)</script>"}],
 }
 
@@ -33,8 +39,8 @@ def page() -> str:
 
 
 def test_every_plot_is_there(page: str) -> None:
-    # Two measures, two that changed, times, types.
-    assert page.count("<svg") == 6
+    # Two measures, two that changed, times, types; precision, silence, waits, churn.
+    assert page.count("<svg") == 10
 
 
 def test_the_page_loads_nothing(page: str) -> None:

@@ -205,7 +205,7 @@ def report_windows(outcomes: Sequence[WindowOutcome]) -> LiveReport:
     shown = [each for each in outcomes if each.pages]
     ranked = sorted(on, key=lambda each: -each.probability)
     names = sorted({each.window.lecture for each in outcomes})
-    kinds = sorted({each.window.source or each.window.lecture for each in off})
+    kinds = sorted({each.window.source or OFF_BOOK for each in off})
     return LiveReport(
         windows=len(outcomes),
         on_book=len(on),
@@ -232,7 +232,7 @@ def report_windows(outcomes: Sequence[WindowOutcome]) -> LiveReport:
             (at / POINTS, _precision(ranked, at / POINTS)) for at in range(1, POINTS + 1) if ranked
         ],
         sources={
-            kind: _silence([e for e in off if (e.window.source or e.window.lecture) == kind])
+            kind: _silence([e for e in off if (e.window.source or OFF_BOOK) == kind])
             for kind in kinds
         },
         latencies_ms=[each.latency_ms for each in outcomes],

@@ -205,7 +205,6 @@ def report_windows(outcomes: Sequence[WindowOutcome]) -> LiveReport:
     shown = [each for each in outcomes if each.pages]
     ranked = sorted(on, key=lambda each: -each.probability)
     names = sorted({each.window.lecture for each in outcomes})
-    kinds = sorted({each.window.source or OFF_BOOK for each in off})
     return LiveReport(
         windows=len(outcomes),
         on_book=len(on),
@@ -231,10 +230,7 @@ def report_windows(outcomes: Sequence[WindowOutcome]) -> LiveReport:
         precision_by_coverage=[
             (at / POINTS, _precision(ranked, at / POINTS)) for at in range(1, POINTS + 1) if ranked
         ],
-        sources={
-            kind: _silence([e for e in off if (e.window.source or OFF_BOOK) == kind])
-            for kind in kinds
-        },
+        sources=_silences(off),
         latencies_ms=[each.latency_ms for each in outcomes],
         lectures={
             name: _lecture([each for each in outcomes if each.window.lecture == name])
@@ -264,6 +260,13 @@ def report_windows(outcomes: Sequence[WindowOutcome]) -> LiveReport:
 def _precision(ranked: Sequence[WindowOutcome], share: float) -> float:
     first = ranked[: max(1, round(share * len(ranked)))]
     return _share(each.right(each.best[:1]) for each in first)
+
+
+def _silences(off: Sequence[WindowOutcome]) -> dict[str, dict[str, float]]:
+    sources: dict[str, list[WindowOutcome]] = {}
+    for each in off:
+        sources.setdefault(each.window.source or OFF_BOOK, []).append(each)
+    return {name: _silence(outcomes) for name, outcomes in sorted(sources.items())}
 
 
 def _silence(outcomes: Sequence[WindowOutcome]) -> dict[str, float]:

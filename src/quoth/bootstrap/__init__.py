@@ -18,7 +18,12 @@ from quoth.backends.transcribers.registry import live_speech_settings as live_sp
 from quoth.backends.transcribers.registry import speech_folder as speech_folder
 from quoth.backends.transcribers.registry import speech_problem as speech_problem
 from quoth.bootstrap.embedding import build_default_model as build_default_model
-from quoth.bootstrap.embedding import close_embedder, open_rerankers, token_space
+from quoth.bootstrap.embedding import (
+    close_embedder,
+    open_rerankers,
+    open_sentence_embedder,
+    token_space,
+)
 from quoth.bootstrap.embedding import default_model as default_model
 from quoth.bootstrap.embedding import discard_line as discard_line
 from quoth.bootstrap.embedding import open_embedder as open_embedder
@@ -34,7 +39,7 @@ from quoth.engine import Engine
 from quoth.ingest.sandbox.parent import ParserPool, PdfPages
 from quoth.ingest.sandbox.speech import SpeechReader, SpeechSettings
 from quoth.operations.scale import IngestParts, open_workers
-from quoth.pipeline.components import Observe, no_op
+from quoth.pipeline.components import IngestWorkers, Observe, no_op
 from quoth.store.database import open_database
 from quoth.tenants import Tenants
 
@@ -65,7 +70,9 @@ async def open_tenants(
     remote = check_settings(settings)
     async with AsyncExitStack() as closing:
         embedder = open_embedder(settings, progress=progress)
-        closing.push_async_callback(close_embedder, embedder)
+        sentences = open_sentence_embedder(settings, embedder, progress=progress)
+        for each in filter(None, (embedder, sentences)):
+            closing.push_async_callback(close_embedder, each)
         asked = CachedEmbedder(embedder)
         breakers = [asked.breaker]
         generator, small, named = open_models(settings, breakers=breakers)
@@ -79,13 +86,10 @@ async def open_tenants(
         prompts, about = operator_prompts(settings.prompts)
         database = open_database(settings.catalogue, on_operation=crash_hook(settings.crash_at))
         closing.callback(database.close)
-        readers = open_readers(settings, progress=progress)
-        closing.push_async_callback(readers.close)
-        workers = open_workers(settings, ingest_parts, local=readers)
-        pages = PdfPages(workers=min(2, settings.threads))
-        closing.push_async_callback(pages.close)
+        readers, pages, workers = await _open_processes(settings, closing, progress)
         shared = ProcessResources(
             embedder=embedder,
+            sentences=sentences,
             remote=remote,
             asked=asked,
             readers=readers,
@@ -102,7 +106,7 @@ async def open_tenants(
             about=about,
             observe=observe,
             files=open_files(settings),
-            workers=await closing.enter_async_context(workers),
+            workers=workers,
         )
         others = EmbedderPool(settings, shared)
         closing.push_async_callback(others.aclose)
@@ -113,6 +117,18 @@ async def open_tenants(
 
         closing.callback(shared.close_indexes)
         yield Tenants(settings, database=database, open_tenant=open_tenant)
+
+
+async def _open_processes(
+    settings: Settings, closing: AsyncExitStack, progress: Callable[[str], None]
+) -> tuple[SpeechReader, PdfPages, IngestWorkers | None]:
+    """Open the processes that read files and draw pages, and the workers on a cluster."""
+    readers = open_readers(settings, progress=progress)
+    closing.push_async_callback(readers.close)
+    pages = PdfPages(workers=min(2, settings.threads))
+    closing.push_async_callback(pages.close)
+    workers = open_workers(settings, ingest_parts, local=readers)
+    return readers, pages, await closing.enter_async_context(workers)
 
 
 def check_settings(settings: Settings) -> tuple[RemotePart, ...]:

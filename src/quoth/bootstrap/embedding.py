@@ -31,6 +31,16 @@ def open_embedder(
     return registry.open_embedder(settings, build=build)
 
 
+def open_sentence_embedder(
+    settings: Settings, embedder: Embedder, *, progress: Callable[[str], None] = discard_line
+) -> Embedder | None:
+    """Open the built-in embedder for the sentences of answers, None where ``embedder`` is local."""
+    if getattr(embedder, "local", True):
+        return None
+    own = registry.with_embedder(settings, DEFAULT_EMBEDDER)
+    return open_embedder(own, progress=progress)
+
+
 async def close_embedder(embedder: Embedder) -> None:
     """Close an embedder's connections, threads and memory."""
     if isinstance(embedder, ClosesAsync):

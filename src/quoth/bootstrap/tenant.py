@@ -61,6 +61,7 @@ class ProcessResources:
     """
 
     embedder: Embedder
+    sentences: Embedder | None
     remote: tuple[RemotePart, ...]
     asked: Embedder
     readers: SpeechReader
@@ -125,9 +126,11 @@ class EmbedderPool:
         rerankers = shared.rerankers
         if reranker_names(settings, space) != reranker_names(self._settings, shared.space):
             rerankers = open_rerankers(settings, space)
+        local = shared.sentences or shared.embedder
         return replace(
             shared,
             embedder=embedder,
+            sentences=None if getattr(embedder, "local", True) else local,
             asked=asked,
             remote=remote,
             space=space,
@@ -206,6 +209,7 @@ def tenant_components(
         embedder=shared.asked,
         embedder_setting=embedder_setting(settings),
         others=TenantEmbedders(settings, others, database=database),
+        sentences=shared.sentences,
         remote=shared.remote,
         files=shared.files,
         workers=shared.workers,

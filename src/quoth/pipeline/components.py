@@ -155,6 +155,8 @@ class Components:
     outlines: OutlineCache
     shared_tables: Callable[[], Mapping[str, float]] = dict
     """The tables of an index on shared storage, and when each was last written to."""
+    sentences: Embedder | None = None
+    """What embeds the sentences of passages and answers where ``embedder`` is on a server."""
     embedder_setting: str = ""
     """The setting that opens the embedder again, as the catalogue stores it."""
     others: OtherEmbedders | None = None

@@ -34,7 +34,7 @@ from quoth.answering.extractive.select import (
     sentence_spans,
 )
 from quoth.answering.extractive.write import write_answer
-from quoth.core.protocols import Reranker, SpanScorer, SpanScores
+from quoth.core.protocols import EncodedQuery, Reranker, SpanScorer, SpanScores
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, AnswerStatus, Counts, Hit, Passage, Query, Turn
 from quoth.pipeline.components import Components
@@ -297,16 +297,24 @@ async def _score_sentences(
     elif found.encoded is not None and material.sentences:
         scores = sentence_scores(found.query, material, passages=passages)
         best = np.argsort(-scores)[:CLOSEST_SENTENCES]
-        rows = await trace.attempt(
-            "quote",
-            parts.embedder.embed([material.titled_text(int(at)) for at in best], role="document"),
-            otherwise=None,
-            fallback="words alone",
-        )
-        if rows is not None:
+        texts = [material.titled_text(int(at)) for at in best]
+        comparing = _sentence_cosines(parts, found.query.standalone, found.encoded, texts)
+        close = await trace.attempt("quote", comparing, otherwise=None, fallback="words alone")
+        if close is not None:
             cosines = np.full(len(scores), np.nan)
-            cosines[best] = cosines_to(found.encoded.vector, rows)
+            cosines[best] = close
     return sentence_scores(found.query, material, passages=passages, spans=spans, cosines=cosines)
+
+
+async def _sentence_cosines(
+    parts: Components, question: str, encoded: EncodedQuery, texts: Sequence[str]
+) -> Scores:
+    """Return the cosine of each sentence to the question, all embedded on this machine."""
+    local = parts.sentences
+    if local is None:
+        return cosines_to(encoded.vector, await parts.embedder.embed(texts, role="document"))
+    own = await local.encode(question)
+    return cosines_to(own.vector, await local.embed(texts, role="document"))
 
 
 async def _score_spans(

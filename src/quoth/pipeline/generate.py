@@ -174,7 +174,7 @@ def _write(
     plan, passages = found.plan, prompt_input.passages
 
     async def embed(texts: Sequence[str]) -> Matrix:
-        return await parts.embedder.embed(texts, role="document")
+        return await (parts.sentences or parts.embedder).embed(texts, role="document")
 
     remembered = cache_embeddings(embed)
     judge = _affordable_judge(parts, plan, trace=trace)

@@ -55,7 +55,7 @@ class Plan:
     """Weight of vector search in a convex combination; keyword search has the rest."""
     sparse_weight: float = 0.2
     """Weight of the list by lexical weights, where the embedder gives them (BGE-M3); the two other
-    lists share the rest."""
+    lists share the rest. It follows the model's paper and was not measured."""
     rrf_k: int = 60
     rerank_pool: int = 30
     """Candidates kept after fusion for reranking and diversity."""

@@ -127,6 +127,14 @@ def test_an_empty_comment_of_restructuredtext_hides_nothing(tmp_path: Path) -> N
     assert read(path).text == "Tides\n\nA quotation.\n\nAnother one."
 
 
+def test_a_table_of_org_may_follow_a_line_of_text(tmp_path: Path) -> None:
+    path = tmp_path / "tides.org"
+    path.write_text("Heights:\n| Port | Height |\n|------+--------|\n| Brest | 6 m |\nSee below.\n")
+    assert read(path).text.split("\n\n") == [
+        *("Heights:", "Port | Height", "Port: Brest | Height: 6 m", "See below."),
+    ]
+
+
 def test_json_in_one_line_is_written_anew(tmp_path: Path) -> None:
     path = tmp_path / "wide.json"
     path.write_text("{" + ",".join(f'"key{n}": {{"a": "{"word " * 9}"}}' for n in range(99)) + "}")

@@ -30,12 +30,6 @@ DPI = 300
 ocr = pytest.mark.skipif(which("tesseract") is None, reason="the program tesseract is not there")
 
 
-@pytest.fixture(autouse=True)
-def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limit the program as the parser process does."""
-    monkeypatch.setenv("OMP_THREAD_LIMIT", "1")
-
-
 def text_of(key: str) -> str:
     rows = map(json.loads, CORPUS.read_text(encoding="utf-8").splitlines())
     text = next(str(row["text"]) for row in rows if row["id"] == key)

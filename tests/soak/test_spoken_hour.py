@@ -153,6 +153,7 @@ def test_a_spoken_hour_is_transcribed_through_a_kill(tmp_path: Path) -> None:
     assert starts == sorted(starts)
     assert all(one["end"] <= other["start"] + 0.01 for one, other in pairwise(heard))
     errors, late = compare(said, heard)
+    assert errors < 0.3
     within = sum(abs(each) <= LATE_S for each in late) / len(late)
     seconds = used.ru_utime + used.ru_stime - made.ru_utime - made.ru_stime
     low, middle, high = (quantiles(late, n=20)[at] for at in (0, 9, 18))

@@ -7,6 +7,7 @@ their boxes and confidences. The program runs within the limits of the process t
 from __future__ import annotations
 
 import csv
+import os
 import re
 import subprocess
 import sys
@@ -81,7 +82,13 @@ def recognise(bitmap: bytes, *, language: str | None) -> list[OcrParagraph]:
     command = [PROGRAM, "stdin", "stdout", "--dpi", str(DPI), "-l", _languages(language), "tsv"]
     try:
         done = subprocess.run(  # noqa: S603 - a fixed command; the page is its input
-            command, input=bitmap, capture_output=True, check=False, timeout=PAGE_SECONDS
+            command,
+            input=bitmap,
+            capture_output=True,
+            check=False,
+            timeout=PAGE_SECONDS,
+            # The limit is not for this process: with it, models for speech recognise nonsense.
+            env={**os.environ, "OMP_THREAD_LIMIT": "1"},
         )
     except subprocess.TimeoutExpired:
         raise DocumentError("needs_ocr", f"it took longer than {PAGE_SECONDS} s") from None

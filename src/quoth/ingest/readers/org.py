@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
 from quoth.ingest.readers.dates import normalize_date
-from quoth.ingest.readers.marked_up import block, code_block, paragraphs, prose
+from quoth.ingest.readers.marked_up import Paragraph, block, code_block, paragraphs, prose
 from quoth.ingest.readers.metadata import Metadata, normalize_language
 from quoth.ingest.readers.rows import table_blocks
 from quoth.ingest.readers.source_file import SourceFile
@@ -22,7 +23,7 @@ _END = re.compile(r"\s*#\+end_", re.IGNORECASE)
 _DRAWER = re.compile(
     r"\s*(?::(?:PROPERTIES|LOGBOOK|END|[A-Z_]+):.*|:[\w-]+:\s.*|#(?:\s.*)?|#\+\w+:.*|-{5,})$"
 )
-_ROW = re.compile(r"\s*\|(.*)$")
+_ROW = re.compile(r"\s*\|")
 _ITEM = re.compile(r"\s*(?:[-+]|\d{1,3}[.)])\s+\S")
 _INLINE = (
     (re.compile(r"\[\[[^\[\]]{1,500}\]\[([^\[\]]{1,300})\]\]"), r"\1"),
@@ -78,18 +79,21 @@ def _marked(name: str, lines: list[str], first: int) -> Iterator[Block]:
 
 def _text(lines: list[str], first: int) -> Iterator[Block]:
     for part in paragraphs(lines, first=first):
-        rows = [match for line in part.lines if (match := _ROW.match(line))]
-        if len(rows) < len(part.lines):
-            yield from prose(part, plain, _ITEM)
-            continue
-        cells = [
-            row[1].rstrip().rstrip("|").split("|") for row in rows if not row[1].startswith("-")
-        ]
-        ruled = len(rows) > 1 and rows[1][1].startswith("-")
-        place = block("x", part.number, part.number + len(rows) - 1).place
-        yield from table_blocks(
-            [[plain(cell) for cell in row] for row in cells], header=ruled or None, place=place
-        )
+        number = part.number
+        for is_table, run in groupby(part.lines, key=lambda line: bool(_ROW.match(line))):
+            piece = Paragraph(number, tuple(run))
+            number += len(piece.lines)
+            yield from _table(piece) if is_table else prose(piece, plain, _ITEM)
+
+
+def _table(part: Paragraph) -> Iterator[Block]:
+    rows = [line.strip()[1:] for line in part.lines]
+    cells = [row.rstrip("|").split("|") for row in rows if not row.startswith("-")]
+    ruled = len(rows) > 1 and rows[1].startswith("-")
+    place = block("x", part.number, part.number + len(rows) - 1).place
+    yield from table_blocks(
+        [[plain(cell) for cell in row] for row in cells], header=ruled or None, place=place
+    )
 
 
 def plain(text: str) -> str:

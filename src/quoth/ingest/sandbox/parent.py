@@ -311,7 +311,6 @@ def bare_environment() -> dict[str, str]:
         "PATH": os.pathsep.join(os.get_exec_path()),
         "PYTHONPATH": os.pathsep.join(sys.path[:]),
         "PYTHONUTF8": "1",
-        "OMP_THREAD_LIMIT": "1",
     }
     if sys.platform == "win32":
         environment["SYSTEMROOT"] = r"C:\Windows"

@@ -21,6 +21,8 @@ from quoth.ingest.readers.metadata import EMPTY, Metadata, file_title, read_besi
 from quoth.ingest.readers.page_links import PageLinks
 from quoth.ingest.sandbox.parent import ParserPool
 
+VERSION = 2
+"""Of what is kept: transcripts of the first may be nonsense, as one thread did the work of two."""
 STRETCH_S = 60.0
 """Seconds of sound that are transcribed at once."""
 
@@ -119,7 +121,7 @@ class SpeechReader:
 
     def _key(self, path: Path, language: str | None) -> str:
         """Return a name that depends on the sound, the weights and the language."""
-        known = sha256(f"{self._settings.folder.name}\n{language}\n".encode())
+        known = sha256(f"{VERSION}\n{self._settings.folder.name}\n{language}\n".encode())
         with path.open("rb") as file:
             while block := file.read(1 << 20):
                 known.update(block)

@@ -57,7 +57,7 @@ class SpeechProcess:
             stderr=asyncio.subprocess.DEVNULL,
             start_new_session=True,
             cwd=Path(sys.executable).anchor,
-            env={**bare_environment(), "OMP_THREAD_LIMIT": str(max(1, settings.threads))},
+            env=bare_environment(),
         )
         request = {
             "module": settings.module,

@@ -91,7 +91,7 @@ def _set_aside(connection: Connection, row: DamagedRow, *, is_file: bool) -> str
 
 
 def _adopt(connection: Connection) -> None:
-    """Give the rows whose parent was removed, because its key was damaged, a new one."""
+    """Set a new parent for rows whose parent was removed because its key was damaged."""
     for parent in (collections, documents, queries, lectures):
         (own,) = parent.primary_key.columns
         for child in _children(parent):

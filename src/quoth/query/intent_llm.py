@@ -31,7 +31,7 @@ MAX_NAMES = 5
 """Maximum names in one field of a reply."""
 
 INSTRUCTIONS = """\
-You classify a question that somebody asks a library of talks, books and documents. Reply with
+You classify a question that is asked of a library of talks, books and documents. Reply with
 one JSON object and nothing else. Leave a field out when you are not sure.
 "kind": one of "factual", "conceptual", "comparison", "summary", "exploratory", "page_specific".
 "standalone": the question reworded so that it can be understood without the conversation.

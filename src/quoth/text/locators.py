@@ -25,7 +25,7 @@ from quoth.core.types import (
 ARROW = " ▸ "
 """What stands between the titles of a section's path."""
 SHORT_CUE = 3.0
-"""Seconds up to which a cue is taken as a whole: nobody aims better than that."""
+"""Seconds up to which a cue is taken as a whole, since no person aims more exactly."""
 LONG_CUE = 90.0
 """Seconds from which an interval is no cue but the gap between two time marks: its characters
 are not spread evenly over it, so that nothing can be read off them."""

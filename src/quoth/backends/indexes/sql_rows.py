@@ -66,7 +66,7 @@ class SqlRows:
 
     @contextmanager
     def _replacing(self, rows: Sequence[IndexRow]) -> Iterator[Connection]:
-        """Give a connection on which rows are written anew; the tables are made if need be."""
+        """Open a connection on which rows are written anew; the tables are made if need be."""
         there = self.exists()
         with self._writing() as connection:
             if not there:

@@ -14,7 +14,7 @@ BLOCK = RATE // 10
 
 @contextmanager
 def open_microphone(take: Callable[[bytes], object]) -> Iterator[None]:
-    """Give the sound of the microphone as PCM of 16 bits, mono, 16 kHz, until the block ends.
+    """Yield the sound of the microphone as PCM of 16 bits, mono, 16 kHz, until the block ends.
 
     ``take`` is called in another thread. Raises BackendError where there is no microphone.
     """

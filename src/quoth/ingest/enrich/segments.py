@@ -13,7 +13,7 @@ from quoth.core.types import Chunk, Seconds, Segment
 from quoth.text.analyzer import normalize_name
 
 CueKind = Literal["questions", "any", "following", "over", "demo", "slides"]
-"""Questions begin · somebody asks for some · one more comes · they are over · a demonstration
+"""Questions begin · they are asked for · one more comes · they are over · a demonstration
 begins · it is over."""
 
 

@@ -61,7 +61,7 @@ class Metadata:
 
 
 EMPTY = Metadata()
-"""Of what nobody said anything."""
+"""No metadata given."""
 
 
 def sidecar(path: Path) -> Path | None:

@@ -55,7 +55,7 @@ class SoundQueue:
         return self._bytes / 2 / self.rate
 
     def put(self, block: bytes) -> None:
-        """Add sound; returns at once. What nobody could have spoken meanwhile is left out."""
+        """Add sound; returns at once. More than can be spoken meanwhile is left out."""
         if self.seconds > MAX_HELD_S:
             return
         with self._lock:

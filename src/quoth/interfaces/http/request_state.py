@@ -29,7 +29,7 @@ FILE_PATHS = ("/v1/uploads", "/v1/documents")
 """Paths to which files are sent."""
 
 LINKS_PATH = "/v1/links/"
-"""Below it, the signed part of a path admits whoever has it."""
+"""Below it, the signed part of a path admits every bearer."""
 SESSION_PATH = "/v1/session"
 """Where a browser signs in and out; it may ask without a key who it is."""
 SESSION_COOKIE = "quoth_session"

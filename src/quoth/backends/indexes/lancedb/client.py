@@ -31,7 +31,7 @@ def _defer_client() -> None:
 
 
 class _LazyModule(ModuleType):
-    """Gives, for any name, a class that becomes the real one's object when it is called."""
+    """A module that is not loaded yet: each name is a class that loads it when it is called."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

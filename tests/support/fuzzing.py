@@ -33,11 +33,10 @@ KEPT = "kept"
 SPAN = {"start": {"enum": [0]}, "end": {"enum": [1]}}
 """A span is within its text, which no description can say: this one is in every document."""
 WORDS = {"type": "string", "minLength": 1, "pattern": "^[a-z ]*[a-z][a-z ]*$"}
-SPOKEN = {"type": "string", "pattern": r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"}
 UNSAYABLE: dict[str, dict[str, Any]] = {
     "EmbeddingsRequest": {"dimensions": {"enum": [HashEmbedder.dimension]}},
     "ChatMessage": {"content": WORDS},
-    "SegmentRequest": {"start": {"enum": [0, 1]}, "end": {"enum": [2, 9]}, "text": SPOKEN},
+    "SegmentRequest": {"start": {"enum": [0, 1]}, "end": {"enum": [2, 9]}, "text": WORDS},
 }
 """Fields of requests whose values depend on the model or on each other, or are too long a text for
 the tool."""
@@ -47,6 +46,11 @@ EITHER_WAY = ["401", "403", "404", "409", "413", "429", "5xx"]
 EXPECTED = f"""[checks]
 positive_data_acceptance.expected-statuses = {json.dumps(["2xx", "3xx", *EITHER_WAY])}
 negative_data_rejection.expected-statuses = {json.dumps(REFUSED + EITHER_WAY)}
+
+# What is said of these fields here is narrower than what the service takes (see UNSAYABLE).
+[[operations]]
+include-path = "/v1/sessions/{{session_id}}/segments"
+checks.negative_data_rejection.enabled = false
 """
 QUESTIONS = ("How does a colony stay warm?", "When does a colony swarm?", "What is honey made of?")
 
@@ -92,6 +96,7 @@ def fuzz(folder: Path, *, seed: int, examples: int, phases: str, checks: str) ->
                 *("--max-examples", str(examples), "--generation-database", "none"),
                 *("--generation-with-security-parameters", "false"),
                 *("--phases", phases, "--no-color", "--no-shrink"),
+                *("--suppress-health-check", "all"),
                 *left_out,
             ],
             cwd=folder,

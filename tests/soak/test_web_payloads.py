@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
+from quoth.interfaces.web.routes import load_site
 from tests.interfaces.web.test_asking import DANGERS, HONEY, hostile_answer, sse
 from tests.support.payloads import ACTIVE, SENDING
 from tests.support.web_app import NEEDS_CHROMIUM, Visit, WebApp, open_web_app
@@ -18,27 +20,40 @@ pytestmark = [pytest.mark.soak, NEEDS_CHROMIUM]
 EVERY = [*ACTIVE, *SENDING]
 PAYLOADS = EVERY[:: max(1, len(EVERY) // 150)][:150]
 SAFE = {"ran": None, "bad": 0}
-CUT = """() => { const real = window.fetch; window.fetch = async (path, options) => {
-  if (!String(path).endsWith('/v1/query')) return real(path, options);
-  const bytes = new TextEncoder().encode(window.stream);
-  const start = async (to) => {
-    to.enqueue(bytes.slice(0, window.cut));
-    await new Promise((resolve) => requestAnimationFrame(resolve));
-    to.enqueue(bytes.slice(window.cut)); to.close();
-  };
-  return new Response(new ReadableStream({ start }), { status: 200 });
-}; }"""
-SWEEP = f"""async (step) => {{ const bad = [];
+SWEEP = f"""async ([modules, stream, step]) => {{
+  const {{ IDLE, reduce }} = await import(modules + 'reduce.js');
+  const {{ readEvents }} = await import(modules + 'sse.js');
   const page = document.querySelector('ask-page');
-  const length = new TextEncoder().encode(window.stream).length;
-  for (window.cut = 0; window.cut <= length; window.cut += step) {{
-    page.clear();  /* else every question is one more turn of a conversation */
-    await page.ask('Question ' + window.cut);
+  const found = {{ splits: 0, bad: [] }};
+  const show = async (state, at) => {{
+    page.asking = state;
     await page.updateComplete;
-    const found = ({DANGERS})();
-    if (found.ran || found.bad) bad.push(window.cut);
+    await Promise.all([...page.querySelectorAll('*')].map((each) => each.updateComplete));
+    const {{ ran, bad }} = ({DANGERS})();
+    if (ran || bad) found.bad.push(at);
+  }};
+  const bytes = new TextEncoder().encode(stream);
+  for (let at = 0; at <= bytes.length; at += step) {{
+    const start = (to) => {{
+      [bytes.slice(0, at), bytes.slice(at)].forEach((each) => to.enqueue(each));
+      to.close();
+    }};
+    let state = reduce(IDLE, {{ event: 'asked', question: 'Question' }});
+    await show(state, at);  /* so that what follows is drawn anew */
+    const response = new Response(new ReadableStream({{ start }}));
+    for await (const {{ event, data }} of readEvents(response)) {{
+      state = reduce(state, {{ ...data, event }});
+      await show(state, at);
+    }}
+    if (state.phase !== 'done') found.bad.push(at);
+    found.splits += 1;
   }}
-  return {{ length, bad }}; }}"""
+  /* What an image that fails to load would run comes a task later. */
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  if (window.ran) found.bad.push('late');
+  return found; }}"""
+WHOLE = 1_000_000_000
+"""A step beyond the end: the stream is not cut."""
 
 
 def front(text: str) -> str:
@@ -97,18 +112,29 @@ def test_hostile_documents_are_text_on_every_page(web: WebApp) -> None:
         look(visit, "/history", ".list li")
 
 
+@pytest.mark.timeout(3600)
 def test_hostile_answers_are_text_wherever_the_stream_is_cut(web: WebApp) -> None:
+    """All payloads, cut at every byte of their stream, and a character a token, by the app."""
+    assert len(PAYLOADS) == 150
+    modules = f"/static/{load_site().version}/"
+    splits = 0
     with web.opened() as visit:
-        page = visit.page
-        page.evaluate(CUT)
-        for at, text in enumerate(PAYLOADS):
+        for text in PAYLOADS:
             answer = hostile_answer(text)
-            events = [{"event": "token", "text": text}, {"event": "done", "answer": answer}]
-            page.evaluate("(stream) => { window.stream = stream; }", sse(*events))
-            # Every byte for some, and a few places for all.
-            found = page.evaluate(SWEEP, 1 if at % 30 == 0 else 97)
-            assert found["bad"] == [], text
-        assert len(PAYLOADS) == 150
+            done = {"event": "done", "answer": answer}
+            tokens = [{"event": "token", "text": char} for char in text]
+            once = stream_of({"event": "token", "text": text}, done)
+            for stream, step in ((once, 1), (stream_of(*tokens, done), WHOLE)):
+                found = visit.page.evaluate(SWEEP, [modules, stream, step])
+                assert found["bad"] == [], text
+                splits += found["splits"]
+    assert splits > 200_000
+
+
+def stream_of(*events: dict[str, Any]) -> str:
+    """Events as UTF-8, which a cut may part within a character."""
+    parts = ((each["event"], json.dumps(each, ensure_ascii=False)) for each in events)
+    return "".join(f"event: {name}\ndata: {data}\n\n" for name, data in parts)
 
 
 def test_an_answer_of_three_thousand_words_stays_usable(web: WebApp, tmp_path: Path) -> None:

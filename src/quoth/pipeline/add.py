@@ -25,6 +25,7 @@ from quoth.ingest.readers.metadata import Metadata, file_title
 from quoth.ingest.sources.files import find_files, fingerprint
 from quoth.pipeline.commit import BATCH_CHUNKS, IngestProgress, write_batch
 from quoth.pipeline.components import Components
+from quoth.pipeline.same_file import same_document
 from quoth.store.blobs import source_of
 from quoth.store.ingest_jobs import LEASE_SECONDS, POISON, SET_ASIDE, Claim
 from quoth.store.rows import Collection, Entry, digest
@@ -203,6 +204,11 @@ async def _prepare(
     title = given.title_of(path)
     try:
         sha = await _fingerprint(path, given=given, most_mb=parts.settings.max_file_mb)
+        same = await asyncio.to_thread(
+            same_document, parts, collection, path=path, name=given.name, given=given.meta()
+        )
+        if same is not None:
+            return replace(same, status="unchanged")
         # Chunking parameters belong to the identity: changing them makes a new version.
         document_id = digest(collection.id, sha, PIPELINE, str(parts.settings.chunk_tokens))
 

@@ -13,9 +13,9 @@ from quoth.core.outline import CollectionOutline
 from quoth.core.types import Answer, Chunk, Document
 from quoth.ingest.readers.metadata import SIDECAR, make_meta, read_beside
 from quoth.pipeline.components import Components
-from quoth.pipeline.sync import source_path
 from quoth.query.keywords import capitalised_terms
 from quoth.query.suggest_rank import completions, restore_case, sort_by_similarity, suggest
+from quoth.store.blobs import source_path
 from quoth.store.rows import Collection
 from quoth.text.analyzer import detect_language
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote_to_bytes, urlsplit
 
 from quoth.core.errors import InputError
 from quoth.core.types import Document
 from quoth.ingest.sources.files import find_files, is_unchanged
 from quoth.pipeline.add import file_uri
-from quoth.store.blobs import stored_name
+from quoth.store.blobs import source_path
 from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
 
@@ -70,15 +68,6 @@ def gone_documents(documents: Sequence[Document], *, folder: Path) -> list[Docum
         and path.is_relative_to(inside)
         and _is_gone(path)
     ]
-
-
-def source_path(source: str) -> Path | None:
-    """Return the file that a document was added from; None for pages of the web and uploads."""
-    if stored_name(source):
-        return None
-    if source.startswith("file:"):
-        return Path(os.fsdecode(unquote_to_bytes(urlsplit(source).path)))
-    return Path(source) if os.path.isabs(source) else None
 
 
 def _is_current(catalogue: Catalogue, document: Document, *, path: Path) -> bool:

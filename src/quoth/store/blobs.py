@@ -16,7 +16,7 @@ from collections.abc import Collection as Group
 from collections.abc import Iterator
 from hashlib import file_digest, sha256
 from pathlib import Path
-from urllib.parse import quote, unquote, urldefrag, urlsplit
+from urllib.parse import quote, unquote, unquote_to_bytes, urldefrag, urlsplit
 
 from quoth.core.errors import StorageFull, TooLarge
 from quoth.core.object_folder import ObjectFolder
@@ -67,6 +67,15 @@ def stored_name(source: str) -> str | None:
         return None
     last = urldefrag(source).url.rpartition("/")[2]
     return last if _STORED.fullmatch(last) else None
+
+
+def source_path(source: str) -> Path | None:
+    """Return the file that a document was added from; None for pages of the web and uploads."""
+    if stored_name(source):
+        return None
+    if source.startswith("file:"):
+        return Path(os.fsdecode(unquote_to_bytes(urlsplit(source).path)))
+    return Path(source) if os.path.isabs(source) else None
 
 
 class Blobs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import and_, false, func, or_, select, true
 
@@ -127,6 +128,18 @@ class DocumentLists(TenantConnection):
             if row is not None:
                 return made(row, collection=row.collection_name)
         raise NotFound(f"There is no document with the id '{document_id}'.")
+
+    def named(self, collection: Collection, name: str) -> list[Document]:
+        """Return the ready documents whose file has a name, on the disk or as an upload."""
+        source = documents.c.source
+        its = or_(
+            source.endswith(f"/{name}", autoescape=True),
+            source.endswith(f"#{quote(name)}", autoescape=True),
+        )
+        statement = select(documents).where(self.for_tenant(documents, collection), its)
+        with self.reading() as connection:
+            rows = connection.execute(statement.order_by(documents.c.id)).all()
+        return [document_from_row(row, collection=collection.name) for row in rows]
 
     def fingerprint(self, document_id: str) -> str | None:
         """Return the fingerprint of a document's file; None if it is not ready."""

@@ -290,6 +290,7 @@ class AskPage extends Base {
       ${repeat(items, (each) => each.mark, (each) => html`<evidence-card .item=${each.item} .mark=${each.mark}
         .lit=${this.lit}></evidence-card>`)}
       ${items.length || isRunning(this.asking) ? nothing : html`<p class="soft">${t("evidence.none")}</p>`}
+      ${this.asking.answer ? html`<p><a href=${linkTo(`/q/${this.asking.queryId}/explain`)}>${t("explain.whyNot")}</a></p>` : nothing}
     </section>`;
   }
 }

@@ -1,8 +1,8 @@
 /** How an answer came about, and why a passage is not in it. */
-import { getJson } from "../api.js";
+import { getJson, postJson, storedAnswer } from "../api.js";
 import { Base } from "../base.js";
 import { named, t } from "../i18n.js";
-import { linkTo } from "../router.js";
+import { go, linkTo } from "../router.js";
 import { isSafeLink } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./replay-view.js";
@@ -47,6 +47,17 @@ class ExplainPage extends Base {
     }
   }
 
+  /** An answer from the cache has no candidates: ask again without it, and explain that. */
+  async askAnew() {
+    try {
+      const { question: query, collection } = await storedAnswer(this.queryId);
+      const answer = await (await postJson("/v1/query", { query, collection, cache: "none" })).json();
+      go(`/q/${answer.query_id}/explain`, { replace: true });
+    } catch (error) {
+      this.problem = /** @type {Error} */ (error).message;
+    }
+  }
+
   /** @param {any} event */
   ask(event) {
     event.preventDefault();
@@ -77,6 +88,10 @@ class ExplainPage extends Base {
 
   whyNot() {
     const passages = this.missed?.passages ?? [];
+    if (!this.found.searched.length) {
+      return html`<section><h2>${t("explain.whyNot")}</h2><p>${t("explain.cached")}</p>
+        <button @click=${this.askAnew}>${t("explain.askAnew")}</button></section>`;
+    }
     return html`<section><h2>${t("explain.whyNot")}</h2>
       <form class="inline" @submit=${this.ask}>
         <label>${t("explain.words")}<input name="words" minlength="3" maxlength="1000" required></label>

@@ -1,0 +1,59 @@
+"""Whether a file that is added is one that the collection has already, described in another way.
+
+A document's id covers its sidecar's bytes (docs/decisions/054), so the file of a folder that is
+uploaded in the browser would be a second document without this look.
+"""
+
+from __future__ import annotations
+
+import filecmp
+from pathlib import Path
+
+from quoth.core.types import Document
+from quoth.ingest.readers.metadata import Metadata, read_sidecar, sidecar
+from quoth.ingest.sources.files import is_unchanged
+from quoth.pipeline.components import Components
+from quoth.store.blobs import Blobs, source_path
+from quoth.store.document_list import DocumentLists
+from quoth.store.rows import Collection
+
+SAID = ("title", "url", "speaker", "language", "date")
+
+
+def same_document(
+    parts: Components, collection: Collection, *, path: Path, name: str | None, given: Metadata
+) -> Document | None:
+    """Return the document of the same bytes and file name, where nothing else is said of it.
+
+    ``name`` is the display name of an upload. What only the file itself says is the same in both.
+    """
+    if name is None and sidecar(path) is None:
+        return None  # its id has no sidecar in it: the same bytes have the same id
+    said = given.merged_with(read_sidecar(path)[0]).normalized()
+    settings = parts.settings
+    blobs = Blobs(settings.home, tenant=settings.tenant, shared=parts.files)
+    for document in DocumentLists.of(parts.catalogue).named(collection, name or path.name):
+        original = source_path(document.source) or blobs.original(document.source)
+        told = ((getattr(said, key), getattr(document, key)) for key in SAID)
+        if (
+            original is not None
+            and original != path
+            and all(new in (None, known) for new, known in told)
+            and _is_copy(parts, document, original=original, path=path)
+        ):
+            return document
+    return None
+
+
+def _is_copy(parts: Components, document: Document, *, original: Path, path: Path) -> bool:
+    """Return whether a file has the bytes of a document's, which is still as it was added."""
+    known = DocumentLists.of(parts.catalogue).fingerprint(document.document_id)
+    stored = (document.title, document.url, document.speaker, document.language)
+    try:
+        return (
+            known is not None
+            and filecmp.cmp(original, path, shallow=False)
+            and is_unchanged(original, known=known, said=stored)
+        )
+    except OSError:
+        return False

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.interfaces.web.test_pages import AXE
 from tests.support.web_app import (
     NEEDS_CHROMIUM,
     PROGRAM,
@@ -40,6 +41,8 @@ FIGURES = """() => { window.figures = { shift: 0, blocked: 0 };
   }).observe({ type: 'longtask', buffered: true }); }"""
 
 
+VIOLATIONS = """axe.run().then((result) => result.violations.map(
+  (each) => [each.id, ...each.nodes.map((node) => node.target.join(' '))]))"""
 CARD = """() => {
   const began = () => { window.began = performance.now(); };
   document.addEventListener('keydown', began, { capture: true, once: true });
@@ -94,6 +97,10 @@ def test_every_page_has_its_picture(web: WebApp, width: int, scheme: Any, locale
             visit.page.goto(f"{web.url}{path}")
             visit.page.locator("h1, .pdf-bar").first.wait_for()
             visit.page.wait_for_load_state("networkidle")
+            if AXE.exists():
+                visit.page.evaluate(AXE.read_text(encoding="utf-8"))
+                found = visit.page.evaluate(VIOLATIONS)
+                assert found == [], f"axe-core on {name} at {width}"
             wide = visit.page.evaluate("document.documentElement.scrollWidth - innerWidth")
             visit.page.screenshot(path=SCREENS / f"{name}-{width}-{scheme}-{locale[:2]}.png")
             assert wide <= 0, f"{name} scrolls sideways at {width}"

@@ -4,6 +4,7 @@ import { t } from "../i18n.js";
 import { DARK, paragraphs } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 
+const LONGEST_WORD = 24;
 const MARKER = /\[(\d+)\]/;
 
 class AnswerView extends Base {
@@ -48,11 +49,14 @@ class AnswerView extends Base {
     const { numbers, words } = this.lit;
     const lit = words ? words === piece.text : piece.citations.some((each) => numbers.includes(each));
     const chosen = this.selected === piece.mark ? "chosen" : "";
+    // A marker stays on the line of the word before it, unless that is as long as an address.
+    const [last = ""] = /\S+$/.exec(piece.text) ?? [];
+    const at = piece.text.length - (last.length > LONGEST_WORD ? 0 : last.length);
     const light = () => this.tell("quoth-light", { numbers: piece.citations, words: piece.text });
     const dark = () => this.tell("quoth-light", DARK);
     const tag = piece.support === "supported" || !piece.last ? nothing : html` <em class="tag">${t(`support.${piece.support}`)}</em>`;
     return html`<span id=${this.prefix + piece.mark} class="sentence ${piece.support} ${lit ? "lit" : ""} ${chosen}"
-      @mouseenter=${light} @mouseleave=${dark} @focusin=${light} @focusout=${dark}>${piece.text}${piece.citations.map((number) => this.marker(piece, number))}${tag}</span> `;
+      @mouseenter=${light} @mouseleave=${dark} @focusin=${light} @focusout=${dark}>${piece.text.slice(0, at)}<span class="keep">${piece.text.slice(at)}${piece.citations.map((number) => this.marker(piece, number))}</span>${tag}</span> `;
   }
 
   /** @param {import("../text.js").Piece} piece @param {number} number */

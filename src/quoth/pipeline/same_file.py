@@ -10,7 +10,7 @@ import filecmp
 from pathlib import Path
 
 from quoth.core.types import Document
-from quoth.ingest.readers.metadata import Metadata, read_sidecar, sidecar
+from quoth.ingest.readers.metadata import EMPTY, Metadata, read_beside
 from quoth.ingest.sources.files import is_unchanged
 from quoth.pipeline.components import Components
 from quoth.store.blobs import Blobs, source_path
@@ -27,9 +27,10 @@ def same_document(
 
     ``name`` is the display name of an upload. What only the file itself says is the same in both.
     """
-    if name is None and sidecar(path) is None:
-        return None  # its id has no sidecar in it: the same bytes have the same id
-    said = given.merged_with(read_sidecar(path)[0]).normalized()
+    beside, _warnings = read_beside(path)
+    if name is None and beside == EMPTY:
+        return None  # its id covers no description: the same bytes have the same id
+    said = given.merged_with(beside).normalized()
     settings = parts.settings
     blobs = Blobs(settings.home, tenant=settings.tenant, shared=parts.files)
     for document in DocumentLists.of(parts.catalogue).named(collection, name or path.name):

@@ -108,11 +108,12 @@ def test_offsets_count_code_points(visit: Visit) -> None:
 
 
 def test_every_sentence_of_a_quotation_has_its_mark(visit: Visit) -> None:
-    text = "Bees dance. They do so in the dark, e.g. at noon. Why? [1]"
+    text = "Bees dance. They do so in the dark, e.g. at noon. Steps: 1. Fly. [1]"
     sentence = {"start": 0, "end": len(text) - 4, "citations": [1], "support": "supported"}
     answer = {"text": text, "sentences": [sentence], "citations": [{"number": 1}]}
     (found,) = call(visit, "text.js", "m.paragraphs(given)", answer)
     assert [each["mark"] for each in found] == ["s1", "s1-2", "s1-3"]
+    assert found[2]["text"] == "Steps: 1. Fly."
     assert found[1]["text"] == "They do so in the dark, e.g. at noon."
     asking = {"answer": answer, "citations": answer["citations"], "evidence": [], "hits": []}
     assert call(visit, "text.js", "m.openedAt(given, 's1-3')", asking) == 0

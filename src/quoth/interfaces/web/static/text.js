@@ -67,9 +67,19 @@ function countedName(unit, { label_first: first, label_last: last }, t) {
 
 const SENTENCES = new Intl.Segmenter(undefined, { granularity: "sentence" });
 
-/** Return the sentences of a quotation. @param {string} text */
+/** What ends no sentence: the number of a step, or an initial. */
+const UNENDED = /(?:^|\s)(?:\d{1,3}|\p{L})\.\s*$/u;
+
+/** Return the sentences of a quotation. @param {string} text @returns {string[]} */
 function sentencesIn(text) {
-  return [...SENTENCES.segment(text)].map(({ segment }) => segment.trim()).filter(Boolean);
+  /** @type {string[]} */
+  const found = [];
+  for (const { segment } of SENTENCES.segment(text)) {
+    const last = found.length - 1;
+    if (last >= 0 && UNENDED.test(found[last])) found[last] += segment;
+    else if (segment.trim()) found.push(segment);
+  }
+  return found.map((each) => each.trim());
 }
 
 /**

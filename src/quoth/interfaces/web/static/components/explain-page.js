@@ -97,10 +97,10 @@ class ExplainPage extends Base {
         <label>${t("explain.words")}<input name="words" minlength="3" maxlength="1000" required></label>
         <button>${t("explain.ask")}</button>
       </form>
-      <div role="status">${this.missed && !passages.length ? html`<p>${[...this.missed.notes, t("explain.nothing")][0]}</p>` : nothing}
+      <div role="status">${this.missed ? this.missed.notes.map((/** @type {string} */ each) => html`<p>${each}</p>`) : nothing}
         <ul class="list">${passages.map((/** @type {any} */ each) => html`<li><div class="grow"><strong>${each.at.document}</strong>
           <span class="place">${each.at.place}</span><blockquote>${each.at.text}</blockquote>
-          <p>${named("fate", each.fate, each.why)}. <small class="soft">${each.advice}</small></p></div></li>`)}</ul></div></section>`;
+          <p>${named("fate", each.reason, each.why)}</p></div></li>`)}</ul></div></section>`;
   }
 
   /** @param {any} search */

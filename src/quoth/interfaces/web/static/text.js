@@ -67,8 +67,8 @@ function countedName(unit, { label_first: first, label_last: last }, t) {
 
 const SENTENCES = new Intl.Segmenter(undefined, { granularity: "sentence" });
 
-/** What ends no sentence: the number of a step, or an initial. */
-const UNENDED = /(?:^|\s)(?:\d{1,3}|\p{L})\.\s*$/u;
+/** What ends no sentence: the number of a step. */
+const UNENDED = /(?:^|\s)\d{1,3}\.\s*$/;
 
 /** Return the sentences of a quotation. @param {string} text @returns {string[]} */
 function sentencesIn(text) {

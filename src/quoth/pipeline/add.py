@@ -25,7 +25,7 @@ from quoth.ingest.readers.metadata import Metadata, file_title
 from quoth.ingest.sources.files import find_files, fingerprint
 from quoth.pipeline.commit import BATCH_CHUNKS, IngestProgress, write_batch
 from quoth.pipeline.components import Components
-from quoth.pipeline.same_file import same_document
+from quoth.pipeline.same_file import known_file
 from quoth.store.blobs import source_of
 from quoth.store.ingest_jobs import LEASE_SECONDS, POISON, SET_ASIDE, Claim
 from quoth.store.rows import Collection, Entry, digest
@@ -204,11 +204,9 @@ async def _prepare(
     title = given.title_of(path)
     try:
         sha = await _fingerprint(path, given=given, most_mb=parts.settings.max_file_mb)
-        same = await asyncio.to_thread(
-            same_document, parts, collection, path=path, name=given.name, given=given.meta()
-        )
-        if same is not None:
-            return replace(same, status="unchanged")
+        said = given.meta()
+        if same := await known_file(parts, collection, path=path, name=given.name, said=said):
+            return same
         # Chunking parameters belong to the identity: changing them makes a new version.
         document_id = digest(collection.id, sha, PIPELINE, str(parts.settings.chunk_tokens))
 
@@ -235,7 +233,7 @@ async def _prepare(
         if claim == "poison":
             problem = Problem(POISON, SET_ASIDE)
             return _failed(collection, document_id, problem=problem, source=source, title=title)
-        reading = await (parts.workers or parts.readers).read(path, given.meta())
+        reading = await (parts.workers or parts.readers).read(path, said)
         reading = rename(reading, given.name, path=path)
         return await asyncio.to_thread(
             make_entry, parts, collection, reading=reading, source=source, sha=sha, key=document_id

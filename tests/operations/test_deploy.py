@@ -41,6 +41,15 @@ def test_compose_has_service_worker_and_database() -> None:
     assert services["worker"]["command"][0] == "work"
 
 
+def test_compose_with_storage_shares_the_library_of_service_and_worker() -> None:
+    found: Any = yaml.safe_load((DEPLOY / "compose.s3.yaml").read_text())
+    services = found["services"]
+    assert services["quoth"] == services["worker"]
+    for variable in services["quoth"]["environment"]:
+        assert variable.removeprefix("QUOTH_").lower() in Settings.model_fields
+    assert set(services["quoth"]["depends_on"]) <= set(services)
+
+
 def test_the_unit_ends_before_it_is_killed() -> None:
     unit = configparser.RawConfigParser(strict=True)
     unit.optionxform = str  # type: ignore[assignment, method-assign]

@@ -144,10 +144,12 @@ CASES: dict[tuple[str, str], Case] = {
     ("post", "/v1/sample"): Case(),
     ("delete", "/v1/privacy/data"): Case(),
     ("post", "/v1/privacy/purge"): Case(),
-    ("post", "/v1/sessions"): Case(body={"collections": ["COLLECTION"]}),
+    ("post", "/v1/sessions"): Case(body={"collections": ["COLLECTION"], "documents": []}),
     ("get", "/v1/sessions"): Case(),
     ("get", "/v1/sessions/{session_id}"): Case(),
-    ("patch", "/v1/sessions/{session_id}"): Case(body={"collections": ["COLLECTION"]}),
+    ("patch", "/v1/sessions/{session_id}"): Case(
+        body={"collections": ["COLLECTION"], "documents": []}
+    ),
     ("delete", "/v1/sessions/{session_id}"): Case(),
     ("post", "/v1/sessions/{session_id}/segments"): Case(
         body={"segments": [{"start": 1.0, "end": 2.0, "text": "Said."}]}

@@ -27,6 +27,7 @@ OWN = {"origin": "http://127.0.0.1"}
 async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
     sources = write_sources(tmp_path_factory.mktemp("session") / "sources")
     async with served(tmp_path_factory.mktemp("house"), audit=True) as opened:
+        opened.key("ada")  # without any key, this machine needs none
         await opened.add("ada", sources / "notes.md")
         await opened.add("ada", sources / "miel.md", collection="shared")
         yield opened

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoth.core.errors import QuothError
@@ -11,6 +13,8 @@ from quoth.interfaces.http.request_state import request_state
 
 POLICY_VIOLATION = 1008
 """Close code of a WebSocket that may not be opened (RFC 6455)."""
+MAX_UNREAD = 65_536
+"""Bytes of a refused request that are read in vain, so that its connection can be used again."""
 
 
 class ProblemMiddleware:
@@ -64,11 +68,16 @@ async def send_problem(
     found = problem(error, request_id=request.request_id, language=request.language)
     found = problem_for_path(request.path, found)
     headers = {**found.headers, "content-length": str(len(found.body))}
-    sends_body = "content-length" in request.headers or "transfer-encoding" in request.headers
-    if close or (sends_body and not request.body_complete):
+    if close or (_sends_much(request.headers) and not request.body_complete):
         # Otherwise the server would read the rest of the body before the next request.
         headers["connection"] = "close"
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
     await send({"type": f"{prefix}.response.start", "status": found.status, "headers": raw})
     body = b"" if request.method == "HEAD" else found.body
     await send({"type": f"{prefix}.response.body", "body": body})
+
+
+def _sends_much(headers: Mapping[str, str]) -> bool:
+    """Return whether a request's body may be longer than the server should read in vain."""
+    length = headers.get("content-length", "0")
+    return "transfer-encoding" in headers or not length.isdecimal() or int(length) > MAX_UNREAD

@@ -84,6 +84,8 @@ def test_a_message_is_restated_with_its_values() -> None:
     assert restate(restate(note, "fr"), "en") == note
     assert restate("What no file has.", "fr") == "What no file has."
     assert restate(note, None) == note
+    long = "The file. " * 100_000  # would take minutes to recognize
+    assert restate(long, "fr") == long
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from typing import Any
 DEFAULT_LANGUAGE = "en"
 MIN_LETTERS = 8
 """Letters of its own that a sentence needs to be recognized."""
+MAX_MESSAGE = 4_000
+"""Characters of a message that is restated: the time to recognize one grows with their square."""
 
 _VALUE = re.compile(r"{(\w*)}")
 
@@ -43,8 +45,8 @@ def preferred_language(accepted: str) -> str | None:
 
 
 def restate(message: str, language: str | None) -> str:
-    """Return a message that was written in any language in another; an unknown one stays."""
-    if language is None:
+    """Return a message of any language in another; an unknown or a long one stays."""
+    if language is None or len(message) > MAX_MESSAGE:
         return message
     for pattern, names, sentence, joint in _known(language):
         if found := pattern.fullmatch(message):

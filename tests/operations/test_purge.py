@@ -196,6 +196,10 @@ async def test_files_and_indexes_that_belong_to_nothing_go(engine: Engine) -> No
     assert being_made.exists()
     assert "c_being_made.lance" in str(done.left)
     being_made.rmdir()
+    copy = settings.home / "catalogue.20260101-000000.damaged"  # as a repair keeps it
+    copy.touch()
+    assert copy.name in str((await purge(engine.parts)).left)
+    copy.unlink()
     assert (await purge(engine.parts)).complete
 
 

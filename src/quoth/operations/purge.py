@@ -312,8 +312,9 @@ async def _drop_shared(parts: Components) -> list[str]:
 
 
 def _old_copies(parts: Components) -> list[str]:
-    """Report copies of the catalogue left behind by an interrupted migration."""
-    found = sorted(parts.settings.home.glob("catalogue.sqlite.before-*"))
+    """Report copies of the catalogue that an interrupted migration or a repair left behind."""
+    home = parts.settings.home
+    found = sorted((*home.glob("catalogue.sqlite.before-*"), *home.glob("catalogue.*.damaged")))
     return [f"{each.name} is an older copy of the whole catalogue. Delete it." for each in found]
 
 

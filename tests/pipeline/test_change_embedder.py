@@ -116,6 +116,9 @@ async def test_going_back_embeds_only_what_was_added_since(
         late.write_text("# Wax\n\nBees make wax from honey.\n", encoding="utf-8")
         (gone, *_rest) = await service.documents()
         await service.remove([gone.document_id])
+        old = collection(service).kept
+        assert old is not None
+        assert gone.document_id not in await other.parts.open_index(old.table).document_ids()
         await add(service, late)
         sent(server)
         await rebuild(other)

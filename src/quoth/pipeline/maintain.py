@@ -214,10 +214,11 @@ async def remove(parts: Components, collection: Collection, *, ids: Sequence[str
     possible = [each for each in ids if each.isascii()]  # only well-formed ids, which can be stored
     gone = await asyncio.to_thread(parts.catalogue.remove, collection, possible)
     # Catalogue first: index rows left by a crash are orphaned and get reconciled.
-    index = parts.open_index(collection.table)
-    await index.delete(gone)
+    for build in filter(None, (collection.build, collection.kept)):
+        index = parts.open_index(build.table)
+        await index.delete(gone)
+        await index.optimize()
     await delete_tokens(parts, gone)
-    await index.optimize()
     return gone
 
 

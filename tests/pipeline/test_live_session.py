@@ -323,3 +323,17 @@ async def test_two_tabs_two_languages_and_the_future_lose_nothing(engine: Engine
     said = " ".join(window.text for window in session.store.windows(session.lecture.session_id))
     assert all(each.text[:40] in said for each in mixed)
     assert session.store.citations(session.lecture.session_id)
+
+
+async def test_a_session_whose_end_was_cancelled_can_be_ended_again(engine: Engine) -> None:
+    slow = _session(engine)
+    slow.parts = replace(engine.parts, embedder=SlowEmbedder(0.5))
+    await slow.push(spoken("Queens", "Wax"))
+    ending = asyncio.create_task(slow.end())
+    await asyncio.sleep(0.05)
+    ending.cancel()
+    await asyncio.gather(ending, return_exceptions=True)
+    assert ending.cancelled()
+    await slow.end()
+    await slow.stop()
+    assert slow.store.lecture(slow.lecture.session_id).state == "ended"

@@ -174,7 +174,7 @@ class LiveSession:
         async with self._pushing:
             if self.lecture.state == "ended":
                 return
-            before, ended_at = self.lecture, now()
+            ended_at = now()
             self.lecture = replace(self.lecture, state="ended", ended_at=ended_at)
         try:
             await self._apply(self.progress.close())
@@ -182,8 +182,8 @@ class LiveSession:
             await self.finish()
             change = partial(self.store.change, state="ended", ended_at=ended_at)
             await self._written(change)
-        except QuothError:
-            self.lecture = before
+        except BaseException:  # also where the caller is cancelled
+            self.lecture = replace(self.lecture, state="open", ended_at=None)
             raise
         self.events.put(LectureEnded(len(self.cards)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,6 +20,7 @@ from quoth.core.protocols import Matrix, Role
 from quoth.core.settings import Settings
 from quoth.core.types import Document, ParsedDocument
 from quoth.ingest.readers.metadata import EMPTY, Metadata
+from quoth.interfaces.isolated_add import add_in_child
 from quoth.operations.add_uploads import Progress
 from quoth.operations.worker import ChildDied
 from quoth.pipeline.uploads import delete_stale_parts
@@ -321,3 +323,11 @@ async def kill_and_recover(
     assert await hand.do("faults", tidy=True) == []
     await hand.leave()
     return not done
+
+
+async def test_a_child_that_is_killed_within_a_line_has_died(tmp_path: Path) -> None:
+    ids = ("t1", "default", "a.md", {}, 1, 1, "0" * 64, "running", 1)
+    task = Task(*ids, None, 0, 0, None, None, "", "")
+    command = (sys.executable, "-c", "print('[1, ', end='')")
+    with pytest.raises(ChildDied):
+        await add_in_child(Settings(home=tmp_path), "local", task, print, command=command)

@@ -52,7 +52,8 @@ async def add_in_child(
         child.stdin.write(request.encode() + b"\n")
         outcome: Any = None
         async for line in child.stdout:
-            outcome = json.loads(line)
+            # A child that was killed may have written a part of a line.
+            outcome = json.loads(line) if line.endswith(b"\n") else None
             if isinstance(outcome, list):
                 progress(*outcome)
         await child.wait()

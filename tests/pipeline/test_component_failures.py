@@ -110,21 +110,16 @@ def is_refused(response: httpx.Response, *, code: str) -> None:
 
 @contextmanager
 def moved(house: House) -> Iterator[None]:
-    """Take the catalogue away, and put something else in its place that cannot be opened."""
+    """Put a link to nowhere in the catalogue's place, and the file back; no moment is between."""
     house.tenants.database.engine.dispose()
-    files = list(house.home.glob("catalogue.sqlite*"))
-    away = house.home / "away"
-    away.mkdir()
-    for each in files:
-        each.rename(away / each.name)
-    house.home.joinpath("catalogue.sqlite").mkdir()
+    file, away, nowhere = (house.home / name for name in ("catalogue.sqlite", "away", "nowhere"))
+    away.hardlink_to(file)
+    nowhere.symlink_to(house.home / "gone" / file.name)
+    nowhere.replace(file)
     try:
         yield
     finally:
-        house.home.joinpath("catalogue.sqlite").rmdir()
-        for each in files:
-            (away / each.name).rename(each)
-        # A worker that looked in between made an empty catalogue, and would keep it open.
+        away.replace(file)
         house.tenants.database.engine.dispose()
 
 
@@ -132,14 +127,13 @@ def moved(house: House) -> Iterator[None]:
 def emptied(house: House) -> Iterator[None]:
     """Take the catalogue away, so that an empty one comes into its place."""
     with moved(house):
-        house.home.joinpath("catalogue.sqlite").rmdir()
+        house.home.joinpath("catalogue.sqlite").unlink()
         try:
             yield
         finally:
             house.tenants.database.engine.dispose()
             for each in house.home.glob("catalogue.sqlite*"):
                 each.unlink()
-            house.home.joinpath("catalogue.sqlite").mkdir()
 
 
 @contextmanager

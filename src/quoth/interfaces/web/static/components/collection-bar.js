@@ -57,15 +57,10 @@ class CollectionBar extends Base {
     });
   }
 
-  /** @param {() => Promise<void>} work */
+  /** @param {() => Promise<unknown>} work */
   async attempt(work) {
-    this.problem = "";
-    try {
-      await work();
-    } catch (error) {
-      this.rebuilding = "";
-      this.problem = /** @type {Error} */ (error).message;
-    }
+    await super.attempt(work);
+    if (this.problem) this.rebuilding = "";
   }
 
   render() {

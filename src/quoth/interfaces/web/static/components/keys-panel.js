@@ -34,16 +34,6 @@ class KeysPanel extends Base {
     [this.keys, this.shares] = await Promise.all([getJson("/v1/keys"), getJson("/v1/shares")]);
   }
 
-  /** @param {() => Promise<void>} work */
-  async attempt(work) {
-    this.problem = "";
-    try {
-      await work();
-    } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
-    }
-  }
-
   /** @param {any} event @param {string} path @param {(form: any) => object} body */
   make(event, path, body) {
     event.preventDefault();

@@ -89,16 +89,6 @@ class LibraryPage extends Base {
     await Promise.all([this.load(), /** @type {any} */ (this.querySelector("document-list"))?.load()]);
   }
 
-  /** @param {() => Promise<void>} work */
-  async attempt(work) {
-    try {
-      this.problem = "";
-      await work();
-    } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
-    }
-  }
-
   /** Take a document out of the list, and delete it when the time to undo that is over. @param {any} document */
   async forget(document) {
     if (!window.confirm(`${document.title}\n\n${t("library.confirm")}`)) return;

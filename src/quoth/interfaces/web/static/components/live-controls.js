@@ -42,16 +42,6 @@ class LiveControls extends Base {
     return `/v1/sessions/${this.lecture.session_id}`;
   }
 
-  /** @param {() => Promise<void>} work */
-  async attempt(work) {
-    this.problem = "";
-    try {
-      await work();
-    } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
-    }
-  }
-
   share() {
     return this.attempt(async () => {
       const { token } = await (await postJson(`${this.path}/share`, {})).json();

@@ -29,16 +29,6 @@ class LiveDocuments extends Base {
     this.problem = "";
   }
 
-  /** @param {() => Promise<void>} work */
-  async attempt(work) {
-    this.problem = "";
-    try {
-      await work();
-    } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
-    }
-  }
-
   /** @param {"collections" | "documents"} kind @param {string} name @param {boolean} attached */
   attach(kind, name, attached) {
     const names = this.lecture[kind].filter((/** @type {string} */ known) => known !== name).concat(attached ? [name] : []);

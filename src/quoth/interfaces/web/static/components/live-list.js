@@ -32,15 +32,6 @@ class LiveList extends Base {
     this.more();
   }
 
-  /** @param {() => Promise<void>} work */
-  async attempt(work) {
-    try {
-      await work();
-    } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
-    }
-  }
-
   more() {
     return this.attempt(async () => {
       const known = this.sessions ?? [];

@@ -28,16 +28,13 @@ class TenantsPanel extends Base {
   }
 
   /** Do something, then show what there is. @param {() => Promise<unknown>} work */
-  async attempt(work) {
-    this.problem = "";
-    try {
+  attempt(work) {
+    return super.attempt(async () => {
       await work();
       const [{ tenants }, { uploads }] = await Promise.all([getJson("/v1/operator/tenants"), getJson("/v1/operator/uploads")]);
       this.tenants = tenants;
       this.uploads = uploads;
-    } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
-    }
+    });
   }
 
   render() {

@@ -16,6 +16,7 @@ from quoth.ingest.readers.metadata import EMPTY, Metadata, read_beside
 from quoth.ingest.sources.files import is_unchanged
 from quoth.pipeline.components import Components
 from quoth.store.blobs import Blobs, source_path
+from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
 from quoth.store.rows import Collection
 
@@ -57,13 +58,18 @@ def _same(
 
 def _is_copy(parts: Components, document: Document, *, original: Path, path: Path) -> bool:
     """Return whether a file has the bytes of a document's, which is still as it was added."""
-    known = DocumentLists.of(parts.catalogue).fingerprint(document.document_id)
-    stored = (document.title, document.url, document.speaker, document.language)
     try:
-        return (
-            known is not None
-            and filecmp.cmp(original, path, shallow=False)
-            and is_unchanged(original, known=known, said=stored)
-        )
+        same = filecmp.cmp(original, path, shallow=False)
+    except OSError:
+        return False
+    return same and is_current(parts.catalogue, document, path=original)
+
+
+def is_current(catalogue: Catalogue, document: Document, *, path: Path) -> bool:
+    """Return whether a document's file, and what describes it, are as they were when added."""
+    sha = DocumentLists.of(catalogue).fingerprint(document.document_id)
+    said = (document.title, document.url, document.speaker, document.language)
+    try:
+        return sha is not None and is_unchanged(path, known=sha, said=said)
     except OSError:
         return False

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from quoth.core.errors import InputError
 from quoth.core.types import Document
-from quoth.ingest.sources.files import find_files, is_unchanged
+from quoth.ingest.sources.files import find_files
 from quoth.pipeline.add import file_uri
+from quoth.pipeline.same_file import is_current
 from quoth.store.blobs import source_path
 from quoth.store.catalogue import Catalogue
-from quoth.store.document_list import DocumentLists
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def folder_changes(
         document = known.get(file_uri(path))
         if document is None:
             new.append(path)
-        elif _is_current(catalogue, document, path=path):
+        elif is_current(catalogue, document, path=path):
             unchanged.append(path)
         else:
             changed.append(path)
@@ -68,15 +68,6 @@ def gone_documents(documents: Sequence[Document], *, folder: Path) -> list[Docum
         and path.is_relative_to(inside)
         and _is_gone(path)
     ]
-
-
-def _is_current(catalogue: Catalogue, document: Document, *, path: Path) -> bool:
-    sha = DocumentLists.of(catalogue).fingerprint(document.document_id)
-    said = (document.title, document.url, document.speaker, document.language)
-    try:
-        return sha is not None and is_unchanged(path, known=sha, said=said)
-    except OSError:
-        return False
 
 
 def _is_gone(path: Path) -> bool:

@@ -6,7 +6,9 @@ import csv
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from pathlib import Path
 
 from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
@@ -73,20 +75,28 @@ def sidecar(path: Path) -> Path | None:
     return None
 
 
-def row_beside(path: Path) -> dict[str, str] | None:
+def row_beside(path: Path) -> Mapping[str, str] | None:
     """Return the row of a file in the table of its folder, None without one."""
     table = path.with_name(TALKS)
     try:
-        if table.stat().st_size > MAX_SIDECAR_BYTES:
-            return None
-        lines = table.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+        state = table.stat()
+        return _rows(table, state.st_mtime_ns, state.st_size).get(path.name)
+    except OSError:
+        return None
+
+
+@lru_cache(maxsize=8)
+def _rows(table: Path, _modified: int, size: int) -> Mapping[str, Mapping[str, str]]:
+    """Read a table once for all the files of its folder; the first row of a file counts."""
+    found: dict[str, Mapping[str, str]] = {}
+    if size > MAX_SIDECAR_BYTES:
+        return found
+    lines = table.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    with suppress(csv.Error):  # the rows before it count
         for row in csv.DictReader(lines):
             cells = {key.strip(): cell.strip() for key, cell in row.items() if key and cell}
-            if cells.pop("file", None) == path.name:
-                return cells
-    except (OSError, csv.Error):
-        pass
-    return None
+            found.setdefault(cells.pop("file", ""), cells)
+    return found
 
 
 def read_beside(path: Path) -> tuple[Metadata, list[str]]:

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import Connection, MetaData, Text, select, text
 
 from quoth.core.errors import ConfigError, StorageFull
+from quoth.core.types import IndexIdentity
 from quoth.operations.integrity import damaged_rows
 from quoth.store.catalogue import Catalogue
 from quoth.store.copy import copy_rows
@@ -107,14 +108,21 @@ def test_a_catalogue_of_every_version_opens_with_all_its_rows(tmp_path: Path, ve
     assert not list(file.parent.glob("*.before-*"))
 
 
-def test_a_step_back_from_consent_keeps_the_checksums_of_sessions(tmp_path: Path) -> None:
+def test_steps_back_keep_the_checksums_of_sessions_and_collections(tmp_path: Path) -> None:
     file = tmp_path / "catalogue.sqlite"
     database = open_database(file)
-    Lectures(database, tenant="local").start(title="On bees", collections=["default"])
+    sessions = Lectures(database, tenant="local")
+    made = sessions.start(title="On bees", collections=["default"], documents=["d1"])
+    sessions.change(made.session_id, consent_at="2026-11-25T10:00:00.000Z")
+    identity = IndexIdentity("e5", "1", 384, "", "", "a")
+    Catalogue(database, tenant="local").make_collection("default", identity=identity, embedder="e5")
     database.close()
-    for version in ("0009", HEAD):
+    for version in ("0011", "0010", "0009", HEAD):
         step(file, version)
-        assert all(row["checksum"] for row in look(file)["lectures"])
+        there = look(file)
+        assert there["lectures"]
+        assert there["collections"]
+        assert all(row["checksum"] for row in (*there["lectures"], *there["collections"]))
     assert damaged_rows(file) == []
 
 

@@ -13,10 +13,10 @@ from quoth.core.plan import make_plan
 from quoth.core.types import Document
 from quoth.engine import Engine
 from quoth.evaluation.corpus import Progress
-from quoth.evaluation.made_questions import MadeQuestion, make_questions
+from quoth.evaluation.made_questions import MadeQuestion
 from quoth.evaluation.probe import Bm25Index, Prober, ProbeResult
 from quoth.evaluation.significance import compare_series
-from quoth.evaluation.tune import reciprocal_rank, sample_chunks
+from quoth.evaluation.tune import WORD_CHUNKS, made_of, reciprocal_rank
 from quoth.pipeline.components import components_of
 from quoth.store.rows import Collection
 
@@ -64,18 +64,10 @@ async def compare_embedders(
     scope = await asyncio.to_thread(catalogue.collection, name)
     if scope.kept is None:
         return None
-    documents = {
-        each.document_id: each
-        for each in await engine.documents(collection=name)
-        if each.status == "ready"
-    }
-    chunks = await asyncio.to_thread(sample_chunks, engine, documents)
-    made = await asyncio.to_thread(
-        make_questions, chunks, title_of=lambda key: documents[key].title, most=MOST
-    )
+    documents, chunks, made = await made_of(engine, name, most=MOST)
     if not made:
         return None
-    words = await asyncio.to_thread(Bm25Index.of, chunks[:600])
+    words = await asyncio.to_thread(Bm25Index.of, chunks[:WORD_CHUNKS])
     old = replace(
         scope, table=scope.kept.table, identity=scope.kept.identity, embedder=scope.kept.embedder
     )

@@ -24,7 +24,7 @@ from quoth.evaluation.calibration import (
     split_groups,
 )
 from quoth.evaluation.corpus import Progress
-from quoth.evaluation.made_questions import make_questions
+from quoth.evaluation.made_questions import MadeQuestion, make_questions
 from quoth.evaluation.probe import Bm25Index, Prober, ProbeResult, everyday_questions
 from quoth.evaluation.significance import compare_series
 from quoth.pipeline.components import components_of
@@ -42,6 +42,8 @@ LEAST = 20
 MOST = 300
 SAMPLED = 2500
 """Chunks that questions are made of."""
+WORD_CHUNKS = 600
+"""Chunks of these whose words are counted."""
 GRID = tuple(each / 20 for each in range(21))
 TRUST = 300
 """Made questions that weigh as much as the shipped weight, which was measured on judged ones."""
@@ -97,21 +99,13 @@ async def tune(engine: Engine, *, collection: str | None = None, progress: Progr
     name = collection or parts.settings.collection
     scope = await asyncio.to_thread(parts.catalogue.collection, name)
     parts = await asyncio.to_thread(components_of, parts, scope)
-    documents = {
-        each.document_id: each
-        for each in await engine.documents(collection=name)
-        if each.status == "ready"
-    }
     progress("Making questions", 0, 1)
-    chunks = await asyncio.to_thread(sample_chunks, engine, documents)
-    made = await asyncio.to_thread(
-        make_questions, chunks, title_of=lambda key: documents[key].title, most=MOST
-    )
+    documents, chunks, made = await made_of(engine, name, most=MOST)
     if len(made) < LEAST:
         return Tuned(None, {}, {}, {}, note=_too_small(name, chunks=len(chunks), made=len(made)))
     plan = make_plan(parts.settings.profile)
     shipped = plan.dense_weight
-    words = await asyncio.to_thread(Bm25Index.of, chunks[:600])
+    words = await asyncio.to_thread(Bm25Index.of, chunks[:WORD_CHUNKS])
     prober = Prober(
         parts,
         scope,
@@ -258,7 +252,23 @@ def _on_grid(weight: float) -> float:
     return min(GRID, key=lambda each: (abs(each - weight), each))
 
 
-def sample_chunks(engine: Engine, documents: Mapping[str, Document]) -> list[Chunk]:
+async def made_of(
+    engine: Engine, collection: str, *, most: int
+) -> tuple[Mapping[str, Document], list[Chunk], Sequence[MadeQuestion]]:
+    """Return a collection's ready documents, a sample of their chunks, and questions of these."""
+    documents = {
+        each.document_id: each
+        for each in await engine.documents(collection=collection)
+        if each.status == "ready"
+    }
+    chunks = await asyncio.to_thread(_sample, engine, documents)
+    made = await asyncio.to_thread(
+        make_questions, chunks, title_of=lambda key: documents[key].title, most=most
+    )
+    return documents, chunks, made
+
+
+def _sample(engine: Engine, documents: Mapping[str, Document]) -> list[Chunk]:
     """Read whole documents, chosen evenly and always the same, until there are enough chunks."""
     ids = sorted(documents)
     chunks: list[Chunk] = []

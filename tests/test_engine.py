@@ -416,7 +416,7 @@ SLOW = 30.0
         ),
         pytest.param(
             {"embedder": SlowEmbedder(SLOW)},
-            {"deadline_ms": 400.0},
+            {"deadline_ms": 1500.0},
             ["embed:deadline:keyword"],
             id="a slow embedder",
         ),

@@ -30,6 +30,7 @@ LAYERS = (
 MAY_OPEN_BACKENDS = {"bootstrap", "testing", "backends"}
 MAX_TOP_LEVEL_MODULES = 10
 MAX_LINES = 400
+MAX_BACKEND_LINES = 250
 LONGER = {"core.types": 500}
 """The value types are one list to read from top to bottom; half of it is docstrings."""
 MAX_FUNCTION_LINES = 60
@@ -189,7 +190,7 @@ def test_files_and_functions_are_short() -> None:
         f"{file}: {lines} lines"
         for file in FILES
         if (lines := len(file.read_text(encoding="utf-8").splitlines()))
-        > LONGER.get(_module(file), MAX_LINES)
+        > LONGER.get(_module(file), MAX_BACKEND_LINES if "backends" in file.parts else MAX_LINES)
     ]
     long_functions = [
         f"{file}: {node.name} has {length} lines"

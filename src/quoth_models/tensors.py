@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from quoth.backends.onnx.model_folder import MAX_HEADER_BYTES, read_tensor
+from quoth.backends.onnx.tensors import MAX_HEADER_BYTES, read_tensor
 from quoth.core.errors import ConfigError
 from quoth_models.graph import Array
 

@@ -12,7 +12,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from quoth.backends.embedders.onnx import FullTokenizer, OnnxEmbedder
+from quoth.backends.embedders.onnx import OnnxEmbedder
+from quoth.backends.embedders.onnx_model import FullTokenizer
 from quoth.core.errors import ConfigError, EmbeddingError
 from quoth.core.load_settings import load_settings
 from quoth_e5.build import NAME, is_built

@@ -14,7 +14,8 @@ import pytest
 from quoth.backends.generators.access import Access
 from quoth.backends.generators.anthropic import open_anthropic
 from quoth.backends.generators.google import open_gemini
-from quoth.backends.generators.guarded import GuardedGenerator, Limits, model_breaker
+from quoth.backends.generators.guarded import GuardedGenerator
+from quoth.backends.generators.limits import Limits, model_breaker
 from quoth.backends.generators.openai import open_compatible
 from quoth.core.errors import GenerationError
 from quoth.core.protocols import Finish, GenerationParams, Generator, Message

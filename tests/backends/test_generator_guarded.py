@@ -15,11 +15,10 @@ from quoth.backends.embedders.cached import CachedEmbedder
 from quoth.backends.generators.fallback import FallbackGenerator
 from quoth.backends.generators.guarded import (
     GuardedGenerator,
-    Limits,
     guard_generator,
     limit_chain,
-    model_breaker,
 )
+from quoth.backends.generators.limits import Limits, model_breaker
 from quoth.backends.rerankers.guarded import GuardedReranker
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.backends.generators.pydantic_ai import ReasoningStripper
+from quoth.backends.generators.reasoning import ReasoningStripper
 
 
 def told(pieces: list[str]) -> str:

@@ -13,7 +13,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from quoth.backends.onnx.model_folder import read_tensor
+from quoth.backends.onnx.tensors import read_tensor
 from quoth.backends.rerankers.colbert import ColbertReranker
 from quoth.backends.rerankers.cross_encoder import OnnxReranker
 from quoth.backends.rerankers.guarded import GuardedReranker

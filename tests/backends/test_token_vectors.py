@@ -22,7 +22,8 @@ from quoth.backends.late_interaction.token_space import (
     quantize_nbits,
     weighted_maxsim,
 )
-from quoth.backends.late_interaction.token_vectors import TokenStore, TokenVectors, open_vectors
+from quoth.backends.late_interaction.token_store import TokenStore
+from quoth.backends.late_interaction.token_vectors import TokenVectors, open_vectors
 from quoth.backends.rerankers.late_interaction import LateReranker
 from quoth.core.errors import ConfigError, RerankError
 from quoth.core.protocols import Role

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from quoth.backends.late_interaction.token_vectors import TokenStore
+from quoth.backends.late_interaction.token_store import TokenStore
 from quoth.core.errors import IndexCorrupt
 from quoth.core.settings import Settings
 from quoth.core.types import Document

@@ -10,103 +10,32 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
-from tokenizers import Encoding
 
 from quoth.backends.embedders.lexical import HEAD, RecentWeights, read_head
+from quoth.backends.embedders.onnx_model import (
+    TOKEN_OUTPUTS,
+    open_session,
+    open_tokens,
+)
 from quoth.backends.onnx.model_folder import Pooling, describe
 from quoth.backends.onnx.session import (
-    INPUTS,
-    TokenRow,
-    compute,
-    encode_texts,
-    open_runtime,
-    open_tokenizer,
     replace_surrogates,
-    unknown_input,
 )
 from quoth.core.errors import ConfigError, EmbeddingError
 from quoth.core.protocols import EncodedQuery, Matrix, Role, SparseWeights
-from quoth_e5.tokenizer import TABLE, LeanTokenizer
 
 T = TypeVar("T")
-TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
 POOLINGS: Mapping[Pooling, Callable[[Matrix], Matrix]] = {
     "mean": lambda tokens: tokens.mean(axis=0),
     "cls": lambda tokens: tokens[0],
     "last": lambda tokens: tokens[-1],
 }
-OUTPUTS = ("sentence_embedding", *TOKEN_OUTPUTS)
-
-
-class OnnxTokenizer(Protocol):
-    """Turns texts into token ids."""
-
-    @property
-    def ends(self) -> tuple[int, int]:
-        """Return the number of special tokens before and after a text."""
-        ...
-
-    def encode(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
-        """Return the ids of each text with the special tokens, cut to ``limit`` tokens."""
-        ...
-
-    def count(self, texts: Sequence[str]) -> list[int]:
-        """Count the tokens of each text, without special tokens and however long it is."""
-        ...
-
-
-class FullTokenizer:
-    """The tokenizer of any model, read from ``tokenizer.json``; raises ConfigError."""
-
-    def __init__(self, path: Path) -> None:
-        self._tokenizer = open_tokenizer(path)
-
-    def encode(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
-        """Return the ids of each text with the special tokens, cut to ``limit`` tokens."""
-        room = max(0, limit - self._tokenizer.num_special_tokens_to_add(is_pair=False))
-        found = []
-        for encoding in self._batch(texts):
-            encoding.truncate(room)
-            found.append(self._tokenizer.post_process(encoding).ids)
-        return found
-
-    def count(self, texts: Sequence[str]) -> list[int]:
-        """Count the tokens of each text, without special tokens and however long it is."""
-        return [len(encoding.ids) for encoding in self._batch(texts)]
-
-    @property
-    def ends(self) -> tuple[int, int]:
-        """Return the number of special tokens before and after a text; raises EmbeddingError."""
-        encoding = self._tokenizer.post_process(self._batch(["a"])[0])
-        content = [at for at, mask in enumerate(encoding.special_tokens_mask) if not mask] or [0]
-        return content[0], len(encoding.ids) - 1 - content[-1]
-
-    def _batch(self, texts: Sequence[str]) -> list[Encoding]:
-        return encode_texts(self._tokenizer, texts, error=EmbeddingError)
-
-
-@dataclass(frozen=True, slots=True)
-class EmbedderSession:
-    """An open model: what it wants, which of its outputs is pooled, and which has the tokens."""
-
-    runtime: onnxruntime.InferenceSession
-    output: str
-    tokens: str | None
-
-    def run(self, ids: Sequence[int], *, outputs: Sequence[str]) -> list[npt.NDArray[np.float32]]:
-        """Compute some outputs for one text; raises EmbeddingError."""
-        # Without special tokens an empty text has no token at all; the model needs one.
-        row = TokenRow(list(ids) or [0], [0] * max(1, len(ids)))
-        found = compute(self.runtime, [row], outputs=outputs, error=_failed)
-        return [output[0] for output in found]
 
 
 class OnnxEmbedder:
@@ -133,8 +62,8 @@ class OnnxEmbedder:
             "query": ThreadPoolExecutor(threads, thread_name_prefix="embed-query"),
             "document": ThreadPoolExecutor(threads, thread_name_prefix="embed-document"),
         }
-        self._session = self._pools["query"].submit(_open_session, folder / self._card.file)
-        self._tokens = self._pools["document"].submit(_open_tokens, folder)
+        self._session = self._pools["query"].submit(open_session, folder / self._card.file)
+        self._tokens = self._pools["document"].submit(open_tokens, folder)
         self._owns: dict[Role, slice] = {}
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
@@ -289,26 +218,3 @@ class OnnxEmbedder:
                 "model folder."
             )
         return (output / length).astype(np.float32)
-
-
-def _failed(reason: str) -> EmbeddingError:
-    return EmbeddingError(f"The model failed on a text: {reason}")
-
-
-def _open_session(path: Path) -> EmbedderSession:
-    runtime = open_runtime(path)
-    if name := unknown_input(runtime):
-        raise ConfigError(
-            f"The model file {path} wants the input {name}, which is not one of "
-            f"{', '.join(INPUTS)}. Export the model without it, or name another folder."
-        )
-    outputs = [node.name for node in runtime.get_outputs()]
-    known = [name for name in OUTPUTS if name in outputs]
-    shown = [name for name in TOKEN_OUTPUTS if name in outputs]
-    return EmbedderSession(runtime, (known or outputs)[0], shown[0] if shown else None)
-
-
-def _open_tokens(folder: Path) -> OnnxTokenizer:
-    if (folder / TABLE).is_dir():
-        return LeanTokenizer(folder / TABLE)
-    return FullTokenizer(folder / "tokenizer.json")

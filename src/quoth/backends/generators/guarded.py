@@ -6,35 +6,19 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from random import random as uniform
 from typing import TypeVar, cast
 
+from quoth.backends.generators.limits import Limits, model_breaker
 from quoth.core.circuit_breaker import CircuitBreaker
-from quoth.core.errors import BackendError, GenerationCode, GenerationError
+from quoth.core.errors import GenerationCode, GenerationError
 from quoth.core.prices import LatencyEstimator, price
 from quoth.core.protocols import Finish, GenerationParams, Generator, Message, Written
 from quoth.core.types import Usage
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits of one call, in seconds and bytes of text.
-
-    The connect timeout belongs to the client (`http_client.CONNECT_S`). After a failure no retry
-    begins later than ``retry_within_s`` after the start of the call, unless the provider gave the
-    time in Retry-After.
-    """
-
-    first_token_s: float = 10.0
-    between_tokens_s: float = 10.0
-    total_s: float = 30.0
-    max_bytes: int = 1 << 20
-    retries: int = 2
-    retry_within_s: float = 2.0
 
 
 LOCAL_TOKENS_PER_S = 50.0
@@ -45,22 +29,6 @@ FIRST = "first piece"
 MIN_BYTES = 4096
 TOKEN_BYTES = 32
 """Five times the usual length of a token; more means that the server ignores the token limit."""
-REACHABLE = frozenset[GenerationCode](
-    {"llm_denied", "llm_empty", "llm_refused", "llm_too_long", "llm_unknown_model"}
-)
-"""Failures of a model that works; waiting does not help and would hide the reason."""
-
-
-def model_breaker(
-    generator: Generator, *, clock: Callable[[], float] = time.monotonic
-) -> CircuitBreaker:
-    """Return the breaker of a language model: opens for 15 s after 5 failures within 30 s."""
-    return CircuitBreaker(
-        f"The model {generator.model} of {generator.provider}",
-        error=partial(GenerationError, code="llm_unavailable"),
-        counts=is_failure,
-        clock=clock,
-    )
 
 
 def guard_generator(
@@ -84,11 +52,6 @@ def limit_chain(generator: Generator, *, limits: Limits | None = None) -> Genera
     return GuardedGenerator(
         generator, limits=replace(limits, first_token_s=limits.total_s, retries=0)
     )
-
-
-def is_failure(error: BackendError) -> bool:
-    """Return whether an error shows that the provider is not well."""
-    return error.code not in REACHABLE
 
 
 class GuardedGenerator:

@@ -27,7 +27,8 @@ def open_models(settings: Settings, *, breakers: list[CircuitBreaker]) -> Langua
     Raises ConfigError and MissingExtra.
     """
     # Imported here: without a language model none of it is loaded.
-    from quoth.backends.generators.guarded import Limits, guard_generator, limit_chain
+    from quoth.backends.generators.guarded import guard_generator, limit_chain
+    from quoth.backends.generators.limits import Limits
     from quoth.backends.generators.registry import open_generator, open_named, open_small
 
     limits = Limits(

@@ -5,23 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, aclosing
-from itertools import groupby
-from typing import Literal
 
 import httpx2
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.messages import (
     ModelMessage,
-    ModelRequest,
     ModelResponse,
-    ModelResponseStreamEvent,
-    PartDeltaEvent,
-    PartStartEvent,
-    SystemPromptPart,
     TextPart,
-    TextPartDelta,
-    UserPromptPart,
 )
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
@@ -38,54 +29,12 @@ from quoth.backends.generators.errors import (
     unsupported_option,
 )
 from quoth.backends.generators.http_client import collect_responses
+from quoth.backends.generators.messages import text_in, to_library
+from quoth.backends.generators.reasoning import ReasoningStripper
 from quoth.core.errors import GenerationError
 from quoth.core.prices import price
 from quoth.core.protocols import Finish, FinishReason, GenerationParams, Message, Written
 from quoth.core.types import Usage
-
-_OPENS, _CLOSES = "<think>", "</think>"
-
-
-class ReasoningStripper:
-    """Strips a leading ``<think>…</think>`` from a text that arrives in pieces.
-
-    Servers that do not support a model's reasoning format pass it on as text. Only the beginning is
-    examined: later the tags may be quoted from a source.
-    """
-
-    def __init__(self) -> None:
-        self._held = ""
-        self._state: Literal["before", "thinking", "after", "answer"] = "before"
-
-    def feed(self, piece: str) -> str:
-        """Add a piece; return the text that certainly belongs to the answer."""
-        if self._state == "answer":
-            return piece
-        self._held += piece
-        if self._state == "before":
-            begun = self._held.lstrip()
-            if len(begun) < len(_OPENS) and _OPENS.startswith(begun):
-                return ""
-            if not begun.startswith(_OPENS):
-                return self._release(self._held)
-            self._state, self._held = "thinking", begun[len(_OPENS) :]
-        if self._state == "thinking":
-            _thought, closes, answer = self._held.partition(_CLOSES)
-            if not closes:
-                self._held = self._held[-len(_CLOSES) + 1 :]
-                return ""
-            self._state, self._held = "after", answer
-        answer = self._held.lstrip()
-        return self._release(answer) if answer else ""
-
-    def end(self) -> str:
-        """Return the buffered text at the end of the stream."""
-        return self._release("" if self._state == "thinking" else self._held.lstrip())
-
-    def _release(self, text: str) -> str:
-        self._state, self._held = "answer", ""
-        return text
-
 
 _REASONS: dict[str | None, FinishReason] = {
     "stop": "end",
@@ -141,7 +90,7 @@ class ModelGenerator:
         reason ``refusal``. A server that cannot stream is called again without streaming, and its
         answer is one piece.
         """
-        wire, without, begun = _on_the_wire(messages), self.dropped, False
+        wire, without, begun = to_library(messages), self.dropped, False
         while True:
             work = self._written if "stream" in without else self._streamed
             try:
@@ -159,7 +108,7 @@ class ModelGenerator:
 
     async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
         """Do a small task on a text, without streaming; raises GenerationError."""
-        wire = _on_the_wire([Message("system", instructions), Message("user", text)])
+        wire = to_library([Message("system", instructions), Message("user", text)])
         writing, without = GenerationParams(temperature=0, max_tokens=max_tokens), self.dropped
         while True:
             try:
@@ -190,7 +139,7 @@ class ModelGenerator:
                     streamed = await closing.enter_async_context(opening)
                 async for event in streamed:
                     heard = True
-                    if piece := said.feed(_text_in(event)):
+                    if piece := said.feed(text_in(event)):
                         spoken = True
                         yield piece
                 response = streamed.get()
@@ -269,35 +218,6 @@ class ModelGenerator:
         for option in sorted(options - self.dropped):
             _log.info("%s:%s continues without '%s'", self.provider, self.model, option)
         self.dropped |= options
-
-
-def _on_the_wire(messages: Sequence[Message]) -> list[ModelMessage]:
-    wire: list[ModelMessage] = []
-    for answered, turn in groupby(messages, key=lambda message: message.speaker == "assistant"):
-        if answered:
-            wire.append(ModelResponse(parts=[TextPart(_text_of(each)) for each in turn]))
-        else:
-            wire.append(ModelRequest(parts=[_part(each) for each in turn]))
-    return wire
-
-
-def _part(message: Message) -> SystemPromptPart | UserPromptPart:
-    if message.speaker == "system":
-        return SystemPromptPart(_text_of(message))
-    return UserPromptPart(_text_of(message))
-
-
-def _text_of(message: Message) -> str:
-    """Return the text without lone surrogates, which cannot be encoded."""
-    return message.text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _text_in(event: ModelResponseStreamEvent) -> str:
-    if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
-        return event.part.content
-    if isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
-        return event.delta.content_delta
-    return ""
 
 
 def _bare(name: str) -> str:

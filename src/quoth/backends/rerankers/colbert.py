@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import string
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnxruntime
-from tokenizers import Tokenizer
 
 from quoth.backends.late_interaction.token_space import (
     Packed,
@@ -24,16 +21,16 @@ from quoth.backends.late_interaction.token_space import (
     sum_matches,
 )
 from quoth.backends.late_interaction.token_vectors import open_vectors
-from quoth.backends.onnx.model_folder import ModelFolder, read_json, read_tensor
+from quoth.backends.onnx.model_folder import ModelFolder, read_json
 from quoth.backends.onnx.session import (
     BackgroundModel,
     TokenRow,
     compute,
-    encode_texts,
     open_runtime,
-    open_tokenizer,
     unknown_input,
 )
+from quoth.backends.onnx.tensors import read_tensor
+from quoth.backends.rerankers.colbert_tokens import SpecialTokens, marker_settings, token_row
 from quoth.backends.rerankers.model_folder import (
     check_vocabulary,
     describe_reranker,
@@ -43,9 +40,6 @@ from quoth.core.errors import ConfigError, EmbeddingError, RerankError
 from quoth.core.protocols import Matrix, Role
 from quoth.core.types import Chunk
 
-QUESTION_TOKENS = 32
-MARKERS = (("[unused0]", "[unused1]"), ("[Q]", "[D]"))
-MASKS = ("[MASK]", "<mask>")
 PROJECTIONS = ("1_Dense/model.safetensors", "model.safetensors")
 PROJECTION = "linear.weight"
 
@@ -76,71 +70,6 @@ class ColbertSession:
                 )
             )
         return found
-
-
-class SpecialTokens:
-    """Sets the marks of questions and documents; raises ConfigError where they are missing."""
-
-    def __init__(self, folder: ModelFolder) -> None:
-        self._tokenizer = open_tokenizer(folder.tokenizer)
-        self._tokenizer.encode_special_tokens = True
-        self.size: int = self._tokenizer.get_vocab_size(with_added_tokens=True)
-        told = _marker_settings(folder.path)
-        self._ids = self._marker_ids(folder, told)
-        self._mask = _first_id(self._tokenizer, MASKS)
-        if self._mask is None:
-            raise ConfigError(
-                f"The tokenizer {folder.tokenizer} has no mask token, with which ColBERT fills "
-                "questions up. Save the tokenizer of the same model there."
-            )
-        self._attends = bool(
-            told.get("attend_to_mask_tokens") or told.get("attend_to_expansion_tokens")
-        )
-        self._question = int(
-            told.get("query_length") or told.get("query_maxlen") or QUESTION_TOKENS
-        )
-        document = told.get("document_length") or told.get("doc_maxlen") or folder.max_tokens
-        self._document = min(int(document), folder.max_tokens)
-        skipped = told.get("skiplist_words", list(string.punctuation))
-        ids = [self._tokenizer.token_to_id(word) for word in skipped]
-        self._skipped = frozenset(id_ for id_ in ids if id_ is not None)
-
-    def question(self, text: str) -> TokenRow:
-        """Mark a query and pad it with masks, to a multiple of the query length."""
-        ids = self._marked(text, self._ids[0], limit=self._document)
-        length = min(self._document, -(-len(ids) // self._question) * self._question)
-        filled = ids + [self._mask or 0] * (length - len(ids))
-        return _row(filled, length if self._attends else len(ids), list(range(length)))
-
-    def document(self, text: str) -> TokenRow:
-        """Mark a document; punctuation is encoded, but its vectors are dropped."""
-        ids = self._marked(text, self._ids[1], limit=self._document)
-        kept = [at for at, id_ in enumerate(ids) if id_ not in self._skipped]
-        return _row(ids, len(ids), kept)
-
-    def _marked(self, text: str, marker: int, *, limit: int) -> list[int]:
-        (encoding,) = encode_texts(self._tokenizer, [text], error=RerankError)
-        special = self._tokenizer.num_special_tokens_to_add(is_pair=False)
-        encoding.truncate(max(0, limit - special - 1))
-        first, *rest = self._tokenizer.post_process(encoding).ids
-        return [first, marker, *rest]
-
-    def _marker_ids(self, folder: ModelFolder, told: dict[str, Any]) -> tuple[int, int]:
-        named = [
-            (told.get("query_prefix"), told.get("document_prefix")),
-            (told.get("query_token_id"), told.get("doc_token_id")),
-            (told.get("query_token"), told.get("doc_token")),
-            *MARKERS,
-        ]
-        for pair in named:
-            ids = [self._tokenizer.token_to_id(str(each or "").strip()) for each in pair]
-            if ids[0] is not None and ids[1] is not None:
-                return ids[0], ids[1]
-        raise ConfigError(
-            f"The tokenizer {folder.tokenizer} has no tokens that mark questions and documents "
-            f"({' or '.join('/'.join(pair) for pair in MARKERS)}). Save the model's "
-            "artifact.metadata or config_sentence_transformers.json and its own tokenizer there."
-        )
 
 
 class ColbertModel:
@@ -197,7 +126,7 @@ def _open(folder: ModelFolder, *, dimension: int) -> tuple[SpecialTokens, Colber
             folder, f"none of its outputs ({', '.join(shapes)}) has a vector per token"
         )
     model = ColbertSession(folder, runtime, tokens[0], None)
-    last = _row([*marker.question("a").ids, marker.size - 1], 1, [0])
+    last = token_row([*marker.question("a").ids, marker.size - 1], 1, [0])
     try:
         width = model.vectors([last])[0].shape[1]
     except RerankError as error:
@@ -216,11 +145,6 @@ def _open(folder: ModelFolder, *, dimension: int) -> tuple[SpecialTokens, Colber
     return marker, ColbertSession(folder, runtime, tokens[0], matrix)
 
 
-def _row(ids: list[int], attended: int, kept: list[int]) -> TokenRow:
-    """Return the row of a text, with the positions ``kept`` of the vectors to return."""
-    return TokenRow(ids, [0] * len(ids), attended, kept)
-
-
 def _projection(folder: Path) -> Matrix | None:
     for place in PROJECTIONS:
         if (matrix := read_tensor(folder / place, PROJECTION)) is not None:
@@ -228,17 +152,9 @@ def _projection(folder: Path) -> Matrix | None:
     return None
 
 
-def _marker_settings(folder: Path) -> dict[str, Any]:
-    """Return the marker tokens and lengths of the folder, in either library's format."""
-    return {
-        **read_json(folder / "artifact.metadata"),
-        **read_json(folder / "config_sentence_transformers.json"),
-    }
-
-
 def _dimension(folder: ModelFolder) -> int:
     dense = read_json(folder.path / "1_Dense" / "config.json").get("out_features")
-    told = dense or _marker_settings(folder.path).get("dim")
+    told = dense or marker_settings(folder.path).get("dim")
     if not told:
         matrix = _projection(folder.path)
         told = matrix.shape[0] if matrix is not None else folder.config.get("hidden_size")
@@ -249,11 +165,6 @@ def _dimension(folder: ModelFolder) -> int:
             "(hidden_size)."
         )
     return int(told)
-
-
-def _first_id(tokenizer: Tokenizer, names: Sequence[str]) -> int | None:
-    ids = (tokenizer.token_to_id(name) for name in names)
-    return next((id_ for id_ in ids if id_ is not None), None)
 
 
 def _stamp(folder: ModelFolder) -> str:

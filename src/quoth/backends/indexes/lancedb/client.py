@@ -10,9 +10,13 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from quoth.backends.indexes.lancedb.bucket import Bucket
 
 CLIENT = "lance_namespace_urllib3_client"
 
@@ -58,6 +62,17 @@ __all__ = [
     "MatchQuery",
     "Occur",
     "col",
+    "connect",
     "lancedb",
     "lit",
 ]
+
+
+async def connect(folder: Path, bucket: Bucket | None) -> Any:
+    """Open the database of a folder or a bucket; every read sees the newest version."""
+    options = dict(bucket.options) if bucket else None
+    return await lancedb.connect_async(
+        bucket.address if bucket else folder,
+        storage_options=options,
+        read_consistency_interval=timedelta(0),
+    )

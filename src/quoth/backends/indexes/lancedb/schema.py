@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields as dataclass_fields
+from datetime import timedelta
 from functools import reduce
 from hashlib import blake2b
 from typing import Any
@@ -32,6 +33,8 @@ from quoth.core.types import Chunk, Filter
 
 INDEXED = ("terms", "id", "document_id")
 """The columns with an index of LanceDB's own."""
+KEEP_VERSIONS = timedelta(minutes=10)
+"""Old versions stay readable this long for searches that are under way."""
 
 
 def schema(dimension: int) -> pa.Schema:
@@ -105,3 +108,16 @@ def _fields(chunk: Chunk) -> dict[str, Any]:
         fields[name] = barred(fields[name])
     fields["terms"] = " ".join(fields["terms"])
     return fields
+
+
+def matrix_of(column: Any) -> Matrix:
+    """Return a column of vectors as one matrix."""
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    found: Matrix = whole.flatten().to_numpy().reshape(len(whole), whole.type.list_size)
+    return found
+
+
+async def missing_indexes(table: Any) -> list[str]:
+    """Return the columns without an index, as after a crash while the table was created."""
+    there = {index.name for index in await table.list_indices()}
+    return [column for column in INDEXED if f"{column}_idx" not in there]

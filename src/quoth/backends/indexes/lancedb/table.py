@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,20 +18,25 @@ from quoth.backends.indexes.lancedb.client import (
     MatchQuery,
     Occur,
     col,
-    lancedb,
+    connect,
 )
-from quoth.backends.indexes.lancedb.schema import INDEXED, column_index, predicate, rows, schema
+from quoth.backends.indexes.lancedb.schema import (
+    KEEP_VERSIONS,
+    column_index,
+    matrix_of,
+    missing_indexes,
+    predicate,
+    rows,
+    schema,
+)
 from quoth.backends.indexes.near_terms import NEAR_WEIGHT
 from quoth.backends.indexes.writer_lock import server_lock, writer_lock
 from quoth.core.errors import IndexCorrupt, IndexMismatch
 from quoth.core.protocols import Matrix
-from quoth.core.types import Chunk, Filter, Scored
+from quoth.core.types import Filter, Scored
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
-
-KEEP_VERSIONS = timedelta(minutes=10)
-"""Old versions stay readable this long for searches that are under way."""
 
 
 class LanceStore:
@@ -66,7 +70,9 @@ class LanceStore:
         """Return the table, None where it does not exist; raises IndexMismatch for an old one."""
         if self._table is None and (self._bucket or self._folder.is_dir()):
             async with self._opening:
-                self._table = self._table or await self._existing(await self._connect())
+                self._table = self._table or await self._existing(
+                    await connect(self._folder, self._bucket)
+                )
         return self._table
 
     async def there(self) -> Any:
@@ -81,16 +87,9 @@ class LanceStore:
         async with self._opening:
             if self._table is None:
                 self._folder.mkdir(parents=True, exist_ok=True)
-                database = await self._connect()
+                database = await connect(self._folder, self._bucket)
                 self._table = await self._existing(database) or await self._create(database)
         return self._table
-
-    async def _connect(self) -> Any:
-        place = self._bucket.address if self._bucket else self._folder
-        options = dict(self._bucket.options) if self._bucket else None
-        return await lancedb.connect_async(
-            place, storage_options=options, read_consistency_interval=timedelta(0)
-        )
 
     async def _existing(self, database: Any) -> Any:
         if self._name not in (await database.list_tables()).tables:
@@ -108,12 +107,12 @@ class LanceStore:
                 "The index was made by an older version of quoth, which stored less per passage. "
                 "Rebuild it with: quoth reindex"
             )
-        return None if await _lacking(table) else table
+        return None if await missing_indexes(table) else table
 
     async def _create(self, database: Any) -> Any:
         async with self.turn("create index"):
             table = await database.create_table(self._name, schema=self._schema, exist_ok=True)
-            for column in await _lacking(table):
+            for column in await missing_indexes(table):
                 await table.create_index(column, config=column_index(column))
             return table
 
@@ -132,12 +131,8 @@ class LanceStore:
                 await asyncio.to_thread(self._sums.note)
             self._on_operation(f"after {operation}")
 
-    # --- writing ------------------------------------------------------------------------------
-
-    @staticmethod
-    def rows(chunks: Sequence[Chunk], *, vectors: Matrix) -> pa.Table:
-        """Return the rows of chunks as `upsert` takes them."""
-        return rows(chunks, vectors=vectors)
+    rows = staticmethod(rows)
+    """Return the rows of chunks as `upsert` takes them."""
 
     async def upsert(self, made: pa.Table, *, new: bool) -> None:
         """Write rows; one with the id of another replaces it. The caller has its turn.
@@ -147,9 +142,8 @@ class LanceStore:
         if new:
             await (await self.there()).add(made)
             return
-        merge = (await self.there()).merge_insert("id")
-        merge = merge.when_matched_update_all().when_not_matched_insert_all()
-        await merge.execute(made)
+        merge = (await self.there()).merge_insert("id").when_matched_update_all()
+        await merge.when_not_matched_insert_all().execute(made)
 
     async def delete(self, document_ids: Sequence[str]) -> None:
         """Remove every chunk of the documents; the caller has its turn."""
@@ -162,13 +156,11 @@ class LanceStore:
 
     async def drop(self) -> None:
         """Remove the table; the caller has its turn."""
-        database = await self._connect()
+        database = await connect(self._folder, self._bucket)
         await database.drop_table(self._name, ignore_missing=True)
         if self._sums:
             self._sums.forget()
         self._table = None
-
-    # --- searching ----------------------------------------------------------------------------
 
     async def nearest(
         self, vector: Matrix, *, limit: int, filters: Sequence[Filter]
@@ -201,8 +193,6 @@ class LanceStore:
             query = query.where(predicate(filters))
         found = await query.limit(limit).select(["id", "_score"]).to_arrow()
         return list(zip(found["id"].to_pylist(), found["_score"].to_pylist(), strict=True))
-
-    # --- reading ------------------------------------------------------------------------------
 
     async def vectors(self, chunk_ids: Sequence[str]) -> Mapping[str, Matrix]:
         """Return the stored vectors of those chunks that are there."""
@@ -258,16 +248,3 @@ class LanceStore:
         if self._locks is not None:
             self._locks.dispose()
             self._locks = None
-
-
-def matrix_of(column: Any) -> Matrix:
-    """Return a column of vectors as one matrix."""
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    found: Matrix = whole.flatten().to_numpy().reshape(len(whole), whole.type.list_size)
-    return found
-
-
-async def _lacking(table: Any) -> list[str]:
-    """Return the columns without an index, as after a crash while the table was created."""
-    there = {index.name for index in await table.list_indices()}
-    return [column for column in INDEXED if f"{column}_idx" not in there]

@@ -126,6 +126,7 @@ _OUTSIDE = " \t\n?!.,;:…-"
 class _Table:
     openings: tuple[re.Pattern[str], ...]
     endings: tuple[re.Pattern[str], ...]
+    frames: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]
     questions: frozenset[str]
     template: str
 
@@ -147,6 +148,12 @@ def _table(language: str) -> _Table | None:
     return _Table(
         compiled("openings"),
         compiled("endings", end="$"),
+        tuple(
+            (compile_phrases([opening]), compile_phrases([f"{ending}$"]))
+            for opening, endings in rows["frames"]
+            for source in (rows["sources"] if "{source}" in endings else [""])
+            for ending in [endings.replace("{source}", source)]
+        ),
         frozenset(rows["questions"].split()),
         rows["template"],
     )
@@ -162,7 +169,7 @@ def direct_question(query: TokenizedQuery, *, language: str) -> str:
     if table is None:
         return query.clean
     words = query.words
-    first, last = 0, len(words)
+    first, last = _framed(table, words, language)
     for _ in range(MAX_ROUNDS):
         found = _longest(table.openings, words[first:last])
         if not found or not _has_subject(words[first + found : last], language):
@@ -178,6 +185,16 @@ def direct_question(query: TokenizedQuery, *, language: str) -> str:
     if words[first] in table.questions:
         return f"{subject[:1].upper()}{subject[1:]}?"
     return table.template.format(subject=subject)
+
+
+def _framed(table: _Table, words: Sequence[str], language: str) -> tuple[int, int]:
+    """Return the words between an opening and the ending that belongs to it, or all."""
+    for opening, ending in table.frames:
+        first, after = _longest((opening,), words), _trailing(ending, words)
+        last = len(words) - after
+        if first and after and _has_subject(words[first:last], language):
+            return first, last
+    return 0, len(words)
 
 
 def _longest(patterns: Sequence[re.Pattern[str]], words: Sequence[str]) -> int:

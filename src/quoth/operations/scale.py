@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import warnings
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -161,10 +162,13 @@ class RayWorkers:
         # Each worker computes on one thread: a cluster's processors are its workers.
         own = self.settings.model_copy(update={"threads": 1, "on": ""})
         self._job = Job(uuid4().hex, self.open_parts, own)
-        if self.address:
-            ray.init(address=f"ray://{self.address}", **SILENT)
-        else:
-            ray.init(num_cpus=self.settings.threads, include_dashboard=False, **SILENT)
+        with warnings.catch_warnings():
+            # The processes that Ray forks have no use for LanceDB.
+            warnings.filterwarnings("ignore", message="lancedb fork", category=RuntimeWarning)
+            if self.address:
+                ray.init(address=f"ray://{self.address}", **SILENT)
+            else:
+                ray.init(num_cpus=self.settings.threads, include_dashboard=False, **SILENT)
         return ray
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import delete, select, text, update
 
 from quoth.core.errors import InputError, NotFound
 from quoth.core.plan import Plan
@@ -20,8 +21,9 @@ from quoth.pipeline.record import MAX_CANDIDATES, HistoryLevel, Record
 from quoth.pipeline.record_codec import StoredRecord, pack, unpack
 from quoth.pipeline.retrieve import Request
 from quoth.store.catalogue import Catalogue
+from quoth.store.checksums import intact
 from quoth.store.database import open_database
-from quoth.store.schema import queries
+from quoth.store.schema import answers, queries
 from quoth.testing import MemoryIndex
 from quoth.text.json_codec import dump, to_json
 from tests.support.databases import plain_engine, step
@@ -153,14 +155,15 @@ def test_no_filter_is_kept_with_a_hash() -> None:
 # --- the catalogue ----------------------------------------------------------------------------
 
 
-def keep(catalogue: Catalogue, query_id: str) -> None:
+def keep(catalogue: Catalogue, query_id: str, *, said: str | None = None) -> None:
+    kept = answer() if said is None else replace(answer(), text=said)
     catalogue.record(
         StoredRecord(
             query_id=query_id,
             collection="default",
             text="Why?",
             plan=dump(to_json(Plan())),
-            answer=dump(to_json(answer())),
+            answer=json.dumps(to_json(kept)),
             version="t:1",
             status="answered",
         )
@@ -203,6 +206,28 @@ def test_the_newest_questions_come_first(address: Path | str) -> None:
             older = update(queries).where(queries.c.id == f"q_{at}")
             connection.execute(older.values(created_at=f"2026-01-0{at}"))
     assert [each.query_id for each in catalogue.asked(limit=2)] == ["q_3", "q_2"]
+    catalogue.close()
+
+
+def test_the_history_is_searched_without_its_answers(address: Path | str) -> None:
+    catalogue, _collection = open_catalogue(address)
+    keep(catalogue, "q_1", said="Le miel ne gèle pas, 100 % sûr.")
+    keep(catalogue, "q_2", said="Damaged\0by a \ud800 model")
+    with catalogue.writing("lose answers") as connection:
+        connection.execute(delete(answers))
+    for words, found in (
+        ("GELE why", ["q_1"]),
+        ("100 %", ["q_1"]),
+        ("1_0", []),
+        ("damaged by", ["q_2"]),
+        ("why?", ["q_1", "q_2"]),
+        ("gele damaged", []),
+    ):
+        assert sorted(each.query_id for each in catalogue.asked(limit=9, words=words)) == found
+    assert catalogue.rename("q_1", "Winter")
+    assert [each.title for each in catalogue.asked(limit=9, words="winter")] == ["Winter"]
+    with catalogue.reading() as connection:
+        assert len(list(intact(connection.execute(select(queries))))) == 2
     catalogue.close()
 
 

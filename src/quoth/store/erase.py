@@ -12,7 +12,7 @@ from sqlalchemy import delete, select, union, update
 
 from quoth.store.audit import Audit
 from quoth.store.database import Database, TenantConnection, translated_errors
-from quoth.store.history import ALL_COLUMNS, QueryRow, StoredRecord
+from quoth.store.history import ALL_COLUMNS, QueryRow, StoredRecord, folded_texts
 from quoth.store.privacy_settings import AUDIT_DAYS, PrivacyStore
 from quoth.store.schema import (
     answers,
@@ -55,9 +55,15 @@ class StoredQuestions(TenantConnection):
 
     def blank(self, row: StoredRecord) -> None:
         """Replace a query, its answer and feedback by versions without texts."""
+        question = {
+            "text": row.text,
+            "plan": row.plan,
+            "title": None,
+            "folded": folded_texts(row.text, None, row.answer),
+        }
         with self.writing("blank question") as connection:
             for table, name, values in (
-                (queries, "id", {"text": row.text, "plan": row.plan, "title": None}),
+                (queries, "id", question),
                 (answers, "query_id", {"answer": row.answer}),
                 (records, "query_id", {"record": row.record}),
                 (feedback, "query_id", {"comment": ""}),

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
-from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
@@ -99,18 +96,18 @@ ALL_COLUMNS = (
 """The columns of a `QueryRow`, of every tenant: callers add the tenant."""
 
 
-SEARCHED_AT_ONCE = 200
-"""Stored answers that a search reads into memory together."""
+def folded_texts(text: str, title: str | None, answer: str) -> str:
+    """Return what a search reads of a question: its words, its title and the text of its answer.
 
-
-def _holds(row: Any, sought: Sequence[str]) -> bool:
-    """Return whether a question, its title or its answer holds each of the words."""
+    ``answer`` is the stored JSON; a damaged one leaves the question to be found by its own words.
+    Characters that no database accepts are left out.
+    """
     try:
-        answer = json.loads(row.answer)["text"]
+        said = json.loads(answer)["text"]
     except (ValueError, KeyError):
-        answer = ""  # damaged: it is found by the question alone
-    plain = normalize_name(f"{row.text} {row.title or ''} {answer}")
-    return all(word in plain for word in sought)
+        said = ""
+    folded = normalize_name(f"{text} {title or ''} {said}").replace("\0", " ")
+    return folded.encode("utf-8", "ignore").decode("utf-8")
 
 
 class QueryHistory(TenantConnection):
@@ -130,6 +127,7 @@ class QueryHistory(TenantConnection):
                     index_version=row.version,
                     created_at=now(),
                     status=row.status,
+                    folded=folded_texts(row.text, None, row.answer),
                     **asdict(row.spent),
                 )
             )
@@ -186,23 +184,13 @@ class QueryHistory(TenantConnection):
             wanted.append(queries.c.collection == collection)
         if upload_id is not None:
             wanted.append(queries.c.upload_id == upload_id)
+        wanted.extend(
+            queries.c.folded.contains(word, autoescape=True)
+            for word in normalize_name(words).split()
+        )
         newest = (queries.c.created_at.desc(), queries.c.id)
-        statement = select(queries).where(*wanted).order_by(*newest)
+        statement = select(queries).where(*wanted).order_by(*newest).offset(skip).limit(limit)
         with self.reading() as connection:
-            if sought := normalize_name(words).split():
-                texts = (
-                    select(queries.c.id, queries.c.text, queries.c.title, answers.c.answer)
-                    .join_from(queries, answers, queries.c.id == answers.c.query_id)
-                    .where(*wanted)
-                    .order_by(*newest)
-                )
-                rows = connection.execution_options(yield_per=SEARCHED_AT_ONCE).execute(texts)
-                holding = (row.id for row in rows if _holds(row, sought))
-                statement = statement.where(
-                    queries.c.id.in_([*islice(holding, skip, skip + limit)])
-                )
-            else:
-                statement = statement.offset(skip).limit(limit)
             return [
                 QuerySummary(
                     row.id, row.created_at, row.collection, row.text, row.status, row.title
@@ -221,9 +209,14 @@ class QueryHistory(TenantConnection):
     def rename(self, query_id: str, title: str | None) -> bool:
         """Set the title of a question, or take it away; returns whether the question exists."""
         its = (queries.c.tenant == self.tenant) & (queries.c.id == query_id)
+        texts = select(queries.c.text, answers.c.answer).outerjoin(answers).where(its)
         with self.writing("rename question") as connection:
-            changed = connection.execute(update(queries).where(its).values(title=title))
-        return bool(changed.rowcount)
+            found = connection.execute(texts).first()
+            if found is None:
+                return False
+            folded = folded_texts(found.text, title, found.answer or "")
+            connection.execute(update(queries).where(its).values(title=title, folded=folded))
+        return True
 
     def forget(self, query_id: str) -> bool:
         """Delete a question with all that is stored of it; returns whether it existed."""

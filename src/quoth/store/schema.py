@@ -18,7 +18,7 @@ from sqlalchemy import (
 from quoth.store.checksums import add_checksum
 from quoth.store.rows import words
 
-HEAD = "0012"
+HEAD = "0013"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -190,6 +190,8 @@ queries = Table(
     Column("degraded", Boolean),
     Column("cached", Boolean),
     Column("title", words()),
+    # Question, title and answer in folded letters, for the search in the history.
+    Column("folded", words(), nullable=False, server_default=""),
     Index("ix_queries_tenant_created_at", "tenant", "created_at"),
 )
 

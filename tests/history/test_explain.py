@@ -85,10 +85,12 @@ async def test_a_copy_names_what_it_repeats(engine: Engine, tmp_path: Path) -> N
 
 
 async def test_how_the_question_was_read_is_told(engine: Engine) -> None:
-    _record, found = await explained(engine, Request("What does Ada say about nectar?"))
+    record, found = await explained(engine, Request("What does Ada say about nectar?"))
     understood = dict(found.understood)
     assert understood["language"] == "en"
     assert "speaker: Ada" in understood["read as filter"]
+    french = explain(record, engine.parts.catalogue, language="fr")
+    assert "ce que dit Ada" in dict(french.understood)["read as filter"]
 
 
 async def test_what_is_no_longer_there_is_said(engine: Engine) -> None:

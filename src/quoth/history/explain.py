@@ -8,9 +8,11 @@ from typing import Any
 
 from quoth.answering.answerability import describe_degradation
 from quoth.core.plan import Plan
+from quoth.core.translations import restate
 from quoth.core.types import Answer, Chunk, Document, Filter, LegScore, ScoreKind
 from quoth.history.candidate_outcome import Fate, outcome_of
 from quoth.pipeline.record import CandidateTrace, CollectionTrace, Record, Span
+from quoth.query.filters.parse import describe_filter
 from quoth.store.catalogue import Catalogue
 from quoth.text.locators import label, link
 
@@ -109,8 +111,11 @@ class Explanation:
     notes: tuple[str, ...]
 
 
-def explain(record: Record, catalogue: Catalogue) -> Explanation:
-    """Explain a question from its record; texts are those of the library today."""
+def explain(record: Record, catalogue: Catalogue, *, language: str | None = None) -> Explanation:
+    """Explain a question from its record; texts are those of the library today.
+
+    With a ``language`` the filters are described in it; without one they are as they are written.
+    """
     answer = record.answer
     timings = dict(answer.timings_ms)
     total = timings.pop("total", 0.0)
@@ -118,7 +123,7 @@ def explain(record: Record, catalogue: Catalogue) -> Explanation:
         query_id=record.query_id,
         created_at=record.created_at,
         question=record.request.question,
-        understood=tuple(_understood(record, _titles(record, catalogue))),
+        understood=tuple(_understood(record, _documents(record, catalogue), language)),
         choices=tuple(_choices(record)),
         makers=(*_named(record.makers), *_written(answer)),
         stages=stages_of(timings, record.spans_ms),
@@ -186,22 +191,31 @@ def filter_text(each: Filter, titles: Mapping[str, str] | None = None) -> str:
     return f"{each.field}: {', '.join(known.get(str(value), str(value)) for value in each.values)}"
 
 
-def _titles(record: Record, catalogue: Catalogue) -> dict[str, str]:
-    """Return the titles of the documents that filters name, by id."""
+def _documents(record: Record, catalogue: Catalogue) -> dict[str, Document]:
+    """Return the documents that filters name, by id."""
     query = record.answer.query
     filters = (*query.filters, *record.plan.filters, *query.boosts)
     ids = [str(value) for each in filters if each.field == "document" for value in each.values]
     collections = [catalogue.find_collection(name) for name in record.request.collections]
     return {
-        key: document.title
+        key: document
         for found in collections
         if found is not None
         for key, document in catalogue.documents_by_id(found, ids).items()
     }
 
 
-def _understood(record: Record, titles: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _understood(
+    record: Record, documents: Mapping[str, Document], language: str | None
+) -> Iterator[tuple[str, str]]:
     query = record.answer.query
+    titles = {key: each.title for key, each in documents.items()}
+
+    def said(filters: Iterable[Filter]) -> list[str]:
+        if language is None:
+            return [filter_text(each, titles) for each in filters]
+        return [describe_filter(each, documents=documents, language=language) for each in filters]
+
     yield "language", query.language
     yield "kind", query.kind + (", follows up" if query.is_followup else "")
     if query.standalone != record.request.question:
@@ -210,12 +224,12 @@ def _understood(record: Record, titles: Mapping[str, str]) -> Iterator[tuple[str
         yield "searched for as well", query.in_context
     given = [each for each in record.plan.filters if each not in query.filters]
     for name, values in (
-        ("read as filter", (filter_text(each, titles) for each in query.filters)),
-        ("filter given", (filter_text(each, titles) for each in given)),
-        ("guessed, lifts only", (filter_text(each, titles) for each in query.boosts)),
+        ("read as filter", said(query.filters)),
+        ("filter given", said(given)),
+        ("guessed, lifts only", said(query.boosts)),
         ("compares", query.aspects),
         ("names", query.entities),
-        ("note", query.notes),
+        ("note", [restate(each, language) for each in query.notes]),
     ):
         yield from _joined(name, values)
 

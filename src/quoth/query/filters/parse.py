@@ -243,7 +243,7 @@ def describe_filters(
     """
     if not filters:
         return ()
-    places = [_describe(filter_, documents, language) for filter_ in filters]
+    places = [describe_filter(each, documents=documents, language=language) for each in filters]
     keys = list(dict.fromkeys(f"{_key(filter_)}={ANY}" for filter_ in filters))
     key = "query.filtered" if len(keys) == 1 else "query.filtered_by_several"
     joined = translate("query.place_joint", language).join(places)
@@ -254,7 +254,8 @@ def _key(filter_: Filter) -> str:
     return next(key for key, fields in FIELDS.items() if filter_.field in fields)
 
 
-def _describe(filter_: Filter, documents: Mapping[str, Document], language: str) -> str:
+def describe_filter(filter_: Filter, *, documents: Mapping[str, Document], language: str) -> str:
+    """Describe a filter as a part of a sentence: “page 12”, “what Ada says”."""
     say = partial(_say, language)
     values = [str(value) for value in filter_.values]
     if filter_.operator == "overlaps":

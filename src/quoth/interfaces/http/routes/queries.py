@@ -236,9 +236,10 @@ async def explained(
     """Explain an answer: its stages, every candidate's ranks, and why a passage was missed."""
     record = await load_query(query_id, caller)
     parts = caller.engine.parts
-    found = await asyncio.to_thread(explain, record, parts.catalogue)
+    language = caller.language
+    found = await asyncio.to_thread(explain, record, parts.catalogue, language=language)
     asked = None if missed is None else await why_not(missed, record, parts=parts)
-    return ApiResponse(AnswerExplanation(found, asked), language=caller.language)
+    return ApiResponse(AnswerExplanation(found, asked), language=language)
 
 
 async def _require_own(query_id: str, caller: Principal) -> None:

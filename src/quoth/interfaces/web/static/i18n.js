@@ -32,6 +32,11 @@ export function named(group, name, other = name.replaceAll("_", " ")) {
   return messages[`${group}.${name}`] ?? other;
 }
 
+/** Return the name of a language. @param {string} code */
+export function languageName(code) {
+  return new Intl.DisplayNames([language], { type: "language" }).of(code) ?? code;
+}
+
 /** @param {string} iso */
 export function dateName(iso) {
   return date.format(new Date(iso));

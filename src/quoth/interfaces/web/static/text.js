@@ -43,6 +43,12 @@ export function clock(seconds) {
   return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
 
+/** Return a day such as 20261231 as `2026-12-31`, one outside of all years as `…`. @param {number} day */
+export function dayName(day) {
+  const digits = String(day);
+  return digits.length === 8 && day < 99_990_000 ? `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6)}` : "…";
+}
+
 /**
  * Return a place for people: pages, times or a section.
  * @param {any} locator @param {(key: string, values?: Record<string, unknown>) => string} t

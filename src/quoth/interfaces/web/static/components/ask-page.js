@@ -259,7 +259,7 @@ class AskPage extends Base {
 
   /** @param {number} at */
   answered(at) {
-    return html`<filter-chips .filters=${this.asking.answer?.query.filters ?? []}></filter-chips>
+    return html`<filter-chips .filters=${this.asking.answer?.query.filters ?? []} .titles=${titles(this.items())}></filter-chips>
       <status-note .asking=${this.asking}></status-note>
       <answer-view .asking=${this.asking} .lit=${this.lit} .selected=${at >= 0 ? this.route.mark : ""}></answer-view>
       <contradictions-view .answer=${this.asking.answer}></contradictions-view>
@@ -293,6 +293,11 @@ class AskPage extends Base {
       ${this.asking.answer ? html`<p><a href=${linkTo(`/q/${this.asking.queryId}/explain`)}>${t("explain.whyNot")}</a></p>` : nothing}
     </section>`;
   }
+}
+
+/** Return the titles of the documents that passages are from, by id. @param {{item: any}[]} items */
+function titles(items) {
+  return Object.fromEntries(items.map(({ item }) => [item.document_id, item.document_name ?? item.document]));
 }
 
 customElements.define("ask-page", AskPage);

@@ -1,7 +1,7 @@
 /** What a document is: kind, length, language, state, warnings, and its outline with links to its sections. */
 import { getJson } from "../api.js";
 import { Base } from "../base.js";
-import { dateName, language as ours, named, t } from "../i18n.js";
+import { dateName, languageName, named, t } from "../i18n.js";
 import { linkTo } from "../router.js";
 import { clock, placeName } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
@@ -70,11 +70,6 @@ class DocumentAbout extends Base {
 export function lengthName({ pages, seconds }) {
   if (pages) return t("library.pages", { count: pages });
   return seconds ? clock(seconds) : "";
-}
-
-/** @param {string} code */
-function languageName(code) {
-  return new Intl.DisplayNames([ours], { type: "language" }).of(code) ?? code;
 }
 
 customElements.define("document-about", DocumentAbout);

@@ -5,7 +5,7 @@
  */
 import { getJson } from "../api.js";
 import { Base } from "../base.js";
-import { named, t } from "../i18n.js";
+import { languageName, named, t } from "../i18n.js";
 import { linkTo } from "../router.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 import { lengthName } from "./document-about.js";
@@ -147,7 +147,7 @@ class DocumentList extends Base {
       <td>${ready ? html`<a href=${linkTo(`/d/${id}`)}>${title}</a>` : title}
         ${notes.map((note) => html`<br><small class=${error ? "problem" : "soft"}>${note}</small>`)}</td>
       <td class="wide">${kind ? named("kind", kind) : "–"}</td>
-      <td class="wide">${language ?? "–"}</td>
+      <td class="wide">${language ? languageName(language) : "–"}</td>
       <td class="wide">${lengthName(document) || "–"}</td>
       <td class="wide ${error ? "problem" : ""}">${named("state", status)}</td>
       ${this.writable ? html`<td class="tools"><div class="row">

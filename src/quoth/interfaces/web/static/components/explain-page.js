@@ -1,7 +1,7 @@
 /** How an answer came about, and why a passage is not in it. */
 import { getJson, postJson, storedAnswer } from "../api.js";
 import { Base } from "../base.js";
-import { named, t } from "../i18n.js";
+import { language, languageName, named, t } from "../i18n.js";
 import { go, linkTo } from "../router.js";
 import { isSafeLink } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
@@ -9,6 +9,11 @@ import "./replay-view.js";
 
 const LEGS = ["keyword", "semantic", "rerank"];
 const SHOWN = 30;
+const MAKERS = ["embedder", "reranker", "generator", "judge"];
+const dollars = new Intl.NumberFormat(language, { style: "currency", currency: "USD", maximumSignificantDigits: 3 });
+
+/** Order passages by how far they came: the shown, the rest of the pool, the others. @param {any} way @returns {number} */
+const progress = ({ shown, pool, fused }) => shown ?? (pool ? 1e6 + pool.rank : 2e6 + fused.rank);
 
 class ExplainPage extends Base {
   static properties = {
@@ -78,10 +83,11 @@ class ExplainPage extends Base {
     return html`<p class="lead">${question}</p>
       ${this.whyNot()}
       <section><h2>${t("explain.understood")}</h2>
-        <dl class="facts">${understood.map((/** @type {string[]} */ [name, value]) => html`<div><dt>${named("understood", name)}</dt><dd>${named("question", value, value)}</dd></div>`)}</dl></section>
+        <dl class="facts">${understood.map((/** @type {string[]} */ [name, value]) => html`<div><dt>${named("understood", name)}</dt><dd>${readable(name, value)}</dd></div>`)}</dl></section>
       ${notes.length ? html`<section><h2>${t("explain.notes")}</h2><ul class="bullets">${notes.map((/** @type {string} */ each) => html`<li>${each}</li>`)}</ul></section>` : nothing}
       ${searched.map((/** @type {any} */ each) => this.candidates(each))}
       ${this.stages()}
+      ${this.made()}
       <replay-view .queryId=${this.queryId}></replay-view>
       <p><a href=${linkTo(`/compare?${new URLSearchParams({ question })}`)}>${t("explain.compare")}</a></p>`;
   }
@@ -109,11 +115,22 @@ class ExplainPage extends Base {
       <table class="table"><thead><tr><th scope="col">${t("explain.passage")}</th>
         ${LEGS.map((each) => html`<th scope="col" class="wide">${t(`explain.${each}`)}</th>`)}
         <th scope="col">${t("explain.fate")}</th></tr></thead>
-      <tbody>${ways.slice(0, SHOWN).map((/** @type {any} */ way) => html`<tr>
+      <tbody>${[...ways].sort((a, b) => progress(a) - progress(b)).slice(0, SHOWN).map((/** @type {any} */ way) => html`<tr>
         <td>${isSafeLink(way.at.link) ? html`<a href=${linkTo(way.at.link)} target="_blank" rel="noopener noreferrer">${way.at.document}</a>` : way.at.document}
           <span class="place">${way.at.place}</span><br><small>${way.at.text}</small></td>
         ${LEGS.map((each) => html`<td class="wide">${way.legs[each]?.rank ?? "–"}</td>`)}
         <td>${named("fate", way.fate, way.why)}</td></tr>`)}</tbody></table></section>`;
+  }
+
+  /** The models that took part, and what they cost. */
+  made() {
+    const { makers, answer: { usage } } = this.found;
+    const took = makers.filter((/** @type {string[]} */ [name]) => MAKERS.includes(name));
+    const spent = { read: usage.input_tokens, written: usage.output_tokens, cost: dollars.format(usage.usd) };
+    const paid = usage.input_tokens || usage.output_tokens || usage.usd;
+    return html`<section><h2>${t("explain.made")}</h2>
+      <dl class="facts">${took.map((/** @type {string[]} */ [name, value]) => html`<div><dt>${named("part", name)}</dt><dd>${value}</dd></div>`)}
+        <div><dt>${t("explain.cost")}</dt><dd>${t(paid ? "explain.paid" : "explain.free", spent)}</dd></div></dl></section>`;
   }
 
   stages() {
@@ -126,6 +143,13 @@ class ExplainPage extends Base {
         <td class="wide">${each.start_ms === null ? nothing : html`<svg class="timeline" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
           <rect x=${(100 * each.start_ms) / most} width=${Math.max(0.5, (100 * (each.end_ms - each.start_ms)) / most)} height="4"></rect></svg>`}</td></tr>`)}</tbody></table></section>`;
   }
+}
+
+/** Return a value of how the question was read for people. @param {string} name @param {string} value */
+function readable(name, value) {
+  if (name === "language") return value ? languageName(value) : "–";
+  if (name === "kind") return value.split(", ").map((each) => named("question", each)).join(", ");
+  return value;
 }
 
 customElements.define("explain-page", ExplainPage);

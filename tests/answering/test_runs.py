@@ -230,10 +230,11 @@ def test_every_run_is_a_paragraph_with_its_marker_at_the_end() -> None:
     )
     assert text == "Trees grow. They sing. [1]\n\nBirds sing. [2]"
     assert [text[each.start : each.end] for each in sentences] == [
-        "Trees grow. They sing.",
+        "Trees grow.",
+        "They sing.",
         "Birds sing.",
     ]
-    assert [each.citations for each in sentences] == [(1,), (2,)]
+    assert [each.citations for each in sentences] == [(1,), (1,), (2,)]
 
 
 def test_the_same_span_has_the_same_number() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, pairwise
+from itertools import combinations, groupby, pairwise
 
 import numpy as np
 from hypothesis import given
@@ -151,19 +151,22 @@ def test_every_run_of_an_answer_is_the_text_it_cites(
     )
     text, sentences = write_answer(statements)
     assert check_spans(citations, lambda _: reading.text) == []
-    assert len(sentences) == len(statements) == len(citations)
+    runs = [list(run) for _cited, run in groupby(sentences, key=lambda each: each.citations)]
+    assert len(runs) == len(statements) == len(citations)
     assert sum(len(each.parts) for each in statements) <= most
     for one, two in combinations(statements, 2):
         assert one.end <= two.start or two.end <= one.start
-    for sentence, statement, citation in zip(sentences, statements, citations, strict=True):
+    for run, statement, citation in zip(runs, statements, citations, strict=True):
         check_run(statement, passages[statement.passage])
-        assert sentence.citations == (citation.number,)
-        shown = text[sentence.start : sentence.end].removeprefix("… ").removesuffix(" …")
+        assert run[0].citations == (citation.number,)
+        said = " ".join(text[each.start : each.end] for each in run)
+        assert said.split() == text[run[0].start : run[-1].end].split()
+        shown = said.removeprefix("… ").removesuffix(" …")
         stored = reading.text[statement.start : statement.end]
         # What nobody sees is in the snippet alone; nothing that is seen is missing.
         assert shown.split() == plain_quotation(stored).split()
         assert stored.startswith(citation.snippet)
-        assert text[sentence.end :].startswith(f" [{citation.number}]")
+        assert text[run[-1].end :].startswith(f" [{citation.number}]")
         if citation.marked:
             start, end = (at + citation.snippet_start for at in citation.marked)
             assert (start, end) in statement.parts

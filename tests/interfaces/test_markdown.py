@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from quoth.answering.marked_runs import marked_runs
 from quoth.core.errors import GenerationError
 from quoth.core.types import Answer, Hit
 from quoth.engine import Engine
@@ -161,7 +162,8 @@ async def test_marks_open_their_sentence_where_the_answer_has_a_page(
         )
         *pieces, answer = [piece async for piece in events]
     assert isinstance(answer, Answer)
-    cited = {at for at, sentence in enumerate(answer.sentences, 1) if sentence.citations}
+    runs = marked_runs(answer.text, answer.sentences)
+    cited = {number for number, first, _last in runs if first.citations}
     page = f"https://quoth.test/q/{answer.query_id}"
     assert links_in("".join(map(str, pieces))) == {f"{page}#s{at}" for at in cited}
     text = "".join(markdown_sentences(answer, address=address, page=page))

@@ -10,6 +10,7 @@ from io import StringIO
 from typing import Literal
 from urllib.parse import quote
 
+from quoth.answering.marked_runs import marked_runs
 from quoth.core.errors import Conflict
 from quoth.core.types import Answer, Citation
 from quoth.pipeline.record import Record
@@ -53,18 +54,19 @@ def exported(record: Record, form: Format) -> str:
 
 
 def pieces(answer: Answer) -> Iterator[tuple[str, tuple[int, ...], str, int]]:
-    """Cut the answer's text after each sentence: text, numbers it cites, what is doubtful, number.
+    """Cut the answer's text where markers stand: text, numbers it cites, what is doubtful, number.
 
-    The markers behind a sentence are left out, since the numbers say the same. A piece that is
-    no sentence (white space, a heading) cites nothing and has the number 0.
+    The number is that of the first sentence. The markers behind a piece are left out, since the
+    numbers say the same. A piece that is no sentence (white space, a heading) cites nothing and has
+    the number 0.
     """
     at = 0
-    for number, each in enumerate(answer.sentences, 1):
-        if each.start > at:
-            yield answer.text[at : each.start], (), "", 0
-        doubt = DOUBTS.get(each.support, "")
-        yield answer.text[each.start : each.end], each.citations, doubt, number
-        at = _behind_markers(answer.text, each.end, numbers=each.citations)
+    for number, first, last in marked_runs(answer.text, answer.sentences):
+        if first.start > at:
+            yield answer.text[at : first.start], (), "", 0
+        doubt = DOUBTS.get(first.support, "")
+        yield answer.text[first.start : last.end], first.citations, doubt, number
+        at = _behind_markers(answer.text, last.end, numbers=first.citations)
     if at < len(answer.text):
         yield answer.text[at:], (), "", 0
 

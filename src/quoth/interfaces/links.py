@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from urllib.parse import urldefrag, urlsplit
 
+from quoth.answering.marked_runs import marked_runs
 from quoth.core.settings import Settings
 from quoth.core.types import Answer, Citation, Sentence
 
@@ -25,12 +26,13 @@ def answer_page(settings: Settings, query_id: str) -> str | None:
 def mark_links(
     text: str, sentences: Sequence[Sentence], *, page: str
 ) -> Iterator[tuple[int, int, str]]:
-    """Return start and end of each mark behind a sentence, and the address of the sentence."""
-    starts = [sentence.start for sentence in sentences]
+    """Return start and end of each mark behind sentences, and the address of their first."""
+    runs = [*marked_runs(text, sentences)]
+    starts = [first.start for _number, first, _last in runs]
     for mark in _MARK.finditer(text):
-        number = bisect_left(starts, mark.start())
-        if number and int(mark[1]) in sentences[number - 1].citations:
-            yield mark.start(), mark.end(), f"{page}#s{number}"
+        place = bisect_left(starts, mark.start())
+        if place and int(mark[1]) in runs[place - 1][1].citations:
+            yield mark.start(), mark.end(), f"{page}#s{runs[place - 1][0]}"
 
 
 def public_answer(answer: Answer, *, base: str) -> Answer:

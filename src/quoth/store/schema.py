@@ -180,7 +180,7 @@ queries = Table(
     Column("index_version", words(120), nullable=False),
     Column("created_at", words(40), nullable=False),
     Column("status", words(20), nullable=False, server_default=""),
-    # Source of the analytics; null in rows that are older than they.
+    # Source of the analytics, null in older rows; at the end what the history search reads.
     Column("key_id", words(20)),
     Column("upload_id", words(32)),
     Column("total_ms", Float),
@@ -190,7 +190,6 @@ queries = Table(
     Column("degraded", Boolean),
     Column("cached", Boolean),
     Column("title", words()),
-    # Question, title and answer in folded letters, for the search in the history.
     Column("folded", words(), nullable=False, server_default=""),
     Index("ix_queries_tenant_created_at", "tenant", "created_at"),
 )
@@ -203,8 +202,7 @@ answers = Table(
     Column("answer", words(), nullable=False),
 )
 
-# Explanation of each answer: ids, ranks and scores, in one wide text that no list of queries
-# has to read past.
+# Explanation of each answer, in a wide text that no list of queries has to read past.
 records = Table(
     "records",
     metadata,

@@ -51,7 +51,7 @@ def test_a_question_is_answered_with_proof_beside_it(web: WebApp) -> None:
         expect(page.locator(".proof .reading mark").first).to_be_visible()
         said = " ".join(page.locator(".proof .reading mark").all_inner_texts())
         assert said in sentence.inner_text().replace("\n", " ")
-        assert page.url.endswith("#s1-2")
+        assert page.url.endswith("#s2")
         page.keyboard.press("Escape")
         expect(page.locator(".proof")).to_have_count(0)
         expect(marker).to_be_focused()

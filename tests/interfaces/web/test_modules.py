@@ -108,16 +108,44 @@ def test_offsets_count_code_points(visit: Visit) -> None:
 
 
 def test_every_sentence_of_a_quotation_has_its_mark(visit: Visit) -> None:
-    text = "Bees dance. They do so in the dark, e.g. at noon. Steps: 1. Fly. [1]"
-    sentence = {"start": 0, "end": len(text) - 4, "citations": [1], "support": "supported"}
-    answer = {"text": text, "sentences": [sentence], "citations": [{"number": 1}]}
-    (found,) = call(visit, "text.js", "m.paragraphs(given)", answer)
-    assert [each["mark"] for each in found] == ["s1", "s1-2", "s1-3"]
-    assert found[2]["text"] == "Steps: 1. Fly."
-    assert found[1]["text"] == "They do so in the dark, e.g. at noon."
+    text = "Steps:\nBees dance.\nThey do so in the dark. [1]\nMore:\n\nIn rows. [2]"
+    spans = ((7, 18, 1), (19, 42, 1), (54, 62, 2))
+    sentences = [
+        {"start": start, "end": end, "citations": [number], "support": "supported"}
+        for start, end, number in spans
+    ]
+    answer = {"text": text, "sentences": sentences, "citations": [{"number": 1}, {"number": 2}]}
+    found = call(visit, "text.js", "m.paragraphs(given)", answer)
+    assert [[(each["text"], each["mark"], each["line"]) for each in part] for part in found] == [
+        [
+            ("Steps:", "", False),
+            ("Bees dance.", "s1", True),
+            ("They do so in the dark.", "s2", True),
+            ("More:", "", True),
+        ],
+        [("In rows.", "s3", False)],
+    ]
     asking = {"answer": answer, "citations": answer["citations"], "evidence": [], "hits": []}
-    assert call(visit, "text.js", "m.openedAt(given, 's1-3')", asking) == 0
-    assert call(visit, "text.js", "m.openedAt(given, 's2')", asking) == -1
+    assert call(visit, "text.js", "m.openedAt(given, 's2')", asking) == 0
+    assert call(visit, "text.js", "m.openedAt(given, 's3')", asking) == 1
+    assert call(visit, "text.js", "m.openedAt(given, 's4')", asking) == -1
+    assert call(visit, "text.js", "m.wordsAt(given, 's2')", asking) == "They do so in the dark."
+
+
+@pytest.mark.parametrize(
+    ("words", "span"),
+    [
+        ("… dance in (the) dark …", [6, 26]),
+        ("dance a", None),
+        ("", None),
+        ("𝄞 sing", [28, 34]),
+    ],
+)
+def test_words_are_found_whatever_their_white_space(
+    visit: Visit, words: str, span: list[int] | None
+) -> None:
+    text = "Bees\n dance\tin  (the) dark. 𝄞\nsing."
+    assert call(visit, "text.js", "m.spanOf(given[0], given[1])", [words, text]) == span
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from quoth.answering.extractive.select import Statement
 from quoth.answering.generative.sanitize import plain_footnotes, plain_quotation
 from quoth.core.types import Sentence
+from quoth.text.sentences import sentences
 
 WRAPPED = 50
 """Minimum characters of a line that was wrapped."""
@@ -22,10 +23,10 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
     """Join the statements to a text with citation markers, and locate each sentence in it.
 
     Numbers follow the order of the text; the same span has the same number. Each statement is a
-    paragraph with its marker at the end. White space inside a sentence becomes single spaces, lines
-    of lists, tables and code stay lines, and a piece of a longer sentence is shown between
-    ellipses; nothing else differs from the source. Headings are on lines of their own, in no
-    sentence.
+    paragraph of one or more sentences with its marker at the end. White space inside a sentence
+    becomes single spaces, lines of lists, tables and code stay lines, and a piece of a longer
+    sentence is shown between ellipses; nothing else differs from the source. Headings are on lines
+    of their own, in no sentence.
     """
     text = ""
     found: list[Sentence] = []
@@ -38,7 +39,10 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
             text += f"{plain_quotation(heading)}:\n" if heading else ""
         number = numbers[statement_span(statement)]
         shown = shown_text(statement)
-        found.append(Sentence(len(text), len(text) + len(shown), (number,), "supported", 1.0))
+        found += [
+            Sentence(len(text) + start, len(text) + end, (number,), "supported", 1.0)
+            for start, end in sentences(shown)
+        ]
         text += f"{shown} [{number}]"
     return text, tuple(found)
 

@@ -27,12 +27,19 @@ export function around(text, span) {
   return [cut(text, 0, span[0]), cut(text, span[0], span[1]), cut(text, span[1])];
 }
 
-/** Return the span of words in a text in code points, null where they are not in it. @param {string} words @param {string} text @returns {[number, number] | null} */
+/**
+ * Return the span of words in a text in code points, null where they are not in it; white space
+ * may differ, and so may the ellipses around a piece of a sentence.
+ * @param {string} words @param {string} text @returns {[number, number] | null}
+ */
 export function spanOf(words, text) {
-  const at = words ? text.indexOf(words) : -1;
-  if (at < 0) return null;
-  const start = lengthOf(text.slice(0, at));
-  return [start, start + lengthOf(words)];
+  const plain = words.replace(/^… | …$/g, "").trim();
+  if (!plain) return null;
+  const pattern = plain.split(/\s+/).map((each) => each.replace(/[.*+?^${}()|[\]\\\/-]/g, "\\$&")).join("\\s+");
+  const found = new RegExp(pattern).exec(text);
+  if (!found) return null;
+  const start = lengthOf(text.slice(0, found.index));
+  return [start, start + lengthOf(found[0])];
 }
 
 /** Return seconds as `1:05` or `1:02:05`. @param {number} seconds */
@@ -71,51 +78,35 @@ function countedName(unit, { label_first: first, label_last: last }, t) {
   return first === last ? t(`place.${unit}`, { [unit]: first }) : t(`place.${unit}s`, { first, last });
 }
 
-const SENTENCES = new Intl.Segmenter(undefined, { granularity: "sentence" });
-
-/** What ends no sentence: the number of a step. */
-const UNENDED = /(?:^|\s)\d{1,3}\.\s*$/;
-
-/** Return the sentences of a quotation. @param {string} text @returns {string[]} */
-function sentencesIn(text) {
-  /** @type {string[]} */
-  const found = [];
-  for (const { segment } of SENTENCES.segment(text)) {
-    const last = found.length - 1;
-    if (last >= 0 && UNENDED.test(found[last])) found[last] += segment;
-    else if (segment.trim()) found.push(segment);
-  }
-  return found.map((each) => each.trim());
-}
-
 /**
  * Split an answer into paragraphs of sentences; text that is no sentence is kept as it is.
  *
- * What the service proves as one, such as a quotation, may be several sentences: each is a piece
- * with a mark of its own, `s2` for the first and `s2-3` for the third.
+ * A sentence has its mark, `s2` for the second; `line` tells that a piece begins a new line.
  * @param {{text: string, sentences: {start: number, end: number, citations: number[], support: string}[]}} answer
  * @returns {Piece[][]}
- * @typedef {{text: string, mark: string, citations: number[], support: string, last: boolean}} Piece
+ * @typedef {{text: string, mark: string, citations: number[], support: string, line: boolean}} Piece
  */
 export function paragraphs(answer) {
   /** @type {Piece[][]} */
   const found = [[]];
+  let line = false;
+  const add = (/** @type {Omit<Piece, "line">} */ piece) => {
+    found[found.length - 1].push({ ...piece, line });
+    line = false;
+  };
   const plain = (/** @type {string} */ text) => {
     text.replace(/\s*\[\d+\]/g, "").split(/\n\s*\n/).forEach((part, at) => {
       if (at) found.push([]);
-      if (part.trim()) found[found.length - 1].push({ text: part.trim(), mark: "", citations: [], support: "", last: true });
+      line = !at && /^\s*\n/.test(part);
+      if (part.trim()) add({ text: part.trim(), mark: "", citations: [], support: "" });
+      line ||= /\n\s*$/.test(part);
     });
   };
   let at = 0;
-  answer.sentences.forEach((sentence, index) => {
-    plain(cut(answer.text, at, sentence.start));
-    const parts = sentencesIn(cut(answer.text, sentence.start, sentence.end));
-    const pieces = parts.map((text, part) => {
-      const mark = `s${index + 1}${part ? `-${part + 1}` : ""}`;
-      return { text, mark, citations: sentence.citations, support: sentence.support, last: part === parts.length - 1 };
-    });
-    found[found.length - 1].push(...pieces);
-    at = sentence.end;
+  answer.sentences.forEach(({ start, end, citations, support }, index) => {
+    plain(cut(answer.text, at, start));
+    add({ text: cut(answer.text, start, end), mark: `s${index + 1}`, citations, support });
+    at = end;
   });
   plain(cut(answer.text, at));
   return found.filter((each) => each.length);
@@ -155,15 +146,15 @@ export function passages({ answer, citations, evidence, hits }) {
  */
 export const DARK = Object.freeze({ numbers: [], words: "" });
 
-/** Return the sentence that a mark such as `s3` or `s3-2` names. @param {import("./reduce.js").Asking} asking @param {string} mark */
+/** Return the sentence that a mark such as `s3` names. @param {import("./reduce.js").Asking} asking @param {string} mark */
 export function sentenceAt(asking, mark) {
   return mark.startsWith("s") ? asking.answer?.sentences[parseInt(mark.slice(1), 10) - 1] : undefined;
 }
 
 /** Return the words of the sentence that a mark names, "" for none. @param {import("./reduce.js").Asking} asking @param {string} mark */
-export function wordsAt({ answer }, mark) {
-  const pieces = answer && mark.startsWith("s") ? paragraphs(answer).flat() : [];
-  return pieces.find((each) => each.mark === mark)?.text ?? "";
+export function wordsAt(asking, mark) {
+  const sentence = sentenceAt(asking, mark);
+  return sentence ? cut(asking.answer.text, sentence.start, sentence.end) : "";
 }
 
 /**

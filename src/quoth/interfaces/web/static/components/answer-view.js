@@ -41,7 +41,7 @@ class AnswerView extends Base {
 
   /** @param {import("../text.js").Piece[]} pieces */
   paragraph(pieces) {
-    return html`<p>${pieces.map((each) => (each.mark ? this.sentence(each) : html`${each.text} `))}</p>`;
+    return html`<p>${pieces.map((each) => html`${each.line ? "\n" : ""}${each.mark ? this.sentence(each) : `${each.text} `}`)}</p>`;
   }
 
   /** @param {import("../text.js").Piece} piece */
@@ -54,7 +54,7 @@ class AnswerView extends Base {
     const at = piece.text.length - (last.length > LONGEST_WORD ? 0 : last.length);
     const light = () => this.tell("quoth-light", { numbers: piece.citations, words: piece.text });
     const dark = () => this.tell("quoth-light", DARK);
-    const tag = piece.support === "supported" || !piece.last ? nothing : html` <em class="tag">${t(`support.${piece.support}`)}</em>`;
+    const tag = piece.support === "supported" ? nothing : html` <em class="tag">${t(`support.${piece.support}`)}</em>`;
     return html`<span id=${this.prefix + piece.mark} class="sentence ${piece.support} ${lit ? "lit" : ""} ${chosen}"
       @mouseenter=${light} @mouseleave=${dark} @focusin=${light} @focusout=${dark}>${piece.text.slice(0, at)}<span class="keep">${piece.text.slice(at)}${piece.citations.map((number) => this.marker(piece, number))}</span>${tag}</span> `;
   }

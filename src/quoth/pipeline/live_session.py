@@ -35,6 +35,7 @@ from quoth.live.queue import LookupJob, LookupQueue
 from quoth.live.segments import clean_segment, newer
 from quoth.live.session import LectureProgress, SegmentChange
 from quoth.live.windows import MAX_WORDS, LectureWindow
+from quoth.pipeline.captions import TranslatedCaptions
 from quoth.pipeline.components import Components
 from quoth.pipeline.lecture import (
     WindowLookup,
@@ -74,6 +75,7 @@ class LiveSession:
         self.store = Lectures.of(parts.catalogue)
         self.progress = LectureProgress()
         self.events = EventLog()
+        self.captions = TranslatedCaptions()
         self._early = early
         self._guess: tuple[str, tuple[str, str] | None] = ("", None)
         self.cards: dict[int, tuple[LiveCitation, ...]] = {}

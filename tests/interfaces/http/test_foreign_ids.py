@@ -159,6 +159,9 @@ CASES: dict[tuple[str, str], Case] = {
     ("post", "/v1/sessions/{session_id}/share"): Case(body={}),
     ("get", "/v1/sessions/{session_id}/citations"): Case(),
     ("get", "/v1/sessions/{session_id}/events"): Case(),
+    ("get", "/v1/sessions/{session_id}/windows/{window_index}/caption"): Case(
+        params={"language": "fr"}
+    ),
     ("get", "/v1/sessions/{session_id}/export"): Case(),
     ("get", "/v1/citations/{citation_id}"): Case(),
     ("get", "/v1/documents/{document_id}/explained"): Case(),
@@ -175,12 +178,13 @@ CASES: dict[tuple[str, str], Case] = {
 }
 UNSHARED = {
     *(("get", "/v1/sessions/{session_id}/events"), ("post", "/v1/rag/query")),
+    ("get", "/v1/sessions/{session_id}/windows/{window_index}/caption"),
     *(("get", "/v1/uploads/{upload_id}/events"), ("get", "/readyz"), ("get", "/metrics")),
     *(("patch", "/v1/documents/{document_id}"), ("post", "/v1/sessions/{session_id}/talk")),
     *(("get", f"/v1/documents/{{document_id}}/{part}") for part in ("pages/{page}/image", "media")),
 }
 """Operations that wait for a worker or for the server around the application, need a PDF, a
-recording or an uploaded file, or a session that numbers its windows otherwise."""
+recording or an uploaded file, a language model, or a session that numbers its windows otherwise."""
 ABSENT = {
     "document": "0" * 24,
     "query": "q_" + "0" * 12,
@@ -394,7 +398,7 @@ async def call(
     case = CASES[place.method, place.path]
     ids = dict(mine.ids)
     params, body = dict(case.params), filled(deepcopy(case.body), ids)
-    path = place.path.replace("{page}", "1")
+    path = place.path.replace("{page}", "1").replace("{window_index}", "0")
     if place.where == "path":
         path = path.replace(f"{{{place.name}}}", value)
     for name, kind in NAMED.items():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,9 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from quoth.interfaces.http.live_sessions import RunningSessions
 from quoth.interfaces.http.responses import to_json
+from quoth.testing import ScriptedGenerator
 from tests.support.lectures import TOPICS, spoken, write_book
 from tests.support.service_client import House, listening, served
 
@@ -218,3 +222,42 @@ def test_segments_and_events_on_one_websocket(tmp_path: Path) -> None:
             pass
         assert {"error", "accepted", "segment", "window", "citations"} <= set(names)
         assert names.count("segment") == len(TITLES)
+
+
+async def test_captions_are_translated_once_and_an_audience_has_the_open_languages(
+    tmp_path: Path,
+) -> None:
+    async with served(tmp_path / "home") as house:
+        key = await _with_book(house, tmp_path)
+        async with house.client(key) as client:
+            session = await _started(client)
+            await client.post(f"/v1/sessions/{session}/segments", json=_segments(*TITLES))
+            await client.post(f"/v1/sessions/{session}/end")
+            where = f"/v1/sessions/{session}/windows/0/caption"
+            without = await client.get(where, params={"language": "fr"})
+            assert (without.status_code, "--llm" in without.text) == (422, True)
+            engine = house.tenants.engine("ada")
+            model = ScriptedGenerator("Une ruche\n", "a une reine.")
+            engine.parts = replace(engine.parts, generator=model)
+            house.app.state.live = RunningSessions()  # as after a restart
+            made = await client.post(f"/v1/sessions/{session}/share", json={"expires_days": 1})
+            async with house.client(made.json()["token"]) as viewer:
+                assert (await viewer.get(where, params={"language": "fr"})).status_code == 404
+                both = (client.get(where, params={"language": "fr"}) for _ in range(2))
+                for found in await asyncio.gather(*both):
+                    assert found.json() == {
+                        "window_index": 0,
+                        "language": "fr",
+                        "text": "Une ruche a une reine.",
+                        "model": "scripted:script",
+                    }
+                assert (await viewer.get(where, params={"language": "fr"})).status_code == 200
+                ((instructions, spoken_text),) = model.told
+                assert "into French" in instructions.text
+                assert TOPICS["Queens"] in spoken_text.text
+                assert (await viewer.get(where, params={"language": "de"})).status_code == 404
+            for path, language, status in (
+                (where, "xx", 422),
+                (where.replace("/0/", "/9000/"), "fr", 404),
+            ):
+                assert (await client.get(path, params={"language": language})).status_code == status

@@ -84,6 +84,14 @@ def attach_the_book_alone(page: Page) -> None:
     page.locator("live-documents > details > summary").click()
 
 
+def ask_for_captions_without_a_model(page: Page) -> None:
+    """The page says why there are none, and goes on without."""
+    menu = page.get_by_label("Translated captions")
+    menu.select_option("fr")
+    expect(page.locator("live-transcript [role=alert]")).to_contain_text("none may be asked")
+    expect(menu).to_have_value("")
+
+
 def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Path) -> None:
     add_book(web, tmp_path / "book")
     with web.opened("/live", viewport={"width": 360, "height": 800}) as visit:
@@ -127,6 +135,7 @@ def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Pat
         expect(page.locator(".live-cards .card")).to_have_count(1)
         if AXE.exists():
             assert axe_violations(page) == []
+        ask_for_captions_without_a_model(page)
 
         address = shared.removeprefix(web.url).replace("#", "?view=presenter#")
         with web.opened(address) as other:

@@ -23,6 +23,7 @@ MAX_SEGMENTS = 500
 """Segments of one request."""
 MAX_DOCUMENTS = 100
 """Documents attached to a session one by one; more are a collection."""
+MAX_WINDOW = 1_000_000
 Second = Annotated[float, Field(ge=0, le=MAX_SECONDS, allow_inf_nan=False)]
 
 
@@ -73,7 +74,7 @@ class RagRequest(Body):
 
     session_id: Id
     transcript_text: Annotated[Text, Field(min_length=1, max_length=20_000)]
-    window_index: Annotated[int, Field(ge=0, le=1_000_000)]
+    window_index: Annotated[int, Field(ge=0, le=MAX_WINDOW)]
 
 
 class LectureShareRequest(Body):

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Annotated, Any
 from uuid import uuid4
 
-from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
+from fastapi import APIRouter, Path, Query, WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,6 +20,7 @@ from quoth.core.errors import InputError, NotFound, QuothError
 from quoth.core.lecture import Lecture, SpeechFormat, TranscriptSegment
 from quoth.history.lecture_export import EXPORTS, LectureFormat
 from quoth.interfaces.http.lecture_schemas import (
+    MAX_WINDOW,
     AcceptedSegments,
     FullLiveCitation,
     LectureShareRequest,
@@ -48,6 +49,7 @@ from quoth.interfaces.http.schemas import Limit, OneId, Skip, text_content
 from quoth.interfaces.http.sse import EventStream, encode_event
 from quoth.live.snippets import related_concepts, window_keywords
 from quoth.pipeline.asked_window import ask_window
+from quoth.pipeline.captions import TranslatedCaption
 from quoth.pipeline.live_session import LiveSession
 from quoth.store.lectures import Lectures
 from quoth.store.shares import NewShare, Shares
@@ -196,6 +198,31 @@ async def citation(request: Request, citation_id: OneId) -> Response:
     chunks = await asyncio.to_thread(caller.engine.parts.catalogue.chunks, [found.chunk_id])
     text = chunks[found.chunk_id].text if found.chunk_id in chunks else ""
     return ApiResponse({**to_public(found), "full_chunk_text": text})
+
+
+@router.get(
+    "/v1/sessions/{session_id}/windows/{window_index}/caption",
+    summary="Translate a window",
+    response_model=TranslatedCaption,
+)
+async def caption(
+    request: Request,
+    session_id: OneId,
+    window_index: Annotated[int, Path(ge=0, le=MAX_WINDOW)],
+    caller: Viewer,
+    language: Annotated[str, Query(pattern=r"^[a-z]{2}$")],
+) -> Response:
+    """Return what is said in a window in another language, as a language model translates it.
+
+    An audience may read the languages that a caller with a key has asked for.
+    """
+    running = await _running(request, caller, session_id)
+    if window_index >= len(running.progress.windows):
+        raise NotFound(f"This session has no window {window_index}.")
+    window = running.progress.windows[window_index]
+    opens = caller.lecture is None
+    made = running.captions.caption(running.parts, window, language=language, opens=opens)
+    return ApiResponse(await made)
 
 
 @router.get(

@@ -130,7 +130,7 @@ class LivePage extends Base {
         ${this.lost ? html`<p class="status problem" role="status">${t("live.lost")}</p>` : nothing}
         ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       </div>
-      <live-transcript .state=${this.state}></live-transcript>
+      <live-transcript .state=${this.state} .path=${this.path}></live-transcript>
       <live-panel .state=${this.state} .empty=${this.hasNoDocuments(lecture)}></live-panel>
       ${at < 0 ? nothing : html`<proof-pane modal .quoted=${!this.scopes.includes("read")} .items=${items} .at=${at}></proof-pane>`}
     </section>`;

@@ -1,4 +1,5 @@
 /** What is said, with the citations behind it; follows the newest words unless the reader scrolls. Tells `quoth-cite`. */
+import { getJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { citationsBySegment, EMPTY, paragraphsOf } from "../live.js";
@@ -7,9 +8,19 @@ import { html, nothing, repeat } from "../vendor/lit.js";
 import "./hover-tip.js";
 
 const NEAR = 48;
+const CAPTIONS = ["de", "en", "es", "fr", "it", "nl", "pt"];
+/** windows before the one that is spoken which are translated too, when captions are switched on */
+const BEHIND = 3;
 
 class LiveTranscript extends Base {
-  static properties = { state: { attribute: false }, behind: { state: true } };
+  static properties = {
+    state: { attribute: false },
+    path: { attribute: false },
+    behind: { state: true },
+    language: { state: true },
+    captions: { state: true },
+    problem: { state: true },
+  };
 
   constructor() {
     super();
@@ -18,6 +29,42 @@ class LiveTranscript extends Base {
     /** whether the reader has scrolled away from the newest words */
     this.behind = false;
     this.top = 0;
+    /** the address of the session */
+    this.path = "";
+    /** the language of the captions, none where it is empty */
+    this.language = "";
+    /** the captions by language, window and its last segment @type {Record<string, string>} */
+    this.captions = {};
+    this.first = 0;
+    this.asking = false;
+    this.names = new Intl.DisplayNames([document.documentElement.lang], { type: "language" });
+  }
+
+  /** @param {{index: number, transcriptId: string}} window */
+  key({ index, transcriptId }) {
+    return `${this.language} ${index} ${transcriptId}`;
+  }
+
+  /** @param {Event} event */
+  choose(event) {
+    this.language = /** @type {HTMLSelectElement} */ (event.target).value;
+    this.first = Math.max(0, Object.keys(this.state.windows).length - BEHIND);
+  }
+
+  /** Have the windows translated that have no caption yet, one after the other. */
+  async fetchCaptions() {
+    const missing = () => Object.values(this.state.windows)
+      .find((window) => window.index >= this.first && !(this.key(window) in this.captions));
+    this.asking = true;
+    await this.attempt(async () => {
+      for (let window = missing(); this.language && window; window = missing()) {
+        const key = this.key(window);
+        const { text } = await getJson(`${this.path}/windows/${window.index}/caption?language=${this.language}`);
+        this.captions = { ...this.captions, [key]: text };
+      }
+    });
+    this.asking = false;
+    if (this.problem) this.language = "";
   }
 
   get box() {
@@ -39,6 +86,7 @@ class LiveTranscript extends Base {
   }
 
   updated() {
+    if (this.language && !this.asking) this.fetchCaptions();
     const { box } = this;
     if (!box) return;
     if (!this.behind) box.scrollTop = box.scrollHeight;
@@ -48,16 +96,28 @@ class LiveTranscript extends Base {
   render() {
     const { segments, lecture } = this.state;
     const marks = citationsBySegment(this.state);
-    return html`<div class="row"><h2>${t("live.transcript")}</h2></div>
+    return html`<div class="row"><h2 class="grow">${t("live.transcript")}</h2>
+        <label class="soft">${t("live.captions")} <select @change=${this.choose} .value=${this.language}><option value="">${t("live.captionsOff")}</option>
+          ${CAPTIONS.map((code) => html`<option value=${code}>${this.names.of(code)}</option>`)}</select></label></div>
+      ${this.language ? html`<p class="soft" role="status">${t("live.captionsNote")}</p>` : nothing}
+      ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       <div class="transcript" role="region" tabindex="0" aria-label=${t("live.transcript")} lang=${lecture?.language ?? nothing} @scroll=${this.onScroll}>
         ${segments.length ? nothing : html`<p class="soft">${t("live.silent")}</p>`}
         ${repeat(paragraphsOf(segments), ([first]) => first.segment_id, (paragraph) => html`<p dir="auto">
           <span class="time">${clock(paragraph[0].start)}${paragraph[0].speaker ? ` · ${paragraph[0].speaker}` : nothing}</span>
           ${repeat(paragraph, (segment) => segment.segment_id, (segment) => html`<span class=${segment.final === false ? "provisional" : ""}>${segment.text}</span>${this.marks(marks.get(segment.segment_id) ?? [])} `)}
-        </p>`)}
+        </p>${this.caption(paragraph)}`)}
       </div>
       ${this.behind ? html`<button class="newest" @click=${() => { this.behind = false; }}>↓ ${t("live.newest")}</button>` : nothing}
       <hover-tip></hover-tip>`;
+  }
+
+  /** What a paragraph says in the language of the captions. @param {import("../live.js").Segment[]} paragraph */
+  caption(paragraph) {
+    const ids = new Set(paragraph.map(({ segment_id: id }) => id));
+    const texts = this.language ? Object.values(this.state.windows)
+      .filter(({ transcriptId }) => ids.has(transcriptId)).map((window) => this.captions[this.key(window)]) : [];
+    return texts.some(Boolean) ? html`<p class="caption soft" lang=${this.language} dir="auto">${texts.join(" ")}</p>` : nothing;
   }
 
   /** @param {any[]} citations */

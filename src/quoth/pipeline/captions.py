@@ -77,7 +77,7 @@ async def _translate(parts: Components, window: LectureWindow, language: str) ->
     if allowed.reader is None:
         raise InputError(
             "Captions are translated by a language model, and none may be asked here. Start the "
-            "service with --llm, and look at the privacy settings."
+            "service with one (QUOTH_GENERATOR), and look at the privacy settings."
         )
     meter = UsageMeter()
     model = MeteredGenerator(allowed.reader, meter, stage="translate")

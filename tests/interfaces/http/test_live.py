@@ -235,7 +235,7 @@ async def test_captions_are_translated_once_and_an_audience_has_the_open_languag
             await client.post(f"/v1/sessions/{session}/end")
             where = f"/v1/sessions/{session}/windows/0/caption"
             without = await client.get(where, params={"language": "fr"})
-            assert (without.status_code, "--llm" in without.text) == (422, True)
+            assert (without.status_code, "QUOTH_GENERATOR" in without.text) == (422, True)
             engine = house.tenants.engine("ada")
             model = ScriptedGenerator("Une ruche\n", "a une reine.")
             engine.parts = replace(engine.parts, generator=model)

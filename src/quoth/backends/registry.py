@@ -11,7 +11,16 @@ from typing import Any, Literal
 from quoth.core.errors import ConfigError, MissingExtra
 from quoth.core.extras import is_installed
 
-Part = Literal["embedder", "store", "reranker", "generator", "judge", "transcriber", "moderator"]
+Part = Literal[
+    "embedder",
+    "store",
+    "reranker",
+    "generator",
+    "judge",
+    "transcriber",
+    "moderator",
+    "page_embedder",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +90,7 @@ BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
         "rules": Backend("moderation.words", "WordModerator"),
         "openai": Backend("moderation.openai", "OpenAIModerator", "remote", ("httpx2",)),
     },
+    "page_embedder": {"onnx": Backend("page_embedders.onnx", "OnnxPageEmbedder")},
     "transcriber": {
         "whisper": Backend(
             "transcribers.whisper", "WhisperTranscriber", "speech", ("faster_whisper",)

@@ -48,6 +48,8 @@ def part_states(settings: Settings) -> list[PartState]:
         _state("reranker", rerankers, settings, _reranker),
         _state("generator", settings.generator or chosen.generator, settings, _generator),
     ]
+    if settings.page_embedder not in (None, "none"):
+        states.append(_state("page_embedder", settings.page_embedder, settings, _pages))
     if settings.moderation.strip() != "off":
         states.append(_state("moderator", settings.moderation, settings, _moderator))
     return states
@@ -129,6 +131,13 @@ def _reranker(settings: Settings) -> list[RemotePart]:
             require("reranker", name)
         find_folder(name, models=settings.models)
     return sent
+
+
+def _pages(settings: Settings) -> list[RemotePart]:
+    from quoth.backends.page_embedders.registry import page_model_folder
+
+    page_model_folder(settings)
+    return []
 
 
 def _moderator(settings: Settings) -> list[RemotePart]:

@@ -10,6 +10,7 @@ from quoth.backends.embedders.registry import DEFAULT_EMBEDDER as DEFAULT_EMBEDD
 from quoth.backends.embedders.registry import with_embedder as with_embedder
 from quoth.backends.generators.limited import open_models
 from quoth.backends.moderation.registry import open_moderator
+from quoth.backends.page_embedders.registry import open_page_embedder
 from quoth.backends.s3 import open_files
 from quoth.backends.states import PartState, check_parts, part_states, profile_settings
 from quoth.backends.transcribers.microphone import open_microphone as open_microphone
@@ -31,6 +32,7 @@ from quoth.bootstrap.tenant import EmbedderPool, ProcessResources, tenant_compon
 from quoth.bootstrap.tenant import IndexPool as IndexPool
 from quoth.core.crash_test import crash_hook
 from quoth.core.errors import ConfigError, InputError
+from quoth.core.page_images import PageEmbedder
 from quoth.core.plan import PROFILES, make_plan
 from quoth.core.protocols import EntailmentModel, Generator
 from quoth.core.remote_parts import RemotePart
@@ -71,9 +73,9 @@ async def open_tenants(
     async with AsyncExitStack() as closing:
         embedder = open_embedder(settings, progress=progress)
         sentences = open_sentence_embedder(settings, embedder, progress=progress)
+        asked = CachedEmbedder(embedder)
         for each in filter(None, (embedder, sentences)):
             closing.push_async_callback(close_embedder, each)
-        asked = CachedEmbedder(embedder)
         breakers = [asked.breaker]
         generator, small, named = open_models(settings, breakers=breakers)
         judge, moderator = open_judge(settings, generator), open_moderator(settings)
@@ -102,6 +104,7 @@ async def open_tenants(
             breakers=tuple(breakers),
             rerankers=rerankers,
             space=space,
+            page_embedder=_open_page_embedder(settings, closing),
             prompts=prompts,
             about=about,
             observe=observe,
@@ -117,6 +120,13 @@ async def open_tenants(
 
         closing.callback(shared.close_indexes)
         yield Tenants(settings, database=database, open_tenant=open_tenant)
+
+
+def _open_page_embedder(settings: Settings, closing: AsyncExitStack) -> PageEmbedder | None:
+    opened = open_page_embedder(settings)
+    if opened is not None:
+        closing.push_async_callback(close_embedder, opened)
+    return opened
 
 
 async def _open_processes(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from quoth.backends.embedders import registry
 from quoth.backends.embedders.registry import DEFAULT_EMBEDDER
+from quoth.core.page_images import PageEmbedder
 from quoth.core.plan import profile
 from quoth.core.protocols import ClosesAsync, Embedder
 from quoth.core.settings import Settings
@@ -41,7 +42,7 @@ def open_sentence_embedder(
     return open_embedder(own, progress=progress)
 
 
-async def close_embedder(embedder: Embedder) -> None:
+async def close_embedder(embedder: Embedder | PageEmbedder) -> None:
     """Close an embedder's connections, threads and memory."""
     if isinstance(embedder, ClosesAsync):
         await embedder.aclose()

@@ -21,6 +21,7 @@ from quoth.bootstrap.embedding import (
 )
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.object_folder import ObjectFolder
+from quoth.core.page_images import PageEmbedder, PagePictures
 from quoth.core.prices import LatencyEstimator
 from quoth.core.protocols import (
     Embedder,
@@ -43,6 +44,8 @@ from quoth.pipeline.components import (
     OutlineCache,
     embedding_fingerprint,
 )
+from quoth.pipeline.page_pictures import DocumentPictures
+from quoth.store.blobs import Blobs
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import Database, connect
 from quoth.store.ingest_jobs import Jobs
@@ -74,6 +77,7 @@ class ProcessResources:
     breakers: tuple[CircuitBreaker, ...]
     rerankers: Rerankers | None
     space: TokenSpace | None
+    page_embedder: PageEmbedder | None
     prompts: Mapping[str, Prompt]
     about: str
     observe: Observe
@@ -193,13 +197,7 @@ def tenant_components(
         kept_in = store if settings.token_vectors else None
         guarded = shared.rerankers.over(vectors, store=kept_in, limit_s=limit_s)
     catalogue = Catalogue(database, tenant=settings.tenant)
-    embedder = shared.embedder
-    indexes = IndexPool(
-        settings,
-        dimension=embedder.dimension,
-        sparse=embedder if isinstance(embedder, SparseEmbedder) and embedder.has_sparse else None,
-        on_operation=database.on_operation,
-    )
+    indexes = _open_indexes(settings, shared, catalogue)
     shared.indexes.add(indexes)
     return Components(
         settings=settings,
@@ -217,6 +215,7 @@ def tenant_components(
         shared_tables=indexes.tables,
         readers=shared.readers,
         pages=shared.pages,
+        page_embedder=shared.page_embedder,
         reranker=guarded,
         tokens=kept,
         rerank_tokens=() if guarded is None else guarded.token_stores,
@@ -235,6 +234,19 @@ def tenant_components(
     )
 
 
+def _open_indexes(settings: Settings, shared: ProcessResources, catalogue: Catalogue) -> IndexPool:
+    embedder = shared.embedder
+    blobs = Blobs(settings.home, tenant=settings.tenant, shared=shared.files)
+    return IndexPool(
+        settings,
+        dimension=embedder.dimension,
+        sparse=embedder if isinstance(embedder, SparseEmbedder) and embedder.has_sparse else None,
+        on_operation=catalogue.database.on_operation,
+        pages=shared.page_embedder,
+        pictures=DocumentPictures(catalogue, blobs, shared.pages),
+    )
+
+
 class IndexPool:
     """Indexes of one tenant, each opened on first use and shared."""
 
@@ -245,11 +257,15 @@ class IndexPool:
         dimension: int,
         on_operation: Callable[[str], None],
         sparse: SparseEmbedder | None = None,
+        pages: PageEmbedder | None = None,
+        pictures: PagePictures | None = None,
     ) -> None:
         self._place = store_place(
             settings, folder=index_folder(settings), dimension=dimension, connect=connect
         )
         self._sparse = sparse
+        self._pages = pages
+        self._pictures = pictures
         self._on_operation = on_operation
         self._open: dict[str, Index] = {}
 
@@ -257,7 +273,11 @@ class IndexPool:
         """Return the index of a table."""
         if table not in self._open:
             self._open[table] = self._place.open(
-                table, on_operation=self._on_operation, sparse=self._sparse
+                table,
+                on_operation=self._on_operation,
+                sparse=self._sparse,
+                pages=self._pages,
+                pictures=self._pictures,
             )
         return self._open[table]
 

@@ -56,6 +56,9 @@ class Plan:
     sparse_weight: float = 0.2
     """Weight of the list by lexical weights, where the embedder gives them (BGE-M3); the two other
     lists share the rest. It follows the model's paper and was not measured."""
+    page_weight: float = 0.2
+    """Weight of the list by pictures of pages, where a model for them is set; the other lists share
+    the rest. It was not measured."""
     rrf_k: int = 60
     rerank_pool: int = 30
     """Candidates kept after fusion for reranking and diversity."""
@@ -225,6 +228,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "candidates_per_leg": (1, 1000),
     "dense_weight": (0, 1),
     "sparse_weight": (0, 1),
+    "page_weight": (0, 1),
     "rrf_k": (1, 1000),
     "rerank_pool": (1, 2000),
     "final_k": (1, 100),

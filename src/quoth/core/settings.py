@@ -101,6 +101,9 @@ class Settings(BaseSettings):
     list in ``moderation_words``), openai[:MODEL][@ADDRESS], or several separated by commas."""
     moderation_words: Path | None = None
     """A file with the words and phrases that the moderation by rules flags, one on each line."""
+    page_embedder: str | None = None
+    """A model for pictures of pages (CLIP or SigLIP): a folder with its ONNX files, by path or by
+    its name in the models folder; none or None for none."""
     rerank_seconds: float = Field(default=2, gt=0, le=3600)
     """Time limit of one reranker call; after it the passages keep the order of the search."""
     judge: str | None = None

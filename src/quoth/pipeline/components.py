@@ -15,6 +15,7 @@ from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import ConfigError, IndexMismatch, InputError
 from quoth.core.object_folder import ObjectFolder
 from quoth.core.outline import CollectionOutline
+from quoth.core.page_images import PageEmbedder
 from quoth.core.prices import LatencyEstimator
 from quoth.core.protocols import (
     Embedder,
@@ -155,6 +156,8 @@ class Components:
     outlines: OutlineCache
     shared_tables: Callable[[], Mapping[str, float]] = dict
     """The tables of an index on shared storage, and when each was last written to."""
+    page_embedder: PageEmbedder | None = None
+    """What compares the question with pictures of pages."""
     sentences: Embedder | None = None
     """What embeds the sentences of passages and answers where ``embedder`` is on a server."""
     embedder_setting: str = ""

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
-from quoth.core.errors import EmbeddingError, IndexMismatch, QuothError
+from quoth.core.errors import ConfigError, EmbeddingError, IndexMismatch, QuothError
 from quoth.core.protocols import Generator
 from quoth.pipeline.commit import (
     EMBED_CHUNKS,
@@ -50,7 +50,7 @@ class Health:
 
 async def health_check(parts: Components, collection: Collection | None) -> Health:
     """Check the data directory, model, catalogue and index without changing anything."""
-    checks = [_home(parts), await _model(parts), *_models_respond(parts)]
+    checks = [_home(parts), await _model(parts), *await _pages(parts), *_models_respond(parts)]
     checks += [*_sends(parts), *_breakers_open(parts)]
     if collection is None:
         name = parts.settings.collection
@@ -85,6 +85,20 @@ async def _model(parts: Components) -> Check:
     ok = vectors.shape == (1, embedder.dimension)
     found = f"{embedder.name}, {embedder.dimension} dimensions, revision {embedder.revision[:12]}"
     return Check("model", ok, found, None if ok else advice)
+
+
+async def _pages(parts: Components) -> list[Check]:
+    """Check the model for pictures of pages, where there is one."""
+    if (embedder := parts.page_embedder) is None:
+        return []
+    advice = "Name another model with --page-embedder, or none."
+    try:
+        vector = await embedder.embed_query("Is the model there?")
+    except (EmbeddingError, ConfigError) as error:
+        return [Check("pages", False, str(error), advice)]
+    revision = await asyncio.to_thread(lambda: embedder.revision)
+    found = f"{embedder.name} looks at pages, {vector.size} dimensions, revision {revision[:12]}"
+    return [Check("pages", True, found)]
 
 
 def _models_respond(parts: Components) -> list[Check]:

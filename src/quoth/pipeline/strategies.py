@@ -32,7 +32,14 @@ from quoth.query.keywords import (
 from quoth.retrieval.fusion import lift
 from quoth.retrieval.passages import maximal_marginal_relevance
 from quoth.retrieval.rerank import RERANK, mix, rerank, spread
-from quoth.retrieval.search import RetrieverResults, embed_variants, fuse, merge, search
+from quoth.retrieval.search import (
+    RetrieverResults,
+    embed_for_pages,
+    embed_variants,
+    fuse,
+    merge,
+    search,
+)
 from quoth.retrieval.summary_lookup import coverage_sample, named_parts
 from quoth.store.rows import Collection
 
@@ -99,6 +106,7 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     parts, plan, trace = context.parts, context.plan, context.trace
     variants = (*_query_variants(query, plan), *await _expand(context, query))
     wordings = await embed_variants(variants, encoded, plan, embedder=parts.embedder, trace=trace)
+    wordings = await embed_for_pages(wordings, plan, embedder=parts.page_embedder, trace=trace)
     found = await search(
         wordings,
         plan,
@@ -304,8 +312,9 @@ def _joint_scores(ranked: Sequence[RankedList], plan: Plan) -> dict[str, float]:
     keyword = chain.from_iterable(ranking.legs.keyword for ranking in ranked)
     semantic = chain.from_iterable(ranking.legs.semantic for ranking in ranked)
     sparse = chain.from_iterable(ranking.legs.sparse for ranking in ranked)
+    pages = chain.from_iterable(ranking.legs.pages for ranking in ranked)
     legs = RetrieverResults(
-        *(sorted(leg, key=lambda hit: -hit[1]) for leg in (keyword, semantic, sparse))
+        *(sorted(leg, key=lambda hit: -hit[1]) for leg in (keyword, semantic, sparse, pages))
     )
     fused = {each.chunk_id: each.score for each in fuse(legs, plan)}
     pool = [each for ranking in ranked for each in ranking.pool]

@@ -16,6 +16,7 @@ from quoth.core.types import (
 KEYWORD = "keyword"
 SEMANTIC = "semantic"
 SPARSE = "sparse"
+PAGES = "pages"
 
 FULL_SPREAD = 0.05
 """Cosine difference of the first and the last of `FULL_LIST` hits, from which vector search keeps
@@ -44,7 +45,11 @@ def reciprocal_rank_fusion(
 
 
 def convex_combination(
-    rankings: Rankings, *, dense_weight: float, sparse_weight: float = 0.0
+    rankings: Rankings,
+    *,
+    dense_weight: float,
+    sparse_weight: float = 0.0,
+    page_weight: float = 0.0,
 ) -> list[Candidate]:
     """Mix the retrievers' normalized scores by weight (Bruch et al., TOIS 2023); returns 0 to 1.
 
@@ -52,17 +57,20 @@ def convex_combination(
     narrow band of them; BM25 scores, which have a meaningful zero, are divided by the best. A chunk
     that a retriever did not find has 0 there. ``dense_weight`` is the weight of vector search, of
     which it loses the part that its cosines do not separate (`score_separation`). ``sparse_weight``
-    is the share of the list by lexical weights, where there is one; the others have the rest. Equal
-    scores are ordered by chunk id.
+    and ``page_weight`` are the shares of the lists by lexical weights and by pictures of pages,
+    where there are any; the others have the rest. Equal scores are ordered by chunk id.
     """
     trusted = dense_weight * score_separation(rankings.get(SEMANTIC, ()))
     share = trusted / (1.0 - dense_weight + trusted) if trusted > 0 else 0.0
     sparse = sparse_weight if rankings.get(SPARSE) else 0.0
+    pages = page_weight if rankings.get(PAGES) else 0.0
+    texts = max(0.0, 1.0 - sparse - pages)
     sums: dict[str, float] = {}
     for leg, weight, low in (
-        (SEMANTIC, (1.0 - sparse) * share, _last(rankings.get(SEMANTIC, ()))),
-        (KEYWORD, (1.0 - sparse) * (1.0 - share), 0.0),
+        (SEMANTIC, texts * share, _last(rankings.get(SEMANTIC, ()))),
+        (KEYWORD, texts * (1.0 - share), 0.0),
         (SPARSE, sparse, 0.0),
+        (PAGES, pages, _last(rankings.get(PAGES, ()))),
     ):
         for chunk_id, score in _spread(rankings.get(leg, ()), low=low):
             sums[chunk_id] = sums.get(chunk_id, 0.0) + weight * score

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from quoth.core.errors import OutOfTime, RetrievalError
+from quoth.core.page_images import PageEmbedder, PageIndex
 from quoth.core.plan import Plan
 from quoth.core.protocols import (
     Embedder,
@@ -32,20 +33,28 @@ from quoth.retrieval.fusion import (
 
 
 class Wording(NamedTuple):
-    """A query variant with its unit vector and lexical weights, None where it has none."""
+    """A query variant with its unit vector and lexical weights, None where it has none.
+
+    ``page`` is its vector among pictures of pages.
+    """
 
     variant: Variant
     vector: Matrix | None
     sparse: SparseWeights | None = None
+    page: Matrix | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RetrieverResults:
-    """Results of one query variant by retriever, best first; ``sparse`` by lexical weights."""
+    """Results of one query variant by retriever, best first.
+
+    ``sparse`` are those by lexical weights, ``pages`` by pictures of pages.
+    """
 
     keyword: list[Scored] = field(default_factory=list)
     semantic: list[Scored] = field(default_factory=list)
     sparse: list[Scored] = field(default_factory=list)
+    pages: list[Scored] = field(default_factory=list)
 
 
 async def encode_query(text: str, *, embedder: Embedder, trace: Trace) -> EncodedQuery | None:
@@ -86,6 +95,19 @@ async def embed_variants(
         Wording(variant, vectors.get(variant.text), sparse.get(variant.text))
         for variant in variants
     ]
+
+
+async def embed_for_pages(
+    wordings: Sequence[Wording], plan: Plan, *, embedder: PageEmbedder | None, trace: Trace
+) -> list[Wording]:
+    """Give the query, which is the first wording, its vector among pictures of pages."""
+    first, *rest = wordings
+    if embedder is None or plan.mode != "hybrid" or plan.page_weight == 0:
+        return list(wordings)
+    vector = await trace.attempt(
+        "pages", embedder.embed_query(first.variant.text), otherwise=None, fallback="texts alone"
+    )
+    return [first._replace(page=vector), *rest]
 
 
 async def search(
@@ -130,7 +152,7 @@ async def _search_wording(
     trace: Trace,
 ) -> RetrieverResults | None:
     """Search one variant; None if both retrievers failed, or one did and the other is empty."""
-    variant, vector, weights = wording
+    variant, vector, weights, page = wording
     filters, limit = (*plan.filters, *variant.filters), plan.candidates_per_leg
 
     async def semantic() -> list[Scored] | None:
@@ -166,10 +188,20 @@ async def _search_wording(
             fallback="keyword and semantic",
         )
 
-    dense, lexical, weighted = await asyncio.gather(semantic(), keyword(), sparse())
+    async def pages() -> list[Scored]:
+        if page is None or not isinstance(index, PageIndex):
+            return []
+        return await trace.attempt(
+            "pages",
+            index.match_pages(page, limit=limit, filters=filters),
+            otherwise=[],
+            fallback="texts alone",
+        )
+
+    dense, lexical, weighted, seen = await asyncio.gather(semantic(), keyword(), sparse(), pages())
     if (dense is None and not lexical) or (lexical is None and not dense):
         return None
-    return RetrieverResults(lexical or [], dense or [], weighted)
+    return RetrieverResults(lexical or [], dense or [], weighted, seen)
 
 
 def merge(
@@ -187,6 +219,8 @@ def fuse(results: RetrieverResults, plan: Plan) -> list[Candidate]:
     rankings = {"keyword": results.keyword, "semantic": results.semantic}
     if results.sparse:
         rankings["sparse"] = results.sparse
+    if results.pages:
+        rankings["pages"] = results.pages
     if plan.mode == "keyword":
         return passthrough(rankings, leg="keyword", kind="bm25")
     if plan.mode == "semantic":
@@ -194,5 +228,8 @@ def fuse(results: RetrieverResults, plan: Plan) -> list[Candidate]:
     if plan.fusion == "rrf":
         return reciprocal_rank_fusion(rankings, k=plan.rrf_k)
     return convex_combination(
-        rankings, dense_weight=plan.dense_weight, sparse_weight=plan.sparse_weight
+        rankings,
+        dense_weight=plan.dense_weight,
+        sparse_weight=plan.sparse_weight,
+        page_weight=plan.page_weight,
     )

@@ -68,6 +68,17 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
                         found[row.id] = document_from_row(row, collection=collection.name)
         return found
 
+    def source_of_document(self, document_id: str) -> str | None:
+        """Return the source of a document, also of one that is being added."""
+        with self.reading() as connection:
+            for table, key in ((documents, documents.c.id), (jobs, jobs.c.document_id)):
+                statement = select(table.c.source).where(
+                    table.c.tenant == self.tenant, key == document_id
+                )
+                if (found := connection.execute(statement).first()) is not None:
+                    return str(found.source)
+        return None
+
     def added_since(self, collection: Collection, when: str) -> list[str]:
         """Return the titles of the documents that were added or replaced since this time."""
         statement = select(documents.c.title).where(

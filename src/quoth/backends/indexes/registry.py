@@ -15,6 +15,7 @@ from quoth.backends.indexes.vector_store import Connect, StoreAccess
 from quoth.backends.registry import backend, require
 from quoth.backends.s3 import S3Access, S3Folder, checked_address
 from quoth.core.errors import ConfigError
+from quoth.core.page_images import PageEmbedder, PagePictures
 from quoth.core.plan import profile
 from quoth.core.protocols import Index, SparseEmbedder
 
@@ -58,20 +59,34 @@ class StorePlace:
         *,
         on_operation: Callable[[str], None],
         sparse: SparseEmbedder | None = None,
+        pages: PageEmbedder | None = None,
+        pictures: PagePictures | None = None,
     ) -> Index:
         """Open the index of a table; nothing is connected or made before it is needed.
 
-        ``sparse`` is an embedder whose lexical weights are kept beside the index.
+        ``sparse`` is an embedder whose lexical weights are kept beside the index, ``pages`` one
+        for the pages of documents, which ``pictures`` draws.
         """
         access = replace(self.access, table=table)
         index = self._open(access, on_operation)
-        if sparse is None:
+        connect, file = self._database(access, "pages")
+        seen = pages is not None or (file is not None and file.exists())
+        if sparse is None and not seen:
             return index
-        from quoth.backends.indexes.sparse import IndexWithSparse, SqlSparse
+        from quoth.backends.indexes.beside import IndexWithLists
+        from quoth.backends.indexes.page_vectors import PageList, SqlPageVectors
+        from quoth.backends.indexes.sparse import SparseList, SqlSparse
 
-        connect, file = self._database(access, "sparse")
-        weights = SqlSparse(connect, table=table, file=file)
-        return IndexWithSparse(index, weights, embedder=sparse, folder=access.folder, table=table)
+        page_list = weights = None
+        if seen:
+            rows = SqlPageVectors(connect, table=table, file=file)
+            page_list = PageList(rows, embedder=pages, pictures=pictures)
+        if sparse is not None:
+            connect, file = self._database(access, "sparse")
+            weights = SparseList(SqlSparse(connect, table=table, file=file), embedder=sparse)
+        return IndexWithLists(
+            index, folder=access.folder, table=table, sparse=weights, pages=page_list
+        )
 
     def tables(self) -> dict[str, float]:
         """Return the tenant's tables in a bucket, and when each was last written to.

@@ -8,11 +8,10 @@ server that holds the keyword index.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from heapq import nlargest
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import (
     Column,
@@ -27,7 +26,6 @@ from sqlalchemy import (
     insert,
     select,
 )
-from sqlalchemy.exc import SQLAlchemyError
 
 from quoth.backends.indexes.rows import IndexRow, index_row
 from quoth.backends.indexes.sql import filter_values, where
@@ -35,16 +33,11 @@ from quoth.backends.indexes.sql_rows import KEY, SqlRows
 from quoth.backends.indexes.vector_store import (
     BATCH_ROWS,
     Condition,
-    conditions_of,
     in_batches,
     storable,
 )
-from quoth.backends.indexes.writer_lock import writer_lock
-from quoth.core.errors import RetrievalError
-from quoth.core.protocols import Index, Matrix, SparseEmbedder, SparseWeights
-from quoth.core.types import Chunk, Filter, Scored
-
-T = TypeVar("T")
+from quoth.core.protocols import SparseEmbedder, SparseWeights
+from quoth.core.types import Chunk, Scored
 
 
 class SqlSparse(SqlRows):
@@ -103,113 +96,18 @@ class SqlSparse(SqlRows):
             connection.execute(delete(self._chunks).where(self._chunks.c.row.in_(part)))
 
 
-class IndexWithSparse:
-    """An index and the lexical weights of its chunks; an `Index` and a `SparseIndex`.
+class SparseList:
+    """The lexical weights that an embedder gives, beside the chunks of an index."""
 
-    Weights are written after the chunks and deleted before them, so that what a crash leaves
-    belongs to a document that the index knows, and reconciliation removes both.
-    """
+    kind = "sparse"
 
-    def __init__(
-        self, index: Index, sparse: SqlSparse, *, embedder: SparseEmbedder, folder: Path, table: str
-    ) -> None:
-        self._index = index
-        self._sparse = sparse
+    def __init__(self, rows: SqlSparse, *, embedder: SparseEmbedder) -> None:
+        self.rows = rows
         self._embedder = embedder
-        self._folder = folder
-        self._table = f"{table}.sparse"
 
-    async def upsert(self, chunks: Sequence[Chunk], *, vectors: Matrix) -> None:
-        """Write chunks with their vectors and weights; writing a chunk again replaces it."""
-        if not chunks:
-            return
-        await self._index.upsert(chunks, vectors=vectors)
+    async def prepare(self, chunks: Sequence[Chunk]) -> Callable[[], None]:
+        """Weigh the tokens of chunks; return what writes the weights."""
         texts = [chunk.indexed for chunk in chunks]
         weights = await self._embedder.embed_sparse(texts, role="document")
-
-        def write() -> None:
-            rows = [index_row(chunk, clean=storable) for chunk in chunks]
-            self._sparse.upsert(rows, weights=weights)
-
-        async with writer_lock(self._folder, self._table):
-            await self._run(write)
-
-    async def delete(self, document_ids: Sequence[str]) -> None:
-        """Remove every chunk of the documents."""
-        there = await self._run(self._sparse.exists)
-        if document_ids and there:
-            ids = [storable(each) for each in document_ids]
-            async with writer_lock(self._folder, self._table):
-                await self._run(lambda: self._sparse.delete(ids))
-        await self._index.delete(document_ids)
-
-    async def drop(self) -> None:
-        """Remove everything."""
-        await self._run(self._sparse.drop)
-        await self._index.drop()
-
-    async def match_sparse(
-        self, weights: SparseWeights, *, limit: int, filters: Sequence[Filter] = ()
-    ) -> list[Scored]:
-        """Rank chunks by the tokens that they share with the query; raises RetrievalError."""
-        if not await self._run(self._sparse.exists):
-            raise RetrievalError(
-                "The index has no lexical weights of this embedder. Make them with: quoth reindex"
-            )
-        conditions = conditions_of(filters)
-        return await self._run(
-            lambda: self._sparse.match(weights, limit=limit, conditions=conditions)
-        )
-
-    async def nearest(
-        self, vector: Matrix, *, limit: int, filters: Sequence[Filter] = ()
-    ) -> list[Scored]:
-        """Rank chunks by cosine, best first, among those that pass every filter."""
-        return await self._index.nearest(vector, limit=limit, filters=filters)
-
-    async def match(
-        self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
-    ) -> list[Scored]:
-        """Rank chunks by BM25, best first."""
-        return await self._index.match(text, languages=languages, limit=limit, filters=filters)
-
-    async def vectors(
-        self, chunk_ids: Sequence[str], *, exact: bool = False
-    ) -> Mapping[str, Matrix]:
-        """Return the stored vectors of the chunks that exist."""
-        return await self._index.vectors(chunk_ids, exact=exact)
-
-    async def document_ids(self) -> Mapping[str, int]:
-        """Return the number of chunks per document."""
-        return await self._index.document_ids()
-
-    async def count(self) -> int:
-        """Return the number of searchable chunks."""
-        return await self._index.count()
-
-    async def optimize(self) -> None:
-        """Make recent writes cheap to search."""
-        await self._index.optimize()
-
-    async def needs_build(self) -> bool:
-        """Return whether `build` would pay at this size."""
-        return await self._index.needs_build()
-
-    async def build(self) -> bool:
-        """Build the vector index if large enough."""
-        return await self._index.build()
-
-    def close(self) -> None:
-        """Close files and free memory."""
-        self._sparse.close()
-        self._index.close()
-
-    async def _run(self, work: Callable[[], T]) -> T:
-        try:
-            return await asyncio.to_thread(work)
-        except (SQLAlchemyError, OSError) as error:
-            first = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
-            raise RetrievalError(
-                f"The lexical weights cannot be used: {first}. If this goes on, run: quoth reindex",
-                retryable=True,
-            ) from error
+        rows = [index_row(chunk, clean=storable) for chunk in chunks]
+        return lambda: self.rows.upsert(rows, weights=weights)

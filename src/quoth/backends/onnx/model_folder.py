@@ -158,18 +158,18 @@ def model_file(folder: Path) -> Path:
 def _stamp(model: Path) -> str:
     return " ".join(
         f"{path.name}:{path.stat().st_size}:{path.stat().st_mtime_ns}"
-        for path in _content_files(model)
+        for path in content_files(model)
     )
 
 
-def _content_files(model: Path) -> list[Path]:
+def content_files(model: Path) -> list[Path]:
     """Return the model file, and the files next to it with its external tensors."""
     return [model, *sorted(model.parent.glob(f"{model.name}[._]data*"))]
 
 
 def _foreign_card(folder: Path, *, model: Path, stamp: str) -> ModelCard:
     digest = hashlib.sha256()
-    for path in (*_content_files(model), folder / "tokenizer.json"):
+    for path in (*content_files(model), folder / "tokenizer.json"):
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
     config = read_json(folder / "config.json")

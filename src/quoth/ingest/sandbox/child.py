@@ -69,14 +69,7 @@ def main() -> None:
 
 def respond(request: Json) -> Json:
     """Do what a request names with its file; that a document cannot be read is an answer, too."""
-    tasks = {
-        "read": _read,
-        "draw": _draw,
-        "mark": _mark,
-        "links": _links,
-        "transcribe": _transcribe,
-    }
-    task = tasks[request.get("task", "read")]
+    task = TASKS[request.get("task", "read")]
     try:
         return task(Path(request["path"]), request)
     except DocumentError as error:
@@ -98,6 +91,16 @@ def _draw(path: Path, request: Json) -> Json:
 
     drawn = draw_page(path, page=request["page"], width=request["width"])
     return {"png": b64encode(drawn).decode()}
+
+
+def _pixels(path: Path, request: Json) -> Json:
+    """Draw a page of the file in the shape that a model wants."""
+    from quoth.core.page_images import PictureShape
+    from quoth.ingest.readers.pdf.page_image import draw_pixels
+
+    shape = decode_json(PictureShape, request["shape"])
+    drawn = draw_pixels(path, page=request["page"], shape=shape)
+    return {"pixels": b64encode(drawn).decode()}
 
 
 def _mark(path: Path, request: Json) -> Json:
@@ -125,6 +128,7 @@ def _transcribe(path: Path, request: Json) -> Json:
 TASKS = {
     "read": _read,
     "draw": _draw,
+    "pixels": _pixels,
     "mark": _mark,
     "links": _links,
     "transcribe": _transcribe,

@@ -27,6 +27,7 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, get_args
 
 from quoth.core.errors import ConfigError, DocumentCode, DocumentError
+from quoth.core.page_images import PictureShape
 from quoth.core.types import Json, ParsedDocument
 from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.ingest.readers.page_links import PageLinks
@@ -367,6 +368,18 @@ class PdfPages:
     async def draw(self, path: Path, *, page: int, width: int) -> bytes:
         """Return a page, counted from 1, as PNG of this width in pixels."""
         return await self._pool.run("draw", path, decode=_png, page=page, width=width)
+
+    async def pixels(self, path: Path, *, page: int, shape: PictureShape) -> bytes:
+        """Return a page's pixels in a shape, a byte each of red, green and blue."""
+
+        def decode(answer: Json) -> bytes:
+            found = b64decode(answer["pixels"], validate=True)
+            if len(found) != 3 * shape.width * shape.height:
+                raise ValueError("another number of pixels than was asked for")
+            return found
+
+        sent = asdict(shape)
+        return await self._pool.run("pixels", path, decode=decode, page=page, shape=sent)
 
     async def mark(self, path: Path, lines: Sequence[MarkedLine]) -> list[PageMarks]:
         """Return the marks of lines, by page."""

@@ -62,7 +62,7 @@ from quoth.interfaces.cli.tune import tune
 FLAGS = ("--json", "--quiet", "-q")
 VALUED = (
     *("--home", "--collection", "--profile", "--embedder", "--store", "--reranker"),
-    "--small-llm",
+    *("--small-llm", "--page-embedder"),
 )
 
 
@@ -128,6 +128,9 @@ def start(  # noqa: PLR0913 - one for each global option
         str | None,
         typer.Option(help="Small language model that reads and rewords queries, or none."),
     ] = None,
+    page_embedder: Annotated[
+        str | None, typer.Option(help="Folder of a CLIP or SigLIP model for pictures of pages.")
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Machine output on stdout, all else on stderr.")
     ] = False,
@@ -153,6 +156,7 @@ def start(  # noqa: PLR0913 - one for each global option
                 "embedder": embedder,
                 "reranker": reranker,
                 "small_llm": small_llm,
+                "page_embedder": page_embedder,
                 "store": store,
             }
         )

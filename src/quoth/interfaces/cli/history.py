@@ -132,7 +132,7 @@ def write(output: Path, text: str) -> None:
 
 FIRST = 20
 """Candidates that a person is shown."""
-RANKINGS = ("keyword", "semantic", "sparse", "fused", "rerank")
+RANKINGS = ("keyword", "semantic", "sparse", "pages", "fused", "rerank")
 """Where a candidate has a place, in the order in which the places came about."""
 
 

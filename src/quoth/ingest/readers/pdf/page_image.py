@@ -8,8 +8,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pypdfium2 as pdfium2
+import pypdfium2.raw as pdfium
 
 from quoth.core.errors import DocumentError
+from quoth.core.page_images import PictureShape
 from quoth.ingest.readers.pdf.reader import PDFIUM, open_pdf
 
 MAX_HEIGHT = 8_000
@@ -32,12 +34,34 @@ def draw_page(path: Path, *, page: int, width: int) -> bytes:
         return png(bitmap)
 
 
+def draw_pixels(path: Path, *, page: int, shape: PictureShape) -> bytes:
+    """Return the red, green and blue of a page's pixels, row by row; raises DocumentError."""
+    with PDFIUM, closing(open_pdf(path)) as document:
+        try:
+            drawn = document[page - 1]
+            across, down = drawn.get_size()
+            width, height = shape.width, shape.height
+            if shape.shorter is not None:
+                scale = shape.shorter / min(across, down)
+                width, height = int(across * scale), int(down * scale)
+            bitmap = pdfium2.PdfBitmap.new_native(
+                shape.width, shape.height, pdfium.FPDFBitmap_BGR, rev_byteorder=True
+            )
+            bitmap.fill_rect((255, 255, 255, 255), 0, 0, shape.width, shape.height)
+            left, top = (width - shape.width) // 2, (height - shape.height) // 2
+            flags = pdfium.FPDF_ANNOT | pdfium.FPDF_REVERSE_BYTE_ORDER
+            pdfium.FPDF_RenderPageBitmap(bitmap, drawn, -left, -top, width, height, 0, flags)
+        except (pdfium2.PdfiumError, ZeroDivisionError) as error:
+            raise DocumentError(
+                "damaged", f"Page {page} of {path.name} cannot be drawn."
+            ) from error
+        return _pixels(bitmap)
+
+
 def png(bitmap: pdfium2.PdfBitmap) -> bytes:
     """Write an RGB bitmap as PNG: in grey where it has no colour, as most pages."""
     width, height, length = bitmap.width, bitmap.height, 3 * bitmap.width
-    buffer = memoryview(bitmap.buffer)
-    starts = range(0, height * bitmap.stride, bitmap.stride)
-    pixels = b"".join(buffer[at : at + length] for at in starts)
+    pixels = _pixels(bitmap)
     red = pixels[0::3]
     grey = red == pixels[1::3] == pixels[2::3]
     if grey:
@@ -46,6 +70,12 @@ def png(bitmap: pdfium2.PdfBitmap) -> bytes:
     head = struct.pack(">IIBBBBB", width, height, 8, 0 if grey else 2, 0, 0, 0)
     parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows, 6)), (b"IEND", b""))
     return _SIGNATURE + b"".join(_chunk(kind, data) for kind, data in parts)
+
+
+def _pixels(bitmap: pdfium2.PdfBitmap) -> bytes:
+    buffer, length = memoryview(bitmap.buffer), 3 * bitmap.width
+    starts = range(0, bitmap.height * bitmap.stride, bitmap.stride)
+    return b"".join(buffer[at : at + length] for at in starts)
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

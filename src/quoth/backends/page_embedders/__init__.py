@@ -1,0 +1,1 @@
+"""Models that embed pictures of pages."""

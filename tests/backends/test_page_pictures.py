@@ -1,0 +1,207 @@
+"""Pictures of pages as a ranked list: the model, the drawing, and a library that has them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import numpy as np
+import pypdfium2 as pdfium2
+import pytest
+
+from quoth.backends.page_embedders.onnx import OnnxPageEmbedder
+from quoth.bootstrap import open_engine
+from quoth.core.errors import ConfigError
+from quoth.core.page_images import PictureShape
+from quoth.core.settings import Settings
+from quoth.core.trace import Trace
+from quoth.engine import Engine
+from quoth.ingest.readers.pdf.page_image import draw_pixels
+from quoth.pipeline.retrieve import Request
+from tests.support.toy_page_model import (
+    HEIGHT,
+    SHORTER,
+    WIDTH,
+    seen,
+    words,
+    write_coloured_pdf,
+    write_page_model,
+)
+
+TOLERANCE = 1e-4
+TEXTS = {
+    "crimson": "The council met in March and spoke of roads",
+    "emerald": "Gardeners plant beans before the council meets",
+    "azure": "Boats leave the harbour when the tide is high",
+}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_page_model(tmp_path_factory.mktemp("models") / "toy-clip")
+
+
+@asynccontextmanager
+async def library(home: Path, model: Path | None) -> AsyncIterator[Engine]:
+    named = None if model is None else str(model)
+    settings = Settings(home=home, embedder="fake", page_embedder=named, threads=1)
+    async with open_engine(settings) as engine:
+        yield engine
+
+
+async def fill(engine: Engine, sources: Path) -> None:
+    async for _ in engine.add([sources]):
+        pass
+
+
+async def asked(engine: Engine, question: str, **choices: object) -> tuple[list[str], list[str]]:
+    """The documents that the pictures of pages rank, best first, and what failed."""
+    trace = Trace()
+    found = await engine.retrieve(Request(question, choices=choices), trace=trace)
+    ranked = [hit for hit in found.hits if "pages" in hit.legs]
+    ranked.sort(key=lambda hit: hit.legs["pages"].rank)
+    return [hit.document for hit in ranked], list(trace.failures)
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    for colour, text in TEXTS.items():
+        write_coloured_pdf(folder / f"{colour[:3]}.pdf", [(colour, text)])
+    (folder / "note.md").write_text("# A note\n\nThe minutes of the council are written down.\n")
+    return folder
+
+
+# --- the model --------------------------------------------------------------------------------
+
+
+async def test_pictures_and_texts_are_embedded_as_the_reference_does(model: Path) -> None:
+    picture = np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH, 3), np.uint8)
+    embedder = OnnxPageEmbedder(model, threads=2)
+    try:
+        assert embedder.shape == PictureShape(WIDTH, HEIGHT, SHORTER)
+        (row,) = await embedder.embed_pages([picture.tobytes()])
+        assert np.allclose(row, seen(picture), rtol=0, atol=TOLERANCE)
+        expected = words()[-1] + words()[-2]  # [CLS] and [SEP] are faint
+        found = await embedder.embed_query("azure emerald")
+        assert np.allclose(found, expected / np.linalg.norm(expected), rtol=0, atol=TOLERANCE)
+    finally:
+        embedder.close()
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("tokenizer.json", None, "has no tokenizer.json"),
+        ("onnx/vision_model.onnx", None, "has no vision_model.onnx"),
+        ("preprocessor_config.json", {"size": {"shortest_edge": 9}}, "how large a picture is"),
+        ("preprocessor_config.json", {"size": {"height": 0, "width": 4}}, "how large"),
+    ],
+)
+def test_a_folder_that_lacks_something_is_named(
+    tmp_path: Path, file: str, content: object, message: str
+) -> None:
+    folder = write_page_model(tmp_path / "clip")
+    if content is None:
+        (folder / file).unlink()
+    else:
+        (folder / file).write_text(json.dumps(content))
+    with pytest.raises(ConfigError, match=message):
+        OnnxPageEmbedder(folder, threads=1)
+
+
+async def test_a_tower_without_its_projection_is_refused(tmp_path: Path) -> None:
+    folder = write_page_model(tmp_path / "clip")
+    (folder / "onnx" / "text_model.onnx").replace(folder / "onnx" / "vision_model.onnx")
+    write_page_model(tmp_path / "other")
+    (tmp_path / "other" / "onnx" / "text_model.onnx").replace(folder / "onnx" / "text_model.onnx")
+    embedder = OnnxPageEmbedder(folder, threads=1)
+    try:
+        with pytest.raises(ConfigError, match="another input than pixel_values"):
+            await embedder.embed_pages([bytes(3 * WIDTH * HEIGHT)])
+    finally:
+        embedder.close()
+
+
+# --- the drawing ------------------------------------------------------------------------------
+
+
+def test_the_middle_of_a_page_is_drawn_as_the_reference_cuts_it(tmp_path: Path) -> None:
+    file = write_coloured_pdf(tmp_path / "a.pdf", [("azure", "A line of text in the picture")])
+    shape = PictureShape(160, 120, 200)
+    drawn = np.frombuffer(draw_pixels(file, page=1, shape=shape), np.uint8).reshape(120, 160, 3)
+    with pdfium2.PdfDocument(file) as document:
+        whole = document[0].render(scale=0.5, rev_byteorder=True).to_numpy()  # 200 by 300
+    assert whole.shape == (300, 200, 3)
+    assert np.abs(drawn.astype(int) - whole[90:210, 20:180]).max() <= 2
+    assert (drawn[..., 2] == 255).all()
+    squeezed = draw_pixels(file, page=1, shape=PictureShape(30, 30))
+    assert len(squeezed) == 3 * 30 * 30
+
+
+# --- a library --------------------------------------------------------------------------------
+
+
+async def test_pages_are_found_by_what_they_show(
+    tmp_path: Path, model: Path, sources: Path
+) -> None:
+    async with library(tmp_path / "home", model) as engine:
+        await fill(engine, sources)
+        for colour in TEXTS:
+            ranked, failed = await asked(engine, colour)
+            assert len(ranked) == 3, "a note has no pages"
+            assert ranked[0] == colour[:3]
+            assert not failed
+        assert (await asked(engine, "azure", page_weight=0.0))[0] == []
+        assert (await asked(engine, "azure", mode="semantic"))[0] == []
+        first = await engine.retrieve(Request("emerald council meeting"), trace=Trace())
+        assert first.hits[0].document == "eme"
+        documents = {each.title: each.document_id for each in await engine.documents()}
+        await engine.remove([documents["azu"]])
+        assert set((await asked(engine, "azure"))[0]) == {"cri", "eme"}
+    stored = next((tmp_path / "home").glob("index/*/*.pages.sqlite"))
+    assert documents["azu"].encode() not in stored.read_bytes()
+
+
+async def test_filters_hold_for_pictures_of_pages(
+    tmp_path: Path, model: Path, sources: Path
+) -> None:
+    async with library(tmp_path / "home", model) as engine:
+        await fill(engine, sources)
+        documents = {each.title: each.document_id for each in await engine.documents()}
+        trace = Trace()
+        found = await engine.retrieve(
+            Request("azure", filters=(f"document={documents['cri']}",)), trace=trace
+        )
+        assert {hit.document for hit in found.hits} == {"cri"}
+
+
+async def test_a_library_without_pictures_says_so_until_it_is_built_again(
+    tmp_path: Path, model: Path, sources: Path
+) -> None:
+    home = tmp_path / "home"
+    async with library(home, None) as engine:
+        await fill(engine, sources)
+    async with library(home, model) as engine:
+        ranked, failed = await asked(engine, "azure")
+        assert not ranked
+        assert any(each.startswith("pages:") for each in failed)
+        async for _ in engine.reindex():
+            pass
+        assert (await asked(engine, "azure"))[0][0] == "azu"
+    async with library(home, write_page_model(tmp_path / "other", seed=4)) as engine:
+        ranked, failed = await asked(engine, "azure")  # vectors of two models are not compared
+        assert not ranked
+        assert any(each.startswith("pages:") for each in failed)
+    async with library(home, None) as engine:  # without the model its vectors still go
+        documents = {each.title: each.document_id for each in await engine.documents()}
+        await engine.remove(list(documents.values()))
+    assert not [
+        file
+        for file in home.glob("index/*/*.pages.sqlite*")
+        for key in documents.values()
+        if key.encode() in file.read_bytes()
+    ]

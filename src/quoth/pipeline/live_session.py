@@ -88,6 +88,8 @@ class LiveSession:
         self._numbered = 0
         self._sources: dict[SpeechFormat, TranscriptSource] = {}
         self._pushing = asyncio.Lock()
+        self.asking = asyncio.Lock()
+        """Held while the result of a window that the caller numbers is stored."""
         self._task: asyncio.Task[None] | None = None
 
     async def load(self) -> None:

@@ -116,6 +116,15 @@ async def test_the_lecture_route_of_a_caller_that_numbers_windows(tmp_path: Path
             other = {**asked, "transcript_text": "Another text.", "window_index": 3}
             refused = await client.post("/v1/rag/query", json=other)
             assert refused.status_code == 409
+            at_once = [
+                {**asked, "transcript_text": each.text, "window_index": 4}
+                for each in spoken("Wax", "Wax", "Mites")
+            ]
+            sent = (client.post("/v1/rag/query", json=each) for each in at_once)
+            told = [reply.status_code for reply in await asyncio.gather(*sent)]
+            assert sorted(told) in ([200, 200, 409], [200, 409, 409])
+            events = (await client.get(f"/v1/sessions/{session}")).json()["windows"]
+            assert [each["index"] for each in events] == [3, 4]
             assert "another text before" in refused.json()["detail"]
             mixed = await client.post(f"/v1/sessions/{session}/segments", json=_segments("Wax"))
             assert mixed.status_code == 409

@@ -105,6 +105,8 @@ class LiveSession:
                 self.progress.add(segment)
             if self.lecture.state == "ended":
                 self.progress.close()
+            if gone := [index for index in stored if index >= len(self.progress.windows)]:
+                await self._written(partial(self.store.put_windows, windows=[], gone=gone))
         for window in self.progress.windows:
             record = stored.get(window.index)
             if record is None or record.text != window.text:
@@ -234,11 +236,12 @@ class LiveSession:
             self._await(window)
         if change.gone:
             last = len(self.progress.windows)
-            gone = range(last, last + change.gone)
-            await self._written(partial(self.store.put_windows, windows=[], gone=list(gone)))
+            gone = list(range(last, last + change.gone))
             for index in gone:
                 self.cards.pop(index, None)
                 self.events.put(CitationsFound(index, ()))
+            # Where this fails, `load` removes them.
+            await self._written(partial(self.store.put_windows, windows=[], gone=gone))
         self._checks += change.revised
 
     def _await(self, window: LectureWindow) -> None:

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from quoth.core.errors import EmbeddingError
+from quoth.core.errors import EmbeddingError, StoreDown
 from quoth.core.protocols import Matrix, Role
 from quoth.core.settings import Settings
 from quoth.core.types import Document, ParsedDocument
 from quoth.ingest.readers.metadata import EMPTY, Metadata
-from quoth.interfaces.isolated_add import add_in_child
+from quoth.interfaces.isolated_add import IsolatedAdder
 from quoth.operations.add_uploads import Progress
 from quoth.operations.worker import ChildDied
 from quoth.pipeline.uploads import delete_stale_parts
@@ -30,7 +30,7 @@ from quoth.store.upload_queue import Queue
 from quoth.store.upload_tasks import Task
 from quoth.store.uploads import UploadStore
 from quoth.testing import HashEmbedder, SlowEmbedder
-from tests.support.controlled_process import COMMON, DEADLY, Killed, Maker, make_hands
+from tests.support.controlled_process import ADD_ALONE, COMMON, DEADLY, Killed, Maker, make_hands
 from tests.support.small_library import ReadHere
 from tests.support.upload_service import QUICK, drained, files_in, open_house, send, until, working
 
@@ -179,7 +179,7 @@ async def test_twenty_uploads_of_one_file_are_one_document(maker: Maker, tmp_pat
 async def test_a_file_whose_workers_died_gets_a_process_of_its_own(tmp_path: Path) -> None:
     trials: list[str] = []
 
-    async def die(_settings: Settings, _tenant: str, task: Task, _say: Progress) -> Document:
+    async def die(_tenant: str, task: Task, _say: Progress) -> Document:
         trials.append(task.id)
         raise ChildDied("killed")
 
@@ -197,34 +197,13 @@ async def test_a_file_whose_workers_died_gets_a_process_of_its_own(tmp_path: Pat
         assert (healed.state, len(trials)) == ("ready", 2)
 
 
-async def test_a_file_in_its_own_process_leaves_a_worker_to_the_others(tmp_path: Path) -> None:
-    ended, began = asyncio.Event(), asyncio.Event()
-
-    async def wait(_settings: Settings, _tenant: str, _task: Task, _say: Progress) -> Document:
-        began.set()
-        await ended.wait()
-        raise ChildDied("killed")
-
-    async with open_house(tmp_path) as house:
-        suspects = [(await send(house.tenants, text(at))).id for at in range(3)]
-        with house.tenants.database.writing("local") as connection:
-            connection.execute(update(tasks).values(attempts=2))
-        async with working(house.tenants, isolate=wait, count=3):
-            await began.wait()
-            others = [(await send(house.tenants, text(at))).id for at in range(3, 6)]
-            find = UploadStore(house.tenants.database, tenant="local").find
-            await until(lambda: all(find(key).state == "ready" for key in others))
-            assert all(find(key).state in ("queued", "running") for key in suspects)
-            ended.set()
-
-
 async def test_a_large_file_has_a_process_of_its_own_and_leaves_room_to_other_tenants(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("quoth.operations.worker.LARGE_BYTES", 1000)
+    monkeypatch.setattr("quoth.store.upload_tasks.LARGE_BYTES", 1000)
     ended, began = asyncio.Event(), list[str]()
 
-    async def wait(_settings: Settings, tenant: str, _task: Task, say: Progress) -> Document:
+    async def wait(tenant: str, _task: Task, say: Progress) -> Document:
         say(1, 9)
         began.append(tenant)
         await ended.wait()
@@ -325,9 +304,72 @@ async def kill_and_recover(
     return not done
 
 
+@pytest.mark.soak
+async def test_one_process_adds_many_files_and_its_end_condemns_one(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        words = [text(number) + (DEADLY if number == 2 else "") for number in range(5)]
+        for number, each in enumerate(words):
+            await send(house.tenants, each, name=f"{number}.md")
+        with house.tenants.database.writing("local") as connection:
+            connection.execute(update(tasks).values(attempts=2))
+        async with (
+            IsolatedAdder(Settings(home=tmp_path), command=ADD_ALONE) as adder,
+            working(house.tenants, isolate=adder.add, count=1),
+        ):
+            ended = await drained(house.tenants, within_s=120)
+    found = [each.code or each.state for each in ended]
+    assert found == ["ready", "ready", "crashes_reader", "ready", "ready"]
+
+
+ADD_OR_DIE = """
+import os, sys
+sys.stdin.readline()
+print('"ready"', flush=True)
+for line in sys.stdin:
+    if "deadly" in line:
+        break
+    print('[1, 2]')
+    print('{"document_id": "%d", "title": "", ' % os.getpid(), end="")
+    print('"kind": null, "status": "ready"}', flush=True)
+"""
+"""A process that adds files by name, and whose documents have its own number."""
+
+
+async def test_one_process_adds_one_file_after_another(tmp_path: Path) -> None:
+    seen = list[tuple[int, int]]()
+    command = (sys.executable, "-c", ADD_OR_DIE)
+    async with IsolatedAdder(Settings(home=tmp_path), command=command) as adder:
+
+        async def add(name: str) -> str:
+            task = replace(SENT, name=name)
+            document = await adder.add("local", task, lambda *counts: seen.append(counts))
+            return document.document_id
+
+        first = [await add("1.md"), await add("2.md")]
+        with pytest.raises(ChildDied, match=r"deadly\.md"):
+            await add("deadly.md")
+        after = [await add("3.md"), await add("4.md")]
+        at_once = await asyncio.gather(add("5.md"), add("6.md"))
+    assert len(set(first)) == len(set(after)) == 1 != len({*first, *after})
+    assert len(set(at_once)) == 2, "each process has one file at a time"
+    assert seen == [(1, 2)] * 6
+
+
+async def test_a_process_that_cannot_start_is_not_the_files_fault(tmp_path: Path) -> None:
+    command = (sys.executable, "-c", "print('\"the catalogue is down\"')")
+    async with IsolatedAdder(Settings(home=tmp_path), command=command) as adder:
+        with pytest.raises(StoreDown, match="the catalogue is down"):
+            await adder.add("local", SENT, print)
+
+
 async def test_a_child_that_is_killed_within_a_line_has_died(tmp_path: Path) -> None:
-    ids = ("t1", "default", "a.md", {}, 1, 1, "0" * 64, "running", 1)
-    task = Task(*ids, None, 0, 0, None, None, "", "")
-    command = (sys.executable, "-c", "print('[1, ', end='')")
-    with pytest.raises(ChildDied):
-        await add_in_child(Settings(home=tmp_path), "local", task, print, command=command)
+    command = (sys.executable, "-c", "print('\"ready\"'); print('[1, ', end='')")
+    async with IsolatedAdder(Settings(home=tmp_path), command=command) as adder:
+        with pytest.raises(ChildDied):
+            await adder.add("local", SENT, print)
+
+
+SENT = Task(
+    *("t1", "default", "a.md", {}, 1, 1, "0" * 64, "running", 1),
+    *(None, 0, 0, None, None, "", ""),
+)

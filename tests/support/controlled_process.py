@@ -18,7 +18,6 @@ import traceback
 import warnings
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -58,15 +57,12 @@ class ReadAndDie(ReadHere):
 
 
 ALONE = "alone"
-add_alone = partial(
-    isolated_add.add_in_child,
-    command=(sys.executable, "-m", "tests.support.controlled_process", ALONE),
-)
-"""Adds a file as the service does that was killed over it, with this reader."""
+ADD_ALONE = (sys.executable, "-m", "tests.support.controlled_process", ALONE)
+"""Adds files as the service does that was killed over them, with this reader."""
 
 
 def open_alone(settings: Settings) -> AbstractAsyncContextManager[Tenants]:
-    """Open the tenants of a process that adds one file."""
+    """Open the tenants of a process that adds single files."""
     return open_quickly(settings.home, readers=ReadAndDie())
 
 
@@ -98,7 +94,9 @@ class Deeds:
 
     async def work(self, *, count: int = 2) -> None:
         """Let workers work until nothing waits."""
-        await work_off(self._tenants, count=count, isolate=add_alone)
+        adder = isolated_add.IsolatedAdder(self._tenants.settings, command=ADD_ALONE)
+        async with adder:
+            await work_off(self._tenants, count=count, isolate=adder.add)
 
     async def tasks(self, *, tenant: str) -> list[list[Any]]:
         """Every upload with its state, code and document, the oldest first."""

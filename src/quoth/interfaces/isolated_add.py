@@ -1,4 +1,8 @@
-"""Adds one uploaded file in a process of its own, whose crash stops nothing else."""
+"""Adds uploaded files in processes of their own, whose crash stops nothing else.
+
+A process adds one file after another, so that only the first waits for its start; its end is the
+doing of the file that it works on.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,12 @@ import asyncio
 import json
 import os
 import sys
+from asyncio.subprocess import Process
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from threading import Thread
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from pydantic import SecretStr
 
@@ -17,6 +23,7 @@ from quoth.bootstrap import open_tenants
 from quoth.core.errors import QuothError, StoreDown
 from quoth.core.settings import Settings
 from quoth.core.types import Document, Problem
+from quoth.engine import Engine
 from quoth.operations.add_uploads import Progress, add_file
 from quoth.operations.worker import DOWN, ChildDied
 from quoth.store.upload_tasks import Task
@@ -25,47 +32,110 @@ from quoth.text.json_codec import decode_json, to_json
 
 COMMAND = (sys.executable, "-m", "quoth.interfaces.isolated_add")
 MAX_LINE_BYTES = 1 << 24
+IDLE_SECONDS = 10.0
+READY = "ready"
 
 
-async def add_in_child(
-    settings: Settings,
-    tenant: str,
-    task: Task,
-    progress: Progress,
-    *,
-    command: Sequence[str] = COMMAND,
-) -> Document:
-    """Add a tenant's file in another process; raises ChildDied, and StoreDown for a part that is
-    down.
+class IsolatedAdder:
+    """Adds files in other processes; one without a file waits `IDLE_SECONDS` for the next.
 
-    The child answers with lines of JSON: its progress as pairs of numbers, and then the document,
-    or as text what is down.
+    Use it in one event loop, as an async context manager.
     """
-    pipe = asyncio.subprocess.PIPE
-    child = await asyncio.create_subprocess_exec(
-        *command, stdin=pipe, stdout=pipe, start_new_session=True, limit=MAX_LINE_BYTES
-    )
-    assert child.stdin is not None
-    assert child.stdout is not None
-    try:
-        request = json.dumps((dict(settings), tenant, to_json(task)), default=_plain)
-        child.stdin.write(request.encode() + b"\n")
-        outcome: Any = None
-        async for line in child.stdout:
-            # A child that was killed may have written a part of a line.
-            outcome = json.loads(line) if line.endswith(b"\n") else None
-            if isinstance(outcome, list):
-                progress(*outcome)
-        await child.wait()
-    finally:
-        if child.returncode is None:
-            child.kill()
-            await child.wait()
-    if child.returncode or isinstance(outcome, list | None):
-        raise ChildDied(f"The process that added {task.name} ended with {child.returncode}.")
+
+    def __init__(self, settings: Settings, *, command: Sequence[str] = COMMAND) -> None:
+        self._settings = settings
+        self._command = command
+        self._idle: dict[Process, asyncio.TimerHandle] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        while self._idle:
+            child, timer = self._idle.popitem()
+            timer.cancel()
+            await _end(child)
+
+    async def add(self, tenant: str, task: Task, progress: Progress) -> Document:
+        """Add a tenant's file; raises ChildDied, and StoreDown for a part that is down."""
+        child = await self._take()
+        try:
+            document = await _ask(child, tenant, task, progress)
+        except StoreDown:
+            self._keep(child)
+            raise
+        except BaseException:
+            await _end(child)
+            raise
+        self._keep(child)
+        return document
+
+    async def _take(self) -> Process:
+        while self._idle:
+            child, timer = self._idle.popitem()
+            timer.cancel()
+            if child.returncode is None:
+                return child
+        pipe = asyncio.subprocess.PIPE
+        child = await asyncio.create_subprocess_exec(
+            *self._command, stdin=pipe, stdout=pipe, start_new_session=True, limit=MAX_LINE_BYTES
+        )
+        try:
+            _send(child, dict(self._settings))
+            greeting = await _receive(child)
+        except BaseException:
+            await _end(child)
+            raise
+        if greeting != READY:  # no file has been touched yet
+            await _end(child)
+            raise StoreDown(greeting or "The process that adds files does not start.")
+        return child
+
+    def _keep(self, child: Process) -> None:
+        loop = asyncio.get_running_loop()
+        self._idle[child] = loop.call_later(IDLE_SECONDS, self._discard, child)
+
+    def _discard(self, child: Process) -> None:
+        del self._idle[child]
+        assert child.stdin is not None
+        child.stdin.close()  # which ends it
+
+
+async def _ask(child: Process, tenant: str, task: Task, progress: Progress) -> Document:
+    """Return the document: the child answers with its progress as pairs of numbers, and then with
+    the document, or as text what is down.
+    """
+    _send(child, (tenant, to_json(task)))
+    while isinstance(outcome := await _receive(child), list):
+        progress(*outcome)
+    if outcome is None:
+        raise ChildDied(f"The process that added {task.name} ended with {await child.wait()}.")
     if isinstance(outcome, str):
         raise StoreDown(outcome)
     return decode_json(Document, outcome)
+
+
+def _send(child: Process, value: Any) -> None:
+    assert child.stdin is not None
+    child.stdin.write(json.dumps(value, default=_plain).encode() + b"\n")
+
+
+async def _receive(child: Process) -> Any:
+    """Return the next line, or None at the end, where a child that died may leave a part."""
+    assert child.stdout is not None
+    line = await child.stdout.readline()
+    return json.loads(line) if line.endswith(b"\n") else None
+
+
+async def _end(child: Process) -> None:
+    if child.returncode is None:
+        child.kill()
+    await child.wait()
 
 
 def _plain(value: Any) -> str:
@@ -73,40 +143,56 @@ def _plain(value: Any) -> str:
     return value.get_secret_value() if isinstance(value, SecretStr) else str(value)
 
 
+# --- the other process ------------------------------------------------------------------------
+
+
 def main(opener: Callable[[Settings], AbstractAsyncContextManager[Tenants]] = open_tenants) -> None:
-    """Add the file that standard input names; write the document to standard output."""
+    """Add the files that standard input names; write the documents to standard output.
+
+    The first line holds the settings. The process ends when the input does.
+    """
     with os.fdopen(os.dup(1), "wb") as answer:
-        os.dup2(2, 1)  # what libraries print must not mix with the answer
-        values, tenant, data = json.loads(sys.stdin.buffer.readline())
-        settings, task = Settings(**values), decode_json(Task, data)
-        Thread(target=_end_with_parent, daemon=True).start()
+        os.dup2(2, 1)  # what libraries print must not mix with the answers
 
         def say(value: Any) -> None:
             answer.write(json.dumps(to_json(value)).encode() + b"\n")
             answer.flush()
 
-        say(asyncio.run(_add(opener(settings), tenant, task, lambda *counts: say(counts))))
-    os._exit(0)  # the other thread still reads
-
-
-async def _add(
-    opening: AbstractAsyncContextManager[Tenants], tenant: str, task: Task, progress: Progress
-) -> Document | str:
-    async with opening as tenants:
+        settings = Settings(**json.loads(sys.stdin.buffer.readline()))
         try:
-            return await add_file(tenants.engine(tenant), task, progress=progress)
-        except DOWN as error:
-            return str(error)
-        except QuothError as error:
-            problem = Problem(error.code, str(error))
-            return Document("", "", kind=None, status="failed", error=problem)
+            asyncio.run(_add_all(opener(settings), say))
+        except QuothError as error:  # of the opening
+            say(str(error))
 
 
-def _end_with_parent() -> None:
-    """End this process when its parent does, which closes the pipe."""
-    while os.read(0, 1):
-        pass
-    os._exit(1)
+async def _add_all(
+    opening: AbstractAsyncContextManager[Tenants], say: Callable[[Any], None]
+) -> None:
+    requests: asyncio.Queue[bytes] = asyncio.Queue()
+    put = (asyncio.get_running_loop(), requests)
+    Thread(target=_read, args=put, daemon=True).start()
+    async with opening as tenants:
+        say(READY)
+        while True:
+            tenant, data = json.loads(await requests.get())
+            say(await _add(tenants.engine(tenant), decode_json(Task, data), say))
+
+
+def _read(loop: asyncio.AbstractEventLoop, requests: asyncio.Queue[bytes]) -> None:
+    """Hand over the lines of the input; at its end, also within a file, end the process."""
+    for line in sys.stdin.buffer:
+        loop.call_soon_threadsafe(requests.put_nowait, line)
+    os._exit(0)
+
+
+async def _add(engine: Engine, task: Task, say: Callable[[Any], None]) -> Document | str:
+    try:
+        return await add_file(engine, task, progress=lambda *counts: say(counts))
+    except DOWN as error:
+        return str(error)
+    except QuothError as error:
+        problem = Problem(error.code, str(error))
+        return Document("", "", kind=None, status="failed", error=problem)
 
 
 if __name__ == "__main__":

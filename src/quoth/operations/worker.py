@@ -23,9 +23,7 @@ from quoth.core.errors import (
     QuothError,
     StoreDown,
 )
-from quoth.core.settings import Settings
 from quoth.core.types import Document, Problem
-from quoth.engine import Engine
 from quoth.operations.add_uploads import Progress, add_batch, add_file
 from quoth.pipeline.partial_vectors import delete_stale_vectors
 from quoth.pipeline.uploads import delete_stale_parts, tenant_blobs
@@ -42,10 +40,6 @@ LANES = 8
 OWN_LANES = 2
 """Files of other tenants that are added beside the workers' own, and how many of them may have a
 process of their own."""
-LARGE_BYTES = 8_000_000
-"""Size from which a file is added in a process of its own."""
-IN_PROCESS = MAX_ATTEMPTS - 1
-"""Leases of a file that may end with their worker before it gets a process of its own."""
 CHILD_TRIALS = 2
 SET_ASIDE = (
     "Work on this file ended its own process every time it was tried, so it is set aside. "
@@ -78,7 +72,7 @@ class ChildDied(QuothError):
     """The process in which a file was added alone ended without a result."""
 
 
-Isolate = Callable[[Settings, str, Task, Progress], Awaitable[Document]]
+Isolate = Callable[[str, Task, Progress], Awaitable[Document]]
 """Adds a tenant's file in a process of its own; raises ChildDied."""
 
 
@@ -86,15 +80,14 @@ Isolate = Callable[[Settings, str, Task, Progress], Awaitable[Document]]
 class LeasedTasks:
     """Tasks that a worker has leased, by id, and their progress.
 
-    They are taken by a lane ``beside`` the workers, or not; ``suspect`` is a file over which
-    workers died.
+    They are taken by a lane ``beside`` the workers, or not; an ``isolated`` one has a process of
+    its own.
     """
 
     queue: Queue
     tasks: dict[str, Task]
     beside: bool
-    large: bool
-    suspect: bool
+    isolated: bool
     seen: tuple[int, int] = (0, 0)
 
     def note(self, chunks: int, of_chunks: int) -> None:
@@ -197,12 +190,9 @@ class WorkerPool:
         """Lease the next tasks of the next tenant."""
         held = tuple(self._held)
         busy = [hand.queue.tenant for hand in held] if beside else ()
-        full = beside and sum(h.beside and (h.large or h.suspect) for h in held) >= OWN_LANES
-        most = LARGE_BYTES - 1 if full else None
-        # The workers add one such file at a time, so that the others do not wait for them.
-        trusted = full or (not beside and any(h.suspect and not h.beside for h in held))
+        full = beside and sum(hand.beside and hand.isolated for hand in held) >= OWN_LANES
         while True:
-            turn = self._line.next(self._last, without=busy, most_bytes=most, trusted=trusted)
+            turn = self._line.next(self._last, without=busy, isolated=not full)
             if turn is None:
                 return None
             self._last, key = turn
@@ -213,13 +203,8 @@ class WorkerPool:
                 lease_s=self._rhythm.lease_s,
             )
             if tasks := queue.lease(key, together=TOGETHER, most_bytes=TOGETHER_BYTES):
-                return LeasedTasks(
-                    queue,
-                    {task.id: task for task in tasks},
-                    beside,
-                    large=any(task.size >= LARGE_BYTES for task in tasks),
-                    suspect=any(task.attempts > IN_PROCESS for task in tasks),
-                )
+                isolated = any(task.isolated for task in tasks)
+                return LeasedTasks(queue, {task.id: task for task in tasks}, beside, isolated)
 
     async def _do(self, hand: LeasedTasks) -> bool:
         """Work on tasks as long as they are ours; False when a part that they need is down."""
@@ -266,9 +251,8 @@ class WorkerPool:
                 await self._end(hand, task, document)
         for task in list(hand.tasks.values()):
             try:
-                if self._isolate is not None and (hand.suspect or hand.large):
-                    isolate = self._isolate
-                    document = await self._add_isolated(engine, task, hand, isolate=isolate)
+                if self._isolate is not None and task.isolated:
+                    document = await self._add_isolated(task, hand, isolate=self._isolate)
                 else:
                     document = await add_file(engine, task, progress=hand.note)
             except DOWN:
@@ -277,13 +261,10 @@ class WorkerPool:
                 document = _failed(error)
             await self._end(hand, task, document)
 
-    async def _add_isolated(
-        self, engine: Engine, task: Task, hand: LeasedTasks, *, isolate: Isolate
-    ) -> Document:
-        settings = engine.parts.settings
+    async def _add_isolated(self, task: Task, hand: LeasedTasks, *, isolate: Isolate) -> Document:
         for _ in range(CHILD_TRIALS):
             try:
-                return await isolate(settings, settings.tenant, task, hand.note)
+                return await isolate(hand.queue.tenant, task, hand.note)
             except ChildDied:
                 log.warning("file_ended_its_process", extra={"task": task.id})
                 if self._stop.is_set():  # which may have ended it as well

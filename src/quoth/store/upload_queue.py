@@ -12,7 +12,15 @@ from quoth.store.database import Database
 from quoth.store.ingest_jobs import MAX_ATTEMPTS
 from quoth.store.rows import is_over, now
 from quoth.store.schema import collections, tasks
-from quoth.store.upload_tasks import LEASE_SECONDS, State, Task, Tasks, is_final_state, queued
+from quoth.store.upload_tasks import (
+    LEASE_SECONDS,
+    State,
+    Task,
+    Tasks,
+    is_final_state,
+    is_not_isolated,
+    queued,
+)
 
 
 class Queue(Tasks):
@@ -133,20 +141,17 @@ class TenantRoundRobin:
         after: str,
         *,
         without: Collection[str] = (),
-        most_bytes: int | None = None,
-        trusted: bool = False,
+        isolated: bool = True,
     ) -> tuple[str, str] | None:
         """Return the tenant after this one, in the round, that has a task to do, and its oldest.
 
-        Tenants in ``without`` are left out, files of more than ``most_bytes``, and with ``trusted``
-        those that need a process of their own.
+        Tenants in ``without`` are left out, and files that need a process of their own unless
+        ``isolated``.
         """
         now = self._clock()
         fits: ColumnElement[bool] = tasks.c.tenant.not_in(without)
-        if most_bytes is not None:
-            fits = and_(fits, tasks.c.size <= most_bytes)
-        if trusted:
-            fits = and_(fits, tasks.c.attempts < MAX_ATTEMPTS - 1)
+        if not isolated:
+            fits = and_(fits, is_not_isolated())
         with self._database.reading() as connection:
             left = connection.execute(
                 select(tasks.c.tenant, tasks.c.id, tasks.c.owner, tasks.c.lease_until)

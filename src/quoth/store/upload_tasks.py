@@ -16,10 +16,14 @@ from sqlalchemy import ColumnElement, and_, func, select
 
 from quoth.core.errors import NotFound
 from quoth.store.database import Database, TenantConnection
+from quoth.store.ingest_jobs import MAX_ATTEMPTS
 from quoth.store.rows import is_over, new_owner, now
 from quoth.store.schema import tasks
 
 LEASE_SECONDS = 60.0
+LARGE_BYTES = 8_000_000
+IN_PROCESS = MAX_ATTEMPTS - 1
+"""A file of so many bytes, or one over which as many workers died, has a process of its own."""
 
 State = Literal["receiving", "queued", "running", "ready", "unchanged", "failed"]
 ENDED: tuple[State, ...] = ("ready", "unchanged", "failed")
@@ -52,6 +56,11 @@ class Task:
     def ended(self) -> bool:
         """Return whether the task is in a final state."""
         return self.state in ENDED
+
+    @property
+    def isolated(self) -> bool:
+        """Return whether the lease is one that needs a process of its own."""
+        return self.size >= LARGE_BYTES or self.attempts > IN_PROCESS
 
 
 class Tasks(TenantConnection):
@@ -157,6 +166,11 @@ def queued() -> dict[str, Any]:
         "message": None,
         "updated_at": now(),
     }
+
+
+def is_not_isolated() -> ColumnElement[bool]:
+    """Return the SQL condition that the next lease of a task needs no process of its own."""
+    return and_(tasks.c.size < LARGE_BYTES, tasks.c.attempts < IN_PROCESS)
 
 
 def is_final_state(state: State) -> dict[str, Any]:

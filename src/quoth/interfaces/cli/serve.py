@@ -59,7 +59,7 @@ async def work(
 ) -> int:
     """Take in uploaded files until Ctrl-C or SIGTERM; any number of these may run at once."""
     from quoth.bootstrap import open_tenants
-    from quoth.interfaces.isolated_add import add_in_child
+    from quoth.interfaces.isolated_add import IsolatedAdder
     from quoth.operations.logging import configure_logging
     from quoth.operations.worker import run_workers
 
@@ -70,9 +70,12 @@ async def work(
         # Windows has no such handlers; Ctrl-C ends the work at once there, and loses nothing.
         with suppress(NotImplementedError):
             loop.add_signal_handler(each, stop.set)
-    async with open_tenants(session.settings, progress=session.say) as tenants:
+    async with (
+        open_tenants(session.settings, progress=session.say) as tenants,
+        IsolatedAdder(session.settings) as isolated,
+    ):
         session.say("Waiting for uploads. Ctrl-C stops after the current file.")
-        await run_workers(tenants, count=workers, stop=stop, isolate=add_in_child)
+        await run_workers(tenants, count=workers, stop=stop, isolate=isolated.add)
     session.say("Stopped.")
     return DONE
 

@@ -39,12 +39,12 @@ from quoth.interfaces.http.server.bind_policy import check_binding
 from quoth.interfaces.http.server.h11_protocol import LimitedH11Protocol, close_slow_connections
 from quoth.interfaces.http.server.state import ServerState
 from quoth.interfaces.http.server.warmup import warm
-from quoth.interfaces.isolated_add import add_in_child
+from quoth.interfaces.isolated_add import IsolatedAdder
 from quoth.operations.integrity import run_integrity_checks
 from quoth.operations.metrics import Metrics
 from quoth.operations.purge import run_retention_daily
 from quoth.operations.watched import run_watched_folders
-from quoth.operations.worker import run_workers
+from quoth.operations.worker import Isolate, run_workers
 from quoth.store.database import MAX_WAITING
 from quoth.tenants import Tenants
 
@@ -109,11 +109,22 @@ async def serve(
     asyncio.get_running_loop().set_default_executor(threads)
     state = server_state(settings, starting=True, workers=workers)
     with listening(host, port) as bound, ExitStack() as stack:
-        async with open_tenants(settings, progress=say, observe=state.observe) as tenants:
+        async with (
+            open_tenants(settings, progress=say, observe=state.observe) as tenants,
+            IsolatedAdder(settings) as isolated,
+        ):
             check_binding(host, database=tenants.database, settings=settings)
             # Entered once everything is open, exited when everything is closed.
             ending = stack.enter_context(signals(state.requests, say=say))
-            await _serve(tenants, state, bound=bound, host=host, ending=ending, say=say)
+            await _serve(
+                tenants,
+                state,
+                bound=bound,
+                host=host,
+                ending=ending,
+                say=say,
+                isolate=isolated.add,
+            )
     say("Stopped.")
 
 
@@ -125,6 +136,7 @@ async def _serve(
     host: str,
     ending: asyncio.Event,
     say: Notify,
+    isolate: Isolate,
 ) -> None:
     settings = tenants.settings
     app = create_server_app(tenants, state=state, settings=settings, bound=host)
@@ -142,7 +154,7 @@ async def _serve(
 
     listens = asyncio.create_task(server.serve(sockets=[bound]))
     works = asyncio.create_task(
-        run_workers(tenants, count=state.workers, stop=ending, isolate=add_in_child)
+        run_workers(tenants, count=state.workers, stop=ending, isolate=isolate)
     )
     closes = asyncio.create_task(close_slow_connections(server.server_state.connections))
     retains = asyncio.create_task(run_retention_daily(tenants.database))

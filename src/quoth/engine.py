@@ -200,12 +200,21 @@ class Engine:
         return [task.result() for task in tasks]
 
     async def suggest(
-        self, after: Answer | str = "", *, collection: str | None = None
+        self,
+        after: Answer | str = "",
+        *,
+        collection: str | None = None,
+        language: str | None = None,
     ) -> tuple[str, ...]:
-        """Suggest questions: follow-ups of an answer, or completions of a typed beginning."""
+        """Suggest questions: follow-ups of an answer, or completions of a typed beginning.
+
+        Where nothing is typed they are about documents, in ``language`` where there are some.
+        """
         name = collection or self.parts.settings.collection
         if isinstance(after, Answer):
             return await suggest.follow_up(self.parts, after, collection=name)
+        if not after.strip():
+            return await suggest.first_questions(self.parts, collection=name, language=language)
         return await suggest.complete(self.parts, after, collection=name)
 
     async def retrieve(self, request: Request | str, *, trace: Trace | None = None) -> Retrieved:

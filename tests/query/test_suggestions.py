@@ -68,6 +68,21 @@ async def test_questions_in_another_language_are_not_suggested(tmp_path: Path) -
         assert not any("colony" in each or "What" in each for each in suggested)
 
 
+async def test_questions_to_begin_with_are_about_documents(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path / "sources")
+    (sources / "ruche.md").write_text("# La ruche\n\nLa ruche a une reine.\n", encoding="utf-8")
+    (sources / "why.md").write_text("# Why do bees dance?\n\nTo lead the way.\n", encoding="utf-8")
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, sources)
+        found = await engine.suggest(language="en")
+        assert found[0] == "Why do bees dance?"
+        assert len(found) == 3
+        assert await engine.suggest(" ", language="de") == await engine.suggest()
+        french = await engine.suggest(language="fr")
+        assert french
+        assert all(each.startswith("Que dit-on") for each in french)
+
+
 @pytest.mark.parametrize(
     ("name", "written"),
     [("bert", "BERT"), ("hugging face", "Hugging Face"), ("final hidden", None), ("t5", None)],

@@ -9,7 +9,7 @@ from typing import Any
 from quoth.answering.answerability import describe_degradation
 from quoth.core.plan import Plan
 from quoth.core.translations import restate
-from quoth.core.types import Answer, Chunk, Document, Filter, LegScore, ScoreKind
+from quoth.core.types import Answer, Chunk, Document, Filter, LegScore, Locator, ScoreKind
 from quoth.history.candidate_outcome import Fate, outcome_of
 from quoth.pipeline.record import CandidateTrace, CollectionTrace, Record, Span
 from quoth.query.filters.parse import describe_filter
@@ -54,12 +54,19 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class ChunkExcerpt:
-    """Where a chunk stands and how it begins; ``document`` is empty if it is no longer there."""
+    """Where a chunk stands and how it begins; ``document`` is empty if it is no longer there.
+
+    ``start`` and ``end`` are its characters in the text of the document.
+    """
 
     document: str = ""
     place: str = ""
     link: str | None = None
     text: str = ""
+    document_id: str = ""
+    start: int = 0
+    end: int = 0
+    locator: Locator | None = None
 
     @property
     def name(self) -> str:
@@ -170,7 +177,16 @@ def text_of(chunk: Chunk, document: Document) -> ChunkExcerpt:
     address = link(
         chunk.locator, url=document.url, source=document.source, seconds=document.seconds
     )
-    return ChunkExcerpt(document.title, label(chunk.locator), address, beginning(chunk.text))
+    return ChunkExcerpt(
+        document=document.title,
+        place=label(chunk.locator),
+        link=address,
+        text=beginning(chunk.text),
+        document_id=chunk.document_id,
+        start=chunk.start,
+        end=chunk.end,
+        locator=chunk.locator,
+    )
 
 
 def beginning(text: str, *, most: int = SAID) -> str:

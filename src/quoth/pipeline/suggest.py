@@ -58,6 +58,29 @@ async def complete(
     return await asyncio.to_thread(work)
 
 
+async def first_questions(
+    parts: Components,
+    *,
+    collection: str,
+    language: str | None = None,
+    limit: int = MAX_SUGGESTIONS,
+) -> tuple[str, ...]:
+    """Suggest questions about documents, by their titles; titles that are questions come first.
+
+    They are of one language: the given one if there are documents in it, else the collection's.
+    """
+
+    def work() -> tuple[str, ...]:
+        _found, outline = parts.outlines.read([collection])[0][0]
+        known = {each.language for each in outline.documents}
+        own = language if language and language in known else outline.languages[0]
+        titles = [each.title for each in outline.documents if each.language == own]
+        titles.sort(key=lambda title: not title.rstrip().endswith("?"))
+        return suggest("", language=own, headings=titles, names=(), asked=(), limit=limit)
+
+    return await asyncio.to_thread(work)
+
+
 def _follow_up(parts: Components, answer: Answer, collection: str, limit: int) -> tuple[str, ...]:
     found, outline = parts.outlines.read([collection])[0][0]
     language = answer.query.language
@@ -74,7 +97,8 @@ def _follow_up(parts: Components, answer: Answer, collection: str, limit: int) -
         asked=(
             each
             for each in _asked(parts, found)
-            if detect_language(each, among=("en", "fr", language), fallback=language) == language
+            if each != answer.query.original
+            and detect_language(each, among=("en", "fr", language), fallback=language) == language
         ),
         limit=limit,
     )

@@ -17,7 +17,8 @@ pytestmark = NEEDS_CHROMIUM
 HONEY = "What is honey made from?"
 NARROW = {"width": 360, "height": 740}
 DANGERS = """() => ({ ran: window.ran ?? null, bad: document.querySelectorAll(
-  'main :is(script, img, iframe, object, embed, base, meta, link, style, form[action]), ' +
+  'main :is(script, img:not([src^="/v1/documents/"]), iframe, object, embed, base), ' +
+  'main :is(meta, link, style, form[action]), ' +
   'main :is([onerror], [onload], [onclick], [onfocus], [href^="javascript"])'
 ).length })"""
 PAYLOADS = ACTIVE[:: len(ACTIVE) // 24]

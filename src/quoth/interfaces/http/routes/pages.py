@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import mimetypes
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -22,6 +23,7 @@ from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.routes.reading import MAX_OFFSET, Offset, require_span
 from quoth.interfaces.http.schemas import OneId, file_content
 from quoth.pipeline.excerpt import marked_lines
+from quoth.store.blobs import source_name
 
 router = APIRouter(tags=["library"])
 
@@ -51,13 +53,15 @@ class MarkedPage:
 class Marks:
     """The pages of a span; ``exact`` is whether the marked glyphs spell it.
 
-    Nothing is marked where they do not; a document without pages has none.
+    Nothing is marked where they do not; a document without pages has none. ``picture`` is whether
+    the original is a picture, which no reader of PDF opens.
     """
 
     document_id: str
     start: int
     end: int
     exact: bool
+    picture: bool
     pages: list[MarkedPage]
 
 
@@ -89,7 +93,9 @@ async def marks(
         )
         for page in pages
     ]
-    return ApiResponse(Marks(document_id, start, end, exact, shown))
+    kind = mimetypes.guess_type(source_name(found.source))[0] or ""
+    picture = kind.startswith("image/")
+    return ApiResponse(Marks(document_id, start, end, exact, picture, shown))
 
 
 @router.get(

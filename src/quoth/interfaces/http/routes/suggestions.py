@@ -38,7 +38,10 @@ async def suggestions(
     ] = None,
     collection: InCollection = None,
 ) -> Response:
-    """Suggest completions of the text typed so far, or questions after an answer."""
+    """Suggest completions of the text typed so far, or questions after an answer.
+
+    Without either they are about the documents, in the language that the request names.
+    """
     found = await asyncio.to_thread(find_collection, caller, collection)
     if found is None:
         return ApiResponse(Suggestions(()))
@@ -49,4 +52,7 @@ async def suggestions(
         )
     if not await asyncio.to_thread(caller.engine.parts.catalogue.languages, found):
         return ApiResponse(Suggestions(()))
-    return ApiResponse(Suggestions(await caller.engine.suggest(beginning, collection=found.name)))
+    suggested = await caller.engine.suggest(
+        beginning, collection=found.name, language=caller.language
+    )
+    return ApiResponse(Suggestions(suggested))

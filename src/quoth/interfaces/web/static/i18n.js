@@ -32,6 +32,22 @@ export function named(group, name, other = name.replaceAll("_", " ")) {
   return messages[`${group}.${name}`] ?? other;
 }
 
+/** Return the name of the kind of a document; pictures are read as the pages of a PDF. @param {{kind: string | null, source: string}} document */
+export function kindName({ kind, source }) {
+  if (!kind) return "–";
+  return named("kind", isPicture({ source }) ? "picture" : kind);
+}
+
+/** @param {{source: string}} document */
+export function isPicture({ source }) {
+  return /\.(png|jpe?g|tiff?)$/i.test(source);
+}
+
+/** Return the name of a collection for people. @param {string} name */
+export function collectionName(name) {
+  return name === "default" ? t("choices.default") : name;
+}
+
 /** Return the name of a language. @param {string} code */
 export function languageName(code) {
   return new Intl.DisplayNames([language], { type: "language" }).of(code) ?? code;

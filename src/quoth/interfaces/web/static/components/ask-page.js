@@ -15,6 +15,7 @@ import "./export-menu.js";
 import "./filter-chips.js";
 import "./first-run.js";
 import "./proof-pane.js";
+import "./question-chips.js";
 import "./status-note.js";
 
 /** Pauses before a broken answer is asked for again: a service restarts within seconds. */
@@ -100,9 +101,7 @@ class AskPage extends Base {
   }
 
   loadCollections() {
-    return this.load("/v1/collections", (body) => {
-      this.collections = body.collections;
-    });
+    return this.load("/v1/collections", (body) => { this.collections = body.collections; });
   }
 
   /** @param {string} path @param {(body: any) => void} use */
@@ -156,9 +155,7 @@ class AskPage extends Base {
 
   /** @param {string} queryId */
   suggest(queryId) {
-    this.load(`/v1/suggestions?after=${queryId}`, (body) => {
-      this.suggestions = body.suggestions;
-    });
+    this.load(`/v1/suggestions?after=${queryId}`, (body) => { this.suggestions = body.suggestions; });
   }
 
   /** The stream broke: the answer may have been stored, or will be by a service that stops or restarts. */
@@ -253,7 +250,8 @@ class AskPage extends Base {
   }
 
   firstRun() {
-    if (!this.collections || this.collections.some((each) => each.documents)) return nothing;
+    if (!this.collections) return nothing;
+    if (this.collections.some((each) => each.documents)) return html`<question-chips .collection=${this.choices.collection}></question-chips>`;
     return html`<first-run></first-run>`;
   }
 
@@ -275,8 +273,7 @@ class AskPage extends Base {
         ${answer ? stored : nothing}
         <button @click=${this.startAnew}>${t("ask.anew")}</button>
       </div>
-      ${this.suggestions.length ? html`<section class="follow-ups"><h2>${t("ask.followUps")}</h2>
-        ${this.suggestions.map((each) => html`<button class="chip" @click=${() => this.ask(each)}>${each}</button>`)}</section>` : nothing}`;
+      <question-chips .questions=${this.suggestions}></question-chips>`;
   }
 
   /** @param {number} at */

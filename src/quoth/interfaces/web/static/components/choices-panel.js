@@ -53,7 +53,7 @@ class ChoicesPanel extends Base {
   }
 
   render() {
-    const named = this.collections.map(({ name }) => ({ value: name, text: name }));
+    const named = this.collections.filter(({ name }) => name !== "default").map(({ name }) => ({ value: name, text: name }));
     const { language_model: model = null, profiles = [] } = this.service ?? {};
     return html`<details class="choices"><summary>${t("choices.label")} · ${this.chosen()}</summary><div class="panel">
       ${this.select("collection", t("choices.default"), named)}

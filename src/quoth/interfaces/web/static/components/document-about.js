@@ -1,7 +1,7 @@
 /** What a document is: kind, length, language, state, warnings, and its outline with links to its sections. */
 import { getJson } from "../api.js";
 import { Base } from "../base.js";
-import { dateName, languageName, named, t } from "../i18n.js";
+import { dateName, isPicture, kindName, languageName, named, t } from "../i18n.js";
 import { linkTo } from "../router.js";
 import { clock, placeName } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
@@ -36,14 +36,14 @@ class DocumentAbout extends Base {
     if (!this.document) return nothing;
     const { kind, language, status, collection, speaker, date, warnings, error } = this.document;
     const facts = [
-      kind && named("kind", kind), lengthName(this.document), language && languageName(language), speaker,
+      kind && kindName(this.document), lengthName(this.document), language && languageName(language), speaker,
       date && dateName(date), named("state", status), collection,
     ];
     const notes = [error?.message, ...warnings].filter(Boolean);
     return html`<p class="soft">${facts.filter(Boolean).join(" · ")}</p>
       ${notes.map((note) => html`<p class="problem">${note}</p>`)}
       ${this.outline.sections.length ? this.contents() : nothing}
-      ${kind === "pdf" && this.document.pages ? this.pages(this.document.pages) : nothing}`;
+      ${kind === "pdf" && !isPicture(this.document) && this.document.pages ? this.pages(this.document.pages) : nothing}`;
   }
 
   /** @param {number} count pages, each drawn small when it comes into view */

@@ -5,7 +5,7 @@
  */
 import { getJson } from "../api.js";
 import { Base } from "../base.js";
-import { languageName, named, t } from "../i18n.js";
+import { kindName, languageName, named, t } from "../i18n.js";
 import { linkTo } from "../router.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 import { lengthName } from "./document-about.js";
@@ -139,14 +139,14 @@ class DocumentList extends Base {
 
   /** @param {any} document @param {number} at */
   row(document, at) {
-    const { document_id: id, title, kind, language, status, error, warnings } = document;
+    const { document_id: id, title, language, status, error, warnings } = document;
     if (id === this.leaving) return nothing;
     const ready = status === "ready" || status === "unchanged";
     const notes = [error?.message, ...warnings].filter(Boolean);
     return html`<tr aria-rowindex=${at + 2}>
       <td>${ready ? html`<a href=${linkTo(`/d/${id}`)}>${title}</a>` : title}
         ${notes.map((note) => html`<br><small class=${error ? "problem" : "soft"}>${note}</small>`)}</td>
-      <td class="wide">${kind ? named("kind", kind) : "–"}</td>
+      <td class="wide">${kindName(document)}</td>
       <td class="wide">${language ? languageName(language) : "–"}</td>
       <td class="wide">${lengthName(document) || "–"}</td>
       <td class="wide ${error ? "problem" : ""}">${named("state", status)}</td>

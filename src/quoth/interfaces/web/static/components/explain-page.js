@@ -1,9 +1,9 @@
 /** How an answer came about, and why a passage is not in it. */
 import { getJson, postJson, storedAnswer } from "../api.js";
 import { Base } from "../base.js";
-import { language, languageName, named, t } from "../i18n.js";
+import { collectionName, language, languageName, named, t } from "../i18n.js";
 import { go, linkTo } from "../router.js";
-import { isSafeLink } from "../text.js";
+import { placeName } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./replay-view.js";
 
@@ -104,20 +104,18 @@ class ExplainPage extends Base {
         <button>${t("explain.ask")}</button>
       </form>
       <div role="status">${this.missed ? this.missed.notes.map((/** @type {string} */ each) => html`<p>${each}</p>`) : nothing}
-        <ul class="list">${passages.map((/** @type {any} */ each) => html`<li><div class="grow"><strong>${each.at.document}</strong>
-          <span class="place">${each.at.place}</span><blockquote>${each.at.text}</blockquote>
+        <ul class="list">${passages.map((/** @type {any} */ each) => html`<li><div class="grow">${source(each.at)}<blockquote>${each.at.text}</blockquote>
           <p>${named("fate", each.reason, each.why)}</p></div></li>`)}</ul></div></section>`;
   }
 
   /** @param {any} search */
   candidates({ collection, found, ways }) {
-    return html`<section><h2>${t("explain.candidates", { collection, found })}</h2>
+    return html`<section><h2>${t("explain.candidates", { collection: collectionName(collection), found })}</h2>
       <table class="table"><thead><tr><th scope="col">${t("explain.passage")}</th>
         ${LEGS.map((each) => html`<th scope="col" class="wide">${t(`explain.${each}`)}</th>`)}
         <th scope="col">${t("explain.fate")}</th></tr></thead>
       <tbody>${[...ways].sort((a, b) => progress(a) - progress(b)).slice(0, SHOWN).map((/** @type {any} */ way) => html`<tr>
-        <td>${isSafeLink(way.at.link) ? html`<a href=${linkTo(way.at.link)} target="_blank" rel="noopener noreferrer">${way.at.document}</a>` : way.at.document}
-          <span class="place">${way.at.place}</span><br><small>${way.at.text}</small></td>
+        <td>${source(way.at)}<br><small>${way.at.text}</small></td>
         ${LEGS.map((each) => html`<td class="wide">${way.legs[each]?.rank ?? "–"}</td>`)}
         <td>${named("fate", way.fate, way.why)}</td></tr>`)}</tbody></table></section>`;
   }
@@ -143,6 +141,12 @@ class ExplainPage extends Base {
         <td class="wide">${each.start_ms === null ? nothing : html`<svg class="timeline" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
           <rect x=${(100 * each.start_ms) / most} width=${Math.max(0.5, (100 * (each.end_ms - each.start_ms)) / most)} height="4"></rect></svg>`}</td></tr>`)}</tbody></table></section>`;
   }
+}
+
+/** Name where a passage stands, and lead to it. @param {any} at */
+function source({ document, document_id: id, start, end, locator }) {
+  if (!id) return html`<span class="soft">${t("replay.gone")}</span>`;
+  return html`<a href=${linkTo(`/d/${id}?start=${start}&end=${end}`)}>${document}</a> <span class="place">${placeName(locator, t)}</span>`;
 }
 
 /** Return a value of how the question was read for people. @param {string} name @param {string} value */

@@ -30,7 +30,7 @@ class FilterChips extends Base {
   /** @param {string} field @param {string | number} value @returns {string | number} */
   value(field, value) {
     switch (field) {
-      case "document": return this.titles[value] ?? value;
+      case "document": return this.titles[value] ?? "…";
       case "seconds": return Number(value) < OPEN ? clock(Number(value)) : "…";
       case "date": return dayName(Number(value));
       case "language": return languageName(String(value));
@@ -41,7 +41,7 @@ class FilterChips extends Base {
 
   /** @param {{field: string, values: (string | number)[]}} filter */
   chip({ field, values }) {
-    const value = [...new Set(values)].map((each) => this.value(field, each)).join(RANGES.includes(field) ? "–" : ", ");
+    const value = [...new Set(values.map((each) => this.value(field, each)))].join(RANGES.includes(field) ? "–" : ", ");
     const text = t("filter.text", { name: named("filter", field), value });
     return html`<li><button class="chip" aria-label=${t("filters.remove", { filter: text })}
       @click=${() => this.tell("quoth-widen", { [REQUEST_NAMES[field] ?? field]: "any" })}>

@@ -1,7 +1,7 @@
 /** The questions that were asked: search in them, open one, delete one. */
 import { getJson, send, sendJson } from "../api.js";
 import { Base } from "../base.js";
-import { dateName, named, t } from "../i18n.js";
+import { collectionName, dateName, named, t } from "../i18n.js";
 import { linkTo } from "../router.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 
@@ -105,7 +105,7 @@ class HistoryPage extends Base {
     return html`<li>
       <div class="grow"><a href=${linkTo(`/q/${query.query_id}`)}>${question}</a>
         ${query.title ? html`<p>${asked}</p>` : nothing}
-        <p class="soft"><time datetime=${query.created_at}>${dateName(query.created_at)}</time> · ${query.collection}${
+        <p class="soft"><time datetime=${query.created_at}>${dateName(query.created_at)}</time> · ${collectionName(query.collection)}${
           query.status === "answered" ? nothing : html` · ${named("status", query.status)}`}</p></div>
       ${hashed ? nothing : html`<button class="quiet" aria-label=${t("history.rename", { question })} @click=${() => this.rename(query)}>${t("rename")}</button>`}
       <button class="quiet" aria-label=${t("history.delete", { question })} @click=${() => this.forget(query)}>${t("delete")}</button>

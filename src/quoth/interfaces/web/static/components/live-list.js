@@ -1,7 +1,7 @@
 /** The live sessions, the newest first: start one, open one, delete one. */
 import { getJson, postJson, send } from "../api.js";
 import { Base } from "../base.js";
-import { dateName, t } from "../i18n.js";
+import { collectionName, dateName, t } from "../i18n.js";
 import { go, linkTo } from "../router.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 
@@ -69,7 +69,7 @@ class LiveList extends Base {
         <label>${t("field.title")}<input name="title" maxlength="300" pattern=".*\\S.*" required></label>
         <fieldset><legend>${t("live.collections")}</legend>
           ${this.collections.map(({ name, documents }, at) => html`<label class="check"><input type="checkbox" name="collection" value=${name} ?checked=${at === 0}>
-            ${name} <span class="soft">${t("library.count", { count: documents })}</span></label>`)}
+            ${collectionName(name)} <span class="soft">${t("library.count", { count: documents })}</span></label>`)}
           ${this.collections.length ? nothing : html`<p class="soft">${t("live.noDocuments")} <a href=${linkTo("/library")}>${t("live.upload")}</a></p>`}</fieldset>
         <button class="primary">${t("live.start")}</button>
       </form>
@@ -86,7 +86,7 @@ class LiveList extends Base {
   row(session) {
     const { session_id: id, title, created_at: created, collections, state } = session;
     return html`<li><div class="grow"><a href=${linkTo(`/live/${id}`)}>${title}</a>
-        <p class="soft"><time datetime=${created}>${dateName(created)}</time>${[...collections].map((name) => ` · ${name}`)}</p></div>
+        <p class="soft"><time datetime=${created}>${dateName(created)}</time>${[...collections].map((name) => ` · ${collectionName(name)}`)}</p></div>
       <span class="badge ${state}">${t(`live.${state}`)}</span>
       <button aria-label=${t("library.delete", { title })} @click=${() => this.forget(session)}>${t("delete")}</button></li>`;
   }

@@ -62,7 +62,7 @@ class PageImage extends Base {
           width=${(x1 - x0) * width} height=${(y1 - y0) * height}></rect>`)}
       </svg>
       <figcaption class="row"><span class="grow">${t("place.page", { page: label })}</span>
-        <a href=${linkTo(`/pdf/${encodeURIComponent(this.documentId)}?start=${this.start}&end=${this.end}#page=${page}`)}>${t("proof.readOn")}</a></figcaption>
+        ${this.marks.picture ? nothing : html`<a href=${linkTo(`/pdf/${encodeURIComponent(this.documentId)}?start=${this.start}&end=${this.end}#page=${page}`)}>${t("proof.readOn")}</a>`}</figcaption>
     </figure>`;
   }
 }

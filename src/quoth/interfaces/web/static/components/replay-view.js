@@ -1,7 +1,8 @@
 /** A question asked again by the same plan, with what is different. */
 import { postJson } from "../api.js";
 import { Base } from "../base.js";
-import { t } from "../i18n.js";
+import { collectionName, t } from "../i18n.js";
+import { placeName } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 
 class ReplayView extends Base {
@@ -45,9 +46,9 @@ class ReplayView extends Base {
     const changed = since.filter((/** @type {any} */ part) => !part.pinned);
     return html`<p class="status ${same ? "proved" : "doubt"}">${t(same ? "replay.same" : "replay.different")}</p>
       <ul class="bullets">
-        ${changed.map((/** @type {any} */ { collection, rebuilt }) => html`<li>${t(rebuilt ? "replay.rebuilt" : "replay.changed", { collection })}</li>`)}
+        ${changed.map((/** @type {any} */ { collection, rebuilt }) => html`<li>${t(rebuilt ? "replay.rebuilt" : "replay.changed", { collection: collectionName(collection) })}</li>`)}
         ${[...makers, ...changes].map(({ what, before, now }) => html`<li>${what}: ${before || "–"} → ${now || "–"}</li>`)}
-        ${hits.map((/** @type {any} */ { at, before, now }) => html`<li>${at.document || t("replay.gone")} <span class="place">${at.place}</span>: ${before ?? "–"} → ${now ?? "–"}</li>`)}
+        ${hits.map((/** @type {any} */ { at, before, now }) => html`<li>${at.document || t("replay.gone")} <span class="place">${at.locator ? placeName(at.locator, t) : ""}</span>: ${before ?? "–"} → ${now ?? "–"}</li>`)}
         ${gone.map((/** @type {string} */ words) => html`<li><del>${words}</del></li>`)}
         ${added.map((/** @type {string} */ words) => html`<li><ins>${words}</ins></li>`)}
       </ul>

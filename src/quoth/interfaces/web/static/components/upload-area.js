@@ -15,8 +15,8 @@ class UploadArea extends Base {
     this.collection = "";
     this.uploads = [...sent];
     this.over = false;
-    /** whether the service fetches web pages */
-    this.pages = false;
+    /** @type {boolean | null} whether the service fetches web pages, null until it is known */
+    this.pages = null;
     this.refresh = () => { this.uploads = [...sent]; };
   }
 
@@ -87,6 +87,7 @@ class UploadArea extends Base {
         <label>${t("library.url")}<input name="url" type="url" placeholder="https://" required></label>
         <button>${t("library.fetch")}</button>
       </form>` : nothing}
+      ${this.pages === false ? html`<p class="soft">${t("library.noUrls")} <code>quoth add URL</code></p>` : nothing}
       ${this.uploads.length ? this.sent() : nothing}`;
   }
 

@@ -79,3 +79,23 @@ def test_a_table_of_talks_describes_the_files_of_its_folder(tmp_path: Path) -> N
     assert fingerprint(other, given=()) == before[1]
     assert list(find_files([tmp_path])) == [other, talk]
     assert left_out([tmp_path]) == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "title", "warning"),
+    [
+        ("file;title\nthé.md;Le thé\n".encode("cp1252"), "Le thé", ""),
+        ("file\ttitle\nthe\u0301.md\tLe thé\n".encode(), "Le thé", ""),
+        (b"name,title\nx.md,Tea\n", "thé", "talks.meta.csv has no column 'file' and was not used."),
+        (b"x" * (1 << 20) + b"\n", "thé", "talks.meta.csv is larger than 1 MB and was not used."),
+    ],
+)
+def test_tables_of_talks_of_spreadsheets_and_other_systems(
+    tmp_path: Path, content: bytes, title: str, warning: str
+) -> None:
+    talk = tmp_path / "thé.md"
+    talk.write_text("Green or black.\n")
+    (tmp_path / "talks.meta.csv").write_bytes(content)
+    document = read(talk)
+    assert document.title == title
+    assert document.warnings == ((warning,) if warning else ())

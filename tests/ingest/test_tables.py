@@ -83,3 +83,14 @@ def test_a_large_table_is_bounded_and_says_so(
 )
 def test_values_as_people_see_them(value: CellValue, code: str, shown: str) -> None:
     assert show_value(value, parse_format(200, {200: code})) == shown
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".xls", ".ods"])
+def test_a_text_that_is_named_a_workbook_is_read_as_its_table(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"export{suffix}"
+    path.write_text("city;trams\nBasel;14\nBern;5\n")
+    assert "city: Basel" in read(path).text
+    path.write_text("<table><tr><th>city</th></tr><tr><td>Basel</td></tr></table>" * 2)
+    assert "<" not in read(path).text
+    path.write_text("Hello, world.\nNo table at all.\n")
+    assert read(path).kind == "text"

@@ -14,6 +14,8 @@ from quoth.ingest.readers.source_file import SourceFile
 
 SAMPLE = 40
 """Lines from which the separator is taken."""
+MIN_SHARE = 0.9
+"""Lines of equal length that make a text a table, whatever its name."""
 MAX_FIELD = 1 << 20
 """Characters of one cell; a quote that is never closed would take the rest of the file."""
 
@@ -27,6 +29,16 @@ def read_delimited(file: SourceFile) -> ParsedDocument:
 
 def separator(text: str) -> str:
     """Return the separator that gives the first lines the same number of cells."""
+    return _separation(text)[0]
+
+
+def is_delimited(text: str) -> bool:
+    """Return whether nearly all of the first lines, at least two, have the same cells."""
+    return text.count("\n") > 1 and _separation(text)[1] >= MIN_SHARE
+
+
+def _separation(text: str) -> tuple[str, float]:
+    """Return the best separator, and the share of the lines with the usual number of cells."""
     lines = [line for line in text[:100_000].split("\n")[:SAMPLE] if line.strip()]
     best, most = ",", 0.0
     for mark in ("\t", ";", ",", "|"):
@@ -35,7 +47,7 @@ def separator(text: str) -> str:
         score = counts.count(usual) / len(counts) if usual > 1 else 0.0
         if score > most:
             best, most = mark, score
-    return best
+    return best, most
 
 
 def _rows(file: SourceFile) -> Iterator[Row]:

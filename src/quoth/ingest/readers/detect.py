@@ -8,6 +8,7 @@ import re
 from quoth.core.errors import DocumentError
 from quoth.ingest.readers.blocks import normalize_whitespace
 from quoth.ingest.readers.cue_parsers import read_json, timing
+from quoth.ingest.readers.delimited import is_delimited
 from quoth.ingest.readers.formats import KNOWN, SUFFIX_FORMATS, Format, has_times
 from quoth.ingest.readers.speaker_turns import is_spoken
 
@@ -110,8 +111,11 @@ def sniff(text: str, *, suffix: str, name: str) -> Format:
         return data
     if expected == "html" and _TAG.search(text):
         return "html"
-    if expected in (None, "text", "pdf") and _is_fragment(text):
+    misnamed = expected in ("xlsx", "ods")  # what programs call a workbook may be a text
+    if (misnamed or expected in (None, "text", "pdf")) and _is_fragment(text):
         return "html"
+    if misnamed and is_delimited(text):
+        return "csv"
     if is_spoken(text):
         return "spoken"
     return "markdown" if expected == "markdown" else "text"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
 from quoth.ingest.readers.dates import normalize_date
@@ -75,28 +76,57 @@ def sidecar(path: Path) -> Path | None:
     return None
 
 
+class TalksTable(NamedTuple):
+    """The rows of a table of talks, by the names of their files, and what is wrong with it."""
+
+    rows: Mapping[str, Mapping[str, str]]
+    warning: str = ""
+
+
 def row_beside(path: Path) -> Mapping[str, str] | None:
     """Return the row of a file in the table of its folder, None without one."""
+    return _table_beside(path).rows.get(_composed(path.name))
+
+
+def _table_beside(path: Path) -> TalksTable:
     table = path.with_name(TALKS)
     try:
         state = table.stat()
-        return _rows(table, state.st_mtime_ns, state.st_size).get(path.name)
-    except OSError:
-        return None
+        return _read_table(table, state.st_mtime_ns, state.st_size)
+    except FileNotFoundError:
+        return TalksTable({})
+    except OSError as error:
+        return TalksTable({}, f"{TALKS} cannot be read and was not used: {error.strerror}.")
 
 
 @lru_cache(maxsize=8)
-def _rows(table: Path, _modified: int, size: int) -> Mapping[str, Mapping[str, str]]:
+def _read_table(table: Path, _modified: int, size: int) -> TalksTable:
     """Read a table once for all the files of its folder; the first row of a file counts."""
-    found: dict[str, Mapping[str, str]] = {}
+    from quoth.ingest.readers.delimited import separator  # which reads metadata by this module
+
     if size > MAX_SIDECAR_BYTES:
-        return found
-    lines = table.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-    with suppress(csv.Error):  # the rows before it count
-        for row in csv.DictReader(lines):
+        return TalksTable({}, f"{TALKS} is larger than 1 MB and was not used.")
+    found: dict[str, Mapping[str, str]] = {}
+    data = table.read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:  # as spreadsheets in the West save it
+        text = data.decode("cp1252", "replace")
+    rows = csv.DictReader(text.splitlines(), delimiter=separator(text))
+    try:
+        for row in rows:
             cells = {key.strip(): cell.strip() for key, cell in row.items() if key and cell}
-            found.setdefault(cells.pop("file", ""), cells)
-    return found
+            found.setdefault(_composed(cells.pop("file", "")), cells)
+        named = "file" in [each.strip() for each in rows.fieldnames or ()]
+    except (csv.Error, AttributeError) as error:
+        return TalksTable(found, f"{TALKS} was used up to its line {rows.line_num} only: {error}.")
+    warning = "" if named else f"{TALKS} has no column 'file' and was not used."
+    return TalksTable(found, warning)
+
+
+def _composed(name: str) -> str:
+    """Return a file name with composed accents, as another system may have written it."""
+    return unicodedata.normalize("NFC", name)
 
 
 def read_beside(path: Path) -> tuple[Metadata, list[str]]:
@@ -105,7 +135,10 @@ def read_beside(path: Path) -> tuple[Metadata, list[str]]:
     What is wrong with them is only a warning.
     """
     meta, warnings = _read_sidecar(path)
-    row = row_beside(path)
+    table = _table_beside(path)
+    row = table.rows.get(_composed(path.name))
+    if table.warning:
+        warnings = [*warnings, table.warning]
     if row is None:
         return meta, warnings
     lower, more = make_meta(row, where=TALKS)

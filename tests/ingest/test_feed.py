@@ -54,6 +54,19 @@ def test_atom_and_rss_say_address_title_author_and_date() -> None:
             feed_entries(data, address=FEED)
 
 
+def test_a_transcript_of_an_episode_is_taken_before_its_recording() -> None:
+    feed = b"""<rss xmlns:podcast="https://podcastindex.org/namespace/1.0"><channel><item>
+    <title>Episode 2</title><link>http://bees.example/2</link>
+    <enclosure url="/2.M4A?x=1" type="audio/x-m4a" length="9"/>
+    <podcast:transcript url="/2.txt" type="text/plain"/>
+    <podcast:transcript url="/2.srt" type="application/x-subrip"/>
+    <podcast:transcript url="/2.vtt" type="text/vtt; charset=utf-8"/>
+    </item></channel></rss>"""
+    (entry,) = feed_entries(feed, address=FEED)
+    assert (entry.address, entry.suffix) == ("http://bees.example/2.vtt", ".vtt")
+    assert entry.recording == "http://bees.example/2.M4A?x=1"
+
+
 async def test_a_feed_is_followed_to_new_entries_and_keeps_old_ones(tmp_path: Path) -> None:
     async with open_world() as world:
         world.names["wasps.example"] = [[PUBLIC]]

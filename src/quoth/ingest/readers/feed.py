@@ -6,7 +6,8 @@ import mimetypes
 import re
 from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
-from urllib.parse import urldefrag, urljoin
+from pathlib import PurePosixPath
+from urllib.parse import urldefrag, urljoin, urlsplit
 
 from quoth.ingest.readers.blocks import to_plain_text
 from quoth.ingest.readers.dates import normalize_date
@@ -15,6 +16,14 @@ from quoth.ingest.readers.page_links import FeedEntry
 from quoth.ingest.readers.xml_parts import Element, local, parse_xml, text_of
 
 MAX_ENTRIES = 5000
+CAPTIONS = {
+    "text/vtt": ".vtt",
+    "application/x-subrip": ".srt",
+    "application/srt": ".srt",
+    "text/srt": ".srt",
+    "application/json": ".json",
+}
+"""Media types of transcripts with times, and their suffixes, the best first."""
 _ROOTS = (b"rss", b"feed", b"rdf:RDF")
 _ELEMENT = re.compile(rb"<([a-zA-Z][\w:.-]{0,40})")
 _TAG = re.compile(r"<[^>]{0,1000}>")
@@ -41,15 +50,16 @@ def feed_entries(data: bytes, *, address: str) -> tuple[FeedEntry, ...]:
 
 
 def _entry(element: Element, *, base: str) -> FeedEntry | None:
-    """Return an entry, by its recording where it has one; None without an address."""
+    """Return an entry, by its transcript or recording if it has one; None without an address."""
     page, recording, suffix = "", "", ""
+    transcript, captions = _transcript(element)
     for kind, relation, link in _links(element):
-        media = mimetypes.guess_extension(kind) if kind.startswith(("audio/", "video/")) else None
-        if relation == "enclosure" and media in MEDIA_SUFFIXES:
-            recording, suffix = recording or link, suffix or media or ""
+        media = _media_suffix(kind, link)
+        if relation == "enclosure" and media:
+            recording, suffix = recording or link, suffix or media
         elif relation == "alternate":
             page = page or link
-    link = recording or page
+    link = transcript or recording or page
     address = urldefrag(urljoin(base, link)).url if link else ""
     if not address.startswith(("http://", "https://")):
         return None
@@ -58,8 +68,32 @@ def _entry(element: Element, *, base: str) -> FeedEntry | None:
         title=to_plain_text(_TAG.sub("", _child(element, "title"))),
         author=_child(element, "creator") or _child(element, "author"),
         date=_date(element),
-        suffix=suffix,
+        suffix=captions or suffix,
+        recording=urldefrag(urljoin(base, recording)).url if transcript and recording else "",
     )
+
+
+def _media_suffix(kind: str, address: str) -> str:
+    """Return the suffix of a recording, of its address before that of its type; "" for others."""
+    if not kind.startswith(("audio/", "video/", "application/ogg")) and kind:
+        return ""
+    named = PurePosixPath(urlsplit(address).path).suffix.lower()
+    found = named if named in MEDIA_SUFFIXES else mimetypes.guess_extension(kind)
+    return found if found in MEDIA_SUFFIXES else ""
+
+
+def _transcript(element: Element) -> tuple[str, str]:
+    """Return the address of the transcript with times that an episode names, and its suffix.
+
+    See https://github.com/Podcastindex-org/podcast-namespace.
+    """
+    found = {
+        suffix: child.get("url") or ""
+        for child in element
+        if local(child) == "transcript"
+        and (suffix := CAPTIONS.get((child.get("type") or "").partition(";")[0].strip().lower()))
+    }
+    return next(((found[each], each) for each in CAPTIONS.values() if found.get(each)), ("", ""))
 
 
 def _links(element: Element) -> Iterator[tuple[str, str, str]]:

@@ -12,6 +12,8 @@ from quoth.ingest.readers.xml_parts import Element, attribute, local, walk
 
 CODE_STYLES = ("Preformatted", "Source", "Code")
 """How the names of styles of program text begin."""
+SIGNS = ("mi", "mo", "mn", "mtext")
+"""What an equation of MathML is written with."""
 MAX_REPEATED = 1000
 """Spaces or columns that one element may stand for."""
 SKIPPED = frozenset(
@@ -56,21 +58,23 @@ class _Flow:
 def flow_blocks(
     root: Element,
     *,
-    equation: Callable[[str], str] = lambda _address: "",
+    embedded: Callable[[str], Element | None] = lambda _address: None,
     numbered: Callable[[Element], bool] = lambda _list: False,
     style: Callable[[Element], str] = lambda _paragraph: "",
     place: Pages | Chars | None = None,
 ) -> Iterator[Block]:
     """Return the blocks below an element.
 
-    ``equation`` returns the text of an embedded object by its address, ``numbered`` whether a
-    list has numbers, ``style`` the name of a paragraph's style.
+    ``embedded`` returns the content of an object by its address, whose tables follow where it
+    stands, ``numbered`` whether a list has numbers, ``style`` the name of a paragraph's style.
     """
     flow = _Flow()
     for element, entering in walk(root, skip=SKIPPED):
         name = local(element)
         if entering:
-            _enter(flow, element, name, equation=equation, numbered=numbered)
+            _enter(flow, element, name, numbered=numbered)
+            if name == "object":
+                _enter_object(flow, embedded(attribute(element, "href")), place=place)
         elif name in ("p", "h"):
             yield from _end_paragraph(flow, element, style(element), place=place)
         elif name == "table":
@@ -85,6 +89,18 @@ def flow_blocks(
         if not entering and flow.paragraphs and element.tail:
             flow.paragraphs[-1].append(element.tail)
     yield from _code(flow, place=place)
+    yield from flow.deferred
+
+
+def _enter_object(flow: _Flow, root: Element | None, *, place: Pages | Chars | None) -> None:
+    """Read an equation within its line, and a chart or a sheet as the table that it shows."""
+    if root is None:
+        return
+    if local(root) != "math":
+        flow.deferred.extend(flow_blocks(root, place=place))
+    elif flow.paragraphs:
+        signs = (each.text or "" for each in root.iter() if local(each) in SIGNS)
+        flow.paragraphs[-1].append(" ".join(filter(None, map(str.strip, signs))))
 
 
 def _enter(
@@ -92,7 +108,6 @@ def _enter(
     element: Element,
     name: str,
     *,
-    equation: Callable[[str], str],
     numbered: Callable[[Element], bool],
 ) -> None:
     text = flow.paragraphs[-1] if flow.paragraphs else []
@@ -103,8 +118,6 @@ def _enter(
         text.append(" " * _repeated(element, "c"))
     elif name in ("tab", "line-break"):
         text.append("\t" if name == "tab" else "\n")
-    elif name == "object":
-        text.append(equation(attribute(element, "href")))
     elif name == "note-citation":
         flow.note = f"[{(element.text or '').strip()}] "
         text.append(flow.note.strip())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from quoth.core.types import Pages, ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble
 from quoth.ingest.readers.odf_text import flow_blocks
-from quoth.ingest.readers.odt import content_root, embedded_equation, numbered_styles
+from quoth.ingest.readers.odt import content_root, embedded_object, numbered_styles
 from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.slides import Frame, Slide, slide_blocks, slides_warnings
 from quoth.ingest.readers.source_file import SourceFile
@@ -35,7 +35,7 @@ def read_odp(file: SourceFile) -> ParsedDocument:
             number,
             hidden=attribute(page, "style-name") in hidden,
             numbered=numbered,
-            equation=lambda address: embedded_equation(container, address),
+            embedded=lambda address: embedded_object(container, address),
         )
         for number, page in enumerate(pages, start=1)
     ]
@@ -54,7 +54,7 @@ def _slide(
     *,
     hidden: bool,
     numbered: frozenset[str],
-    equation: Callable[[str], str],
+    embedded: Callable[[str], Element | None],
 ) -> Slide:
     place = Pages(number, number, str(number), str(number), unit="slide")
 
@@ -62,7 +62,7 @@ def _slide(
         return flow_blocks(
             element,
             place=place,
-            equation=equation,
+            embedded=embedded,
             numbered=lambda each: attribute(each, "style-name") in numbered,
         )
 

@@ -22,7 +22,7 @@ def read_odt(file: SourceFile) -> ParsedDocument:
     numbered, styles = numbered_styles(root), _named_styles(body, root)
     blocks = flow_blocks(
         body,
-        equation=lambda address: embedded_equation(container, address),
+        embedded=lambda address: embedded_object(container, address),
         numbered=lambda each: attribute(each, "style-name") in numbered,
         style=lambda each: styles.get(attribute(each, "style-name"), ""),
     )
@@ -69,16 +69,13 @@ def _named_styles(body: Element, root: Element) -> dict[str, str]:
     return {name: parents.get(name) or name for name in used}
 
 
-def embedded_equation(container: ZipContainer, address: str) -> str:
-    """Return the text of an embedded equation, "" for any other object."""
+def embedded_object(container: ZipContainer, address: str) -> Element | None:
+    """Return the content of an embedded object, such as an equation or a chart."""
     member = f"{address.removeprefix('./').rstrip('/')}/{CONTENT}"
     if not container.has(member):
-        return ""
+        return None
     try:
         root = parse_xml(container.read(member), name=container.name, allow_external=True)
     except DocumentError:
-        return ""
-    if local(root) != "math":
-        return ""
-    signs = [each.text or "" for each in root.iter() if local(each) in ("mi", "mo", "mn", "mtext")]
-    return " ".join(filter(None, (sign.strip() for sign in signs)))
+        return None
+    return next((each for each in root.iter() if local(each) == "body"), root)

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FeedEntry:
-    """An entry of a feed: the address of its page, or of its recording with the suffix of that."""
+    """An entry of a feed: the address of its page, or of its recording or transcript with suffix.
+
+    ``recording`` is the recording of a transcript.
+    """
 
     address: str
     title: str = ""
     author: str = ""
     date: str | None = None
     suffix: str = ""
+    recording: str = ""
 
 
 @dataclass(frozen=True, slots=True)

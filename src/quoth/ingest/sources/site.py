@@ -15,6 +15,7 @@ from urllib.robotparser import RobotFileParser
 from quoth.core.errors import DocumentError, InputError
 from quoth.core.extras import is_installed
 from quoth.ingest.readers.feed import is_feed
+from quoth.ingest.readers.media import MEDIA_SUFFIXES
 from quoth.ingest.readers.page_links import FeedEntry, PageLinks
 from quoth.ingest.sources.http import MAX_MB, SECONDS, Internet, Page, get, in_utf8, page_suffix
 from quoth.ingest.sources.mirror import FetchedItem, Mirror, MirroredItem, SourceListing
@@ -173,7 +174,7 @@ async def _fetch_page(crawled: _Crawl, address: str, *, depth: int) -> FetchedIt
     of_feed = mirror.listings.get(address, SourceListing()).items
     is_known = path or (of_feed and all(mirror.path(each) for each in of_feed))
     known = mirror.items.get(address, MirroredItem()) if is_known else MirroredItem()
-    recording = bool(entry and entry.suffix)
+    recording = bool(entry and entry.suffix in MEDIA_SUFFIXES)
     try:
         page = await crawled.visit(
             address, etag=known.etag, modified=known.modified, recording=recording
@@ -253,7 +254,7 @@ def _enqueue_entries(crawled: _Crawl, entries: Sequence[FeedEntry]) -> None:
         if address in crawled.seen:
             continue
         crawled.seen.add(address)
-        if entry.suffix and not transcribes:
+        if entry.suffix in MEDIA_SUFFIXES and not transcribes:
             crawled.silent += 1
             continue
         crawled.entries[address] = entry
@@ -261,7 +262,12 @@ def _enqueue_entries(crawled: _Crawl, entries: Sequence[FeedEntry]) -> None:
 
 
 def _about(entry: FeedEntry) -> dict[str, str]:
-    known = {"title": entry.title, "speaker": entry.author, "date": entry.date or ""}
+    known = {
+        "title": entry.title,
+        "speaker": entry.author,
+        "date": entry.date or "",
+        "url": entry.recording,
+    }
     return {key: value for key, value in known.items() if value}
 
 

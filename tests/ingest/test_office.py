@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,31 @@ def test_slides_in_reading_order(name: str) -> None:
 
 def test_a_chart_is_read_as_its_table() -> None:
     assert "2023 | Gales: 11\n\n2024 | Gales: 14" in read(DOCUMENTS / "wind.pptx").text
+
+
+def test_a_chart_within_slides_of_opendocument_is_read_as_its_table(tmp_path: Path) -> None:
+    space = 'xmlns:d="d" xmlns:t="t" xmlns:x="x" xmlns:o="o" xmlns:m="m"'
+    cells = [("", "Trams"), ("Basel", "14"), ("Bern", "5")]
+    rows = [
+        "<t:table-row>"
+        + "".join(f"<t:table-cell><x:p>{cell}</x:p></t:table-cell>" for cell in row)
+        + "</t:table-row>"
+        for row in cells
+    ]
+    chart = (
+        f"<o:document {space}><o:body><x:p>Trams of a town</x:p><t:table><t:table-header-rows>"
+        f"{rows[0]}</t:table-header-rows>{rows[1]}{rows[2]}</t:table></o:body></o:document>"
+    )
+    page = (
+        f"<o:document {space}><o:body><d:page><d:frame><d:object d:href='./Object 1'/></d:frame>"
+        "<d:frame><d:object d:href='./gone'/></d:frame></d:page></o:body></o:document>"
+    )
+    path = tmp_path / "trams.odp"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.presentation")
+        archive.writestr("content.xml", page)
+        archive.writestr("Object 1/content.xml", chart)
+    assert read(path).text == "Trams of a town\n\nTrams\n\nBasel | Trams: 14\n\nBern | Trams: 5"
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

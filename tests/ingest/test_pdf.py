@@ -146,11 +146,14 @@ def test_outline_becomes_sections_with_their_paths() -> None:
     assert heads == ["Preface", "1 The Keeper", "1.1 The Boats"]
 
 
-def test_a_title_bears_the_number_that_is_printed_before_it() -> None:
-    def line(text: str, height: float) -> PrintedLine:
-        edges = (70.0, height, 300.0, height + 10)
-        return PrintedLine(1, text, Box(1, *edges), *edges, baseline=height, size=10.0)
+def made_line(text: str, height: float) -> PrintedLine:
+    """A line of the first page."""
+    edges = (70.0, height, 300.0, height + 10)
+    return PrintedLine(1, text, Box(1, *edges), *edges, baseline=height, size=10.0)
 
+
+def test_a_title_bears_the_number_that_is_printed_before_it() -> None:
+    line = made_line
     lines = [
         *(line("CHAPTER TWO", 700), line("Keepers of the", 680), line("Light", 668)),
         *(line("The light was lit.", 640), line("2.1 Oil", 600), line("A can of oil.", 580)),
@@ -168,6 +171,23 @@ def test_a_title_bears_the_number_that_is_printed_before_it() -> None:
         (lines[0], lines[2]),
         (lines[4], lines[4]),
     ]
+
+
+def test_a_number_of_a_drawing_is_not_that_of_the_title_below_it() -> None:
+    lines = [made_line("4", 700), made_line("1.2 Metric spaces", 680), made_line("A metric.", 640)]
+    (found,) = find_lines([PdfOutlineEntry(("1.2 Metric spaces",), 1, 690.0)], {1: lines})
+    assert found.path == ("1.2 Metric spaces",)
+
+
+def test_a_title_between_numbered_ones_has_the_number_between() -> None:
+    texts = ["3.1 Tides", "e Harbour", "3.3 Boats", "Nets", "3.7 Fish"]
+    lines = [made_line(text, 700 - 60 * at) for at, text in enumerate(texts)]
+    titles = ["Tides", "The Harbour", "Boats", "Nets", "Fish"]
+    outline = [
+        PdfOutlineEntry((title,), 1, line.box.y1) for title, line in zip(titles, lines, strict=True)
+    ]
+    found = [entry.path[-1] for entry in find_lines(outline, {1: lines})]
+    assert found == ["3.1 Tides", "3.2 The Harbour", "3.3 Boats", "Nets", "3.7 Fish"]
 
 
 def test_a_turned_page_reads_upright_and_keeps_the_box_of_its_user_space() -> None:

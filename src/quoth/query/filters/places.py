@@ -153,6 +153,10 @@ def extract_sections(query: TokenizedQuery, context: ExtractionContext) -> Extra
         for document_id, title in context.entities.sections.get(number, ())
         if document_id in reach
     ]
+    if numbers and not titles:
+        asked = join_names(numbers, context.language)
+        note = translate("query.no_section", context.language, asked=asked)
+        return ExtractedFilters(notes=(note,))
     return ExtractedFilters(restrict_to("section", titles))
 
 

@@ -24,6 +24,7 @@ _NUMBERING = re.compile(
     r"(?:chapter|section|part|appendix|kapitel|chapitre|anhang|annexe|partie|lecture)?"
     rf"(?:[0-9ivxlcdm]{{0,8}}[a-z]?|{_IN_WORDS})"
 )
+_COUNTED = re.compile(r"(.{0,20}?)(\d{1,4})")
 _TOP_PARAMETER = {
     pdfium.PDFDEST_VIEW_XYZ: 1,
     pdfium.PDFDEST_VIEW_FITH: 0,
@@ -114,7 +115,23 @@ def find_lines(
         before = begun.get(heading.line)
         if before is None or before.tail is None or heading.tail is not None:
             begun[heading.line] = heading
-    return _with_numbers(list(begun.values()))
+    return _with_numbers(_between_numbers(list(begun.values())))
+
+
+def _between_numbers(headings: Sequence[PdfOutlineEntry]) -> list[PdfOutlineEntry]:
+    """Number a heading that was not read as it is printed, between those of 3.1 and 3.3."""
+    siblings: dict[tuple[str, ...], list[PdfOutlineEntry]] = {}
+    for heading in headings:
+        siblings.setdefault(heading.path[:-1], []).append(heading)
+    missing: dict[PdfOutlineEntry, str] = {}
+    for group in siblings.values():
+        for before, heading, after in zip(group, group[1:], group[2:], strict=False):
+            first, last = _COUNTED.fullmatch(before.number), _COUNTED.fullmatch(after.number)
+            if heading.number or not first or not last or first[1] != last[1]:
+                continue
+            if int(last[2]) - int(first[2]) == 2:
+                missing[heading] = f"{first[1]}{int(first[2]) + 1}"
+    return [replace(each, number=missing.get(each, each.number)) for each in headings]
 
 
 def _with_numbers(headings: Sequence[PdfOutlineEntry]) -> list[PdfOutlineEntry]:
@@ -158,6 +175,8 @@ def _by_words(
                 # The same title may be found with the number on the line above, and without it.
                 printed = " ".join(each.text for each in lines[start : end + 1])
                 number = _beginning(printed, letters=len(joined) - len(wanted))
+                if number and heading.path[-1][0].isdigit():
+                    break  # a number of a drawing above it, or of a page
                 matches.setdefault(lines[end], (line, lines[end], number))
                 break
     if not matches:

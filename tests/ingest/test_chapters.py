@@ -49,6 +49,15 @@ def test_a_chapter_spans_all_its_sections() -> None:
     ]
 
 
+def test_appendices_that_begin_again_with_one_leave_the_chapters_their_numbers() -> None:
+    chapters = ["1. About", "2. Archive", "3. Binaries", "4. Sources"]
+    assert numbers(*chapters, "1. Scope", "2. Old") == ["1", "2", "3", "4", "1", "2"]
+    sections = [("2. Archive", "2.1. Rules"), ("1. Scope",), ("2. Old", "2.1. Rules")]
+    paths = [("1. About",), sections[0], ("3. Binaries",), *sections[1:]]
+    found = {each.path: each.chapter for each in contents(*paths, pages=None)}
+    assert (found["2. Archive", "2.1. Rules"], found["2. Old", "2.1. Rules"]) == ("2", "2")
+
+
 _TITLES = st.lists(st.sampled_from("ABC12"), max_size=3).map(tuple)
 
 

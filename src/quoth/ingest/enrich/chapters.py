@@ -14,6 +14,8 @@ from quoth.text.numbers import WORDS, number_of, roman_number
 
 MIN_CHAPTERS = 3
 """Top sections from which their places are taken for chapter numbers, where none is printed."""
+LOW = 2
+"""The highest number with which a sequence may begin."""
 
 _WORDS = "|".join(sorted((w.replace(" ", "[ -]?") for w in WORDS), key=len, reverse=True))
 _NUMBER = rf"(?:\d{{1,3}}(?:er|ere|re)?|[ivxlc]{{1,8}}|{_WORDS})"
@@ -118,8 +120,10 @@ def _numbering(paths: Sequence[tuple[str, ...]]) -> _Numbering:
     words = any(_CHAPTER.match(title) for _, title in titles)
     dots = [match for _, title in titles if (match := _DOTTED.match(title))]
     rows = [_parts(match[0]) for match in dots if match[1].isdigit()]
-    # Releases are listed backwards, chapters are not.
-    dotted = bool(rows) and all(before <= after for before, after in pairwise(rows))
+    # Releases are listed backwards, chapters are not; appendices may begin again with 1.
+    back = [(before, after) for before, after in pairwise(rows) if before > after]
+    again = len(back) == 1 and back[0][0][0] >= MIN_CHAPTERS and back[0][1][0] <= LOW
+    dotted = bool(rows) and (not back or again)
     if words:
         bare = _mixed_depth(titles)
         return _Numbering(words, dotted, bare, roman_appendices=roman_appendices)
@@ -133,7 +137,7 @@ def _numbering(paths: Sequence[tuple[str, ...]]) -> _Numbering:
                 for at, title in titles
                 if at == depth and not _PART.match(title) and (match := pattern.match(title))
             ]
-            if _is_row([number for number in row if number is not None]):
+            if _is_row_or_two([number for number in row if number is not None]):
                 letters = frozenset(_letters(titles, depth, {match[1] for match in dots}))
                 return _Numbering(words, dotted, depth, roman, letters, roman_appendices)
     return _Numbering(words, dotted, roman_appendices=roman_appendices)
@@ -156,9 +160,16 @@ def _parts(dotted: str) -> list[int]:
     return [int(part) for part in dotted.split(".") if part]
 
 
+def _is_row_or_two(numbers: Sequence[int]) -> bool:
+    """Return whether the numbers form a sequence, or one and that of the appendices after it."""
+    again = next((at for at in range(MIN_CHAPTERS, len(numbers)) if numbers[at] == 1), len(numbers))
+    first, second = numbers[:again], numbers[again:]
+    return _is_row(first) and (not second or _is_row(second))
+
+
 def _is_row(numbers: Sequence[int]) -> bool:
     """Return whether the numbers form a sequence: two or more, starting low, mostly consecutive."""
-    if len(numbers) < 2 or numbers[0] > 2:
+    if len(numbers) < 2 or numbers[0] > LOW:
         return False
     steps = [after - before for before, after in pairwise(numbers)]
     return min(steps) > 0 and 4 * sum(step == 1 for step in steps) >= 3 * len(steps)

@@ -51,6 +51,8 @@ def said(statements: Sequence[Statement]) -> list[str]:
 
 LONG = "Rain fell on all of the old roofs of the town for the whole of that very long night."
 """A sentence long enough to stand alone, about nothing."""
+FAR = LONG.replace(".", ", ") * 3 + "and the town slept."
+"""A sentence of about 300 characters, about nothing."""
 CLOSURE = (
     "A closure is a function that keeps the variables of the place where it was made, all of them, "
     "for as long as anything still refers to it, even after that place has been left for good."
@@ -59,7 +61,7 @@ CLOSURE = (
 
 def test_a_neighbour_that_tells_as_much_comes_along_and_another_does_not() -> None:
     near = CLOSURE.replace("A closure", "Another")
-    (run,) = runs(f"{LONG} {near} {CLOSURE} {LONG}", scores={"A closure": 0, "Another": -2})
+    (run,) = runs(f"{FAR} {near} {CLOSURE} {FAR}", scores={"A closure": 0, "Another": -2})
     assert run.text == f"{near} {CLOSURE}"
     start = run.start + len(near) + 1
     assert run.parts == ((run.start, start - 1), (start, run.end))
@@ -68,15 +70,44 @@ def test_a_neighbour_that_tells_as_much_comes_along_and_another_does_not() -> No
 
 def test_what_limits_a_sentence_comes_along() -> None:
     limit = "However, this one loses them as soon as the program ends, as all of the others do."
-    end = LONG.replace("Rain", "Snow")
-    (run,) = runs(f"{CLOSURE} {LONG} {limit} {end}", scores={"A closure": 0, "Rain": -1})
-    assert run.text == f"{CLOSURE} {LONG} {limit}"
+    one, two = (CLOSURE.replace("A closure", name) for name in ("First", "Second"))
+    (run,) = runs(
+        f"{one} {two} {CLOSURE} {limit} {LONG}",
+        scores={"A closure": 0, "Second": -1, "First": -2},
+    )
+    assert run.text == f"{two} {CLOSURE} {limit} {LONG}"
+
+
+def test_a_short_run_takes_paragraphs_of_its_section_along_and_a_list_none() -> None:
+    (run,) = runs(f"Tin melts early.\n\n{CLOSURE}\n\n{FAR}\n\n{FAR}", scores={"Tin": 0})
+    assert run.text == f"Tin melts early.\n\n{CLOSURE}\n\n{FAR}"
+    other = passage(f"{FAR}\n\nTin melts early.\n\n{CLOSURE}")
+    first, second = (replace(other.chunks[0], chunk_id=name) for name in "ab")
+    cut = len(FAR) + 2
+    chunks = (
+        replace(first, text=other.text[:cut], section=("Rain",)),
+        replace(second, text=other.text[cut:], start=first.start + cut, section=("Tin",)),
+    )
+    material = collect_sentences(QUERY, [replace(other, chunks=chunks)])
+    scores = np.array([0.0 if "melts" in each.text else -9.0 for each in material.sentences])
+    (run,) = choose_statements(
+        QUERY, material, scores=scores, passages=[replace(other, chunks=chunks)], max_sentences=12
+    )
+    assert run.text == f"Tin melts early.\n\n{CLOSURE}"
+
+
+def test_a_table_is_quoted_with_its_rows() -> None:
+    rows = "\n\n".join(
+        f"metal: {name} | melts at: {at}" for name, at in (("tin", 232), ("lead", 327))
+    )
+    (run,) = runs(f"How metals melt is shown here.\n\n{rows}\n\n{CLOSURE}", scores={"shown": 0})
+    assert run.text.endswith(rows)
 
 
 def test_a_question_comes_with_its_answer() -> None:
     asked = f"{CLOSURE} How do I make one of them?"
     (run,) = runs(f"{asked}\n\nWith a function in it. {LONG}", scores={"A closure": 0})
-    assert run.text == f"{asked}\n\nWith a function in it."
+    assert run.text.startswith(f"{asked}\n\nWith a function in it.")
 
 
 def test_neighbours_are_one_run() -> None:
@@ -90,7 +121,8 @@ def test_neighbours_are_one_run() -> None:
 def test_a_section_whose_heading_asks_the_question_is_quoted_from_its_beginning(
     heading: str, whole: bool
 ) -> None:
-    text = f"{heading}\n\nRub it:\n\nsponge --soft\n\n{LONG}\n\nTin gets clean. {LONG} {LONG}"
+    end = f"Tin gets clean. {LONG}"
+    text = f"{heading}\n\nRub it:\n\nsponge --soft\n\n{FAR} {CLOSURE}\n\n{end}"
     found = passage(text)
     chunk = replace(found.chunks[0], section=(heading,))
     query, passages = (
@@ -131,7 +163,8 @@ def test_a_run_never_leaves_its_passage() -> None:
 
 
 def test_runs_never_overlap_and_are_no_more_than_allowed() -> None:
-    text = "\n\n".join(f"Number {word}, which is a word. It is {word}." for word in "abcdefgh")
+    told = (f"Number {each}, which is a word. {CLOSURE} {FAR} It is {each}." for each in "abcdefgh")
+    text = f"\n\n{FAR}\n\n".join(told)
     found = runs(text, scores={"Number": 0, "It is": -1})
     assert len(found) == MAX_RUNS
     assert all(one.end <= two.start for one, two in combinations(found, 2))
@@ -146,9 +179,15 @@ def test_all_runs_together_have_no_more_sentences_than_allowed(most: int) -> Non
 
 
 def test_the_document_of_the_best_sentence_comes_first_and_keeps_its_order() -> None:
-    one = f"Tin melts early in a fire.\n\n{LONG}\n\n{LONG}\n\nLead is grey and soft, as all know."
+    between = "\n\n".join([FAR] * 4)
+    one = f"Tin melts early in a fire.\n\n{between}\n\n{CLOSURE}\n\nLead is grey and soft."
     found = runs("Zinc is blue.", one, scores={"Lead": 0, "Zinc": -0.5, "Tin": -1})
-    assert [run.text.split()[0] for run in found] == ["Tin", "Lead", "Zinc"]
+    metals = ("Tin", "Lead", "Zinc")
+    assert [[each for each in metals if each in run.text] for run in found] == [
+        ["Tin"],
+        ["Lead"],
+        ["Zinc"],
+    ]
 
 
 @pytest.mark.parametrize(

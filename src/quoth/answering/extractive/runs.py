@@ -10,6 +10,7 @@ from quoth.answering.extractive.candidates import NEGATION, normalize
 from quoth.answering.extractive.score import QueryContext, Scores
 from quoth.core.types import Passage
 from quoth.text.analyzer import analyze
+from quoth.text.locators import CELL_GAP
 
 DUPLICATE_OVERLAP = 0.7
 """Minimum word overlap (Jaccard) of duplicate sentences."""
@@ -80,15 +81,13 @@ def _words(text: str) -> str:
     return f" {' '.join(_WORD.findall(normalize(text)))} "
 
 
-REACH = 3.0
-"""Maximum distance, in log-odds, of a neighbour that joins a run (docs/decisions/042)."""
 MAX_LIST = 1000
-"""The same for a run with a list."""
-MIN_CHARACTERS = 320
-"""A shorter run takes a neighbour along, rather the next one, whatever its score."""
+"""Maximum characters of a run with a list or a table."""
+MIN_CHARACTERS = 450
+"""A shorter run goes on in the next paragraph of its section (docs/decisions/042)."""
 FRAGMENT = 80
-"""A run that is shorter still takes the sentence after it along, even of the next paragraph; so
-does one that ends in a question or a colon."""
+"""A shorter run takes the sentence after it along, even of the next section; so does one that ends
+in a question or a colon."""
 
 HEADED = 0.75
 """Minimum share of the question's words in a heading for its section to be the answer."""
@@ -174,21 +173,47 @@ class SentenceRun:
             self.passage.text[sentences[at - 1].end - start : sentences[at].start - start].strip()
         )
 
+    def is_row(self, at: int) -> bool:
+        """Return whether a sentence is a row of a table, as is the one before it."""
+        return CELL_GAP in self.material.sentences[at].text and (
+            at > 0 and CELL_GAP in self.material.sentences[at - 1].text
+        )
+
     def continues(self, at: int) -> bool:
-        """Return whether a sentence goes on from the one before: in its paragraph or its list."""
+        """Return whether a sentence goes on in the paragraph, list or table of the one before."""
         sentences = self.material.sentences
-        return 0 <= at < len(sentences) and (sentences[at].joined or self.is_item(at))
+        return 0 <= at < len(sentences) and (
+            sentences[at].joined or self.is_item(at) or self.is_row(at)
+        )
 
     def neighbours(self) -> list[int]:
-        """Return the sentences before and after the run in its paragraph or list."""
+        """Return the sentences before and after the run: in its paragraph, or list or table.
+
+        A short run without a list goes on in the next paragraph of its section.
+        """
         before = [self.first - 1] if self.continues(self.first) else []
-        return before + ([self.last + 1] if self.continues(self.last + 1) else [])
+        after = self.last + 1
+        goes_on = self.continues(after) or (
+            self.length < MIN_CHARACTERS and not self.has_list() and self._is_in_section(after)
+        )
+        return before + ([after] if goes_on else [])
+
+    def _is_in_section(self, at: int) -> bool:
+        sections = sections_of(self.passage)
+        return at < len(self.material.sentences) and _is_in_section(
+            self.material, at, self.last, sections=sections
+        )
+
+    def has_list(self) -> bool:
+        """Return whether the run quotes a part of a list or a table."""
+        sentences, run = self.material.sentences, range(self.first, self.last + 1)
+        return any(_INTRODUCED.search(sentences[at].text) for at in run) or any(
+            self.is_item(at) or self.is_row(at) for at in run[1:]
+        )
 
     def add_items(self) -> None:
-        """Add the items that follow in a list of which the run quotes a part."""
-        sentences, run = self.material.sentences, range(self.first, self.last + 1)
-        growing = any(_INTRODUCED.search(sentences[at].text) for at in run)
-        growing |= any(self.is_item(at) for at in run[1:])
+        """Add what follows in a list or table of which the run quotes a part."""
+        growing = self.has_list()
         while growing and self.continues(self.last + 1):
             growing = self.adds(self.last + 1, longest=MAX_LIST)
 
@@ -200,7 +225,7 @@ def headed_section(
 
     None where the passage does not begin it, or where the sentence is too far from its beginning.
     """
-    sections = {chunk.chunk_id: chunk.section for chunk in passage.chunks}
+    sections = sections_of(passage)
     section = sections[material.sentences[seed].chunk_id]
     if not section:
         return None
@@ -208,7 +233,7 @@ def headed_section(
     if material.coverage(title) < HEADED:
         return None
     first = seed
-    while first and _is_in_section(material, first - 1, seed, section=section, sections=sections):
+    while first and _is_in_section(material, first - 1, seed, sections=sections):
         first -= 1
     heading = normalize(section[-1])
     opening = first
@@ -218,7 +243,7 @@ def headed_section(
         return None
     last, start = opening, material.sentences[opening].start
     while last + 1 < len(material.sentences) and _is_in_section(
-        material, last + 1, seed, section=section, sections=sections
+        material, last + 1, seed, sections=sections
     ):
         if material.sentences[last + 1].end - start > longest:
             break
@@ -226,34 +251,28 @@ def headed_section(
     return range(opening, last + 1) if seed <= last else None
 
 
+def sections_of(passage: Passage) -> Mapping[str, tuple[str, ...]]:
+    """Return the section of each chunk of a passage, by its id."""
+    return {chunk.chunk_id: chunk.section for chunk in passage.chunks}
+
+
 def _is_in_section(
-    material: QueryContext,
-    at: int,
-    seed: int,
-    *,
-    section: tuple[str, ...],
-    sections: Mapping[str, tuple[str, ...]],
+    material: QueryContext, at: int, other: int, *, sections: Mapping[str, tuple[str, ...]]
 ) -> bool:
-    each, other = material.sentences[at], material.sentences[seed]
-    return each.passage == other.passage and sections[each.chunk_id] == section
+    one, two = material.sentences[at], material.sentences[other]
+    return one.passage == two.passage and sections[one.chunk_id] == sections[two.chunk_id]
 
 
-def grow(run: SentenceRun, *, seed: int, scores: Scores, longest: int) -> range:
+def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
     """Extend a run to its neighbours, best first, and then to what it cannot be read without."""
     if run.opens_in_passing():
         run.adds(run.first - 1, longest=longest)
+    if run.precedes_contrast():
+        run.adds(run.last + 1, longest=longest)
     growing = True
     while growing:
-        beside = run.neighbours()
-        near = [at for at in beside if scores[seed] - scores[at] <= REACH]
-        near.sort(key=lambda at: -scores[at])
-        if run.length < MIN_CHARACTERS:
-            near += sorted(beside, reverse=True)
-        growing = any(run.adds(at, longest=longest) for at in near)
-    while run.opens_in_passing() and run.adds(run.first - 1, longest=longest):
-        pass
-    while run.precedes_contrast() and run.adds(run.last + 1, longest=longest):
-        pass
+        beside = sorted(run.neighbours(), key=lambda at: -scores[at])
+        growing = any(run.adds(at, longest=longest) for at in beside)
     while run.is_incomplete() and run.adds(run.last + 1, longest=longest):
         pass
     run.add_items()

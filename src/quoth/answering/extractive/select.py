@@ -140,7 +140,13 @@ def choose_statements(
     limit = max(MAX_RUNS, len(about))
     longest = BROAD_CHARACTERS if query.kind in BROAD else MAX_CHARACTERS
     chooser = _Chooser(
-        material, scores, passages, max_sentences=max_sentences, longest=longest, shown=shown
+        material,
+        scores,
+        passages,
+        max_sentences=max_sentences,
+        longest=longest,
+        reserved=about,
+        shown=shown,
     )
     for seed in seeds:
         if len(chooser.runs) < limit and not chooser.repeats(seed, language=language):
@@ -164,7 +170,10 @@ def choose_statements(
 
 
 class _Chooser:
-    """Runs of sentences chosen so far, each with the sentence that it grew from."""
+    """Runs of sentences chosen so far, each with the sentence that it grew from.
+
+    ``reserved`` are sentences that have a run of their own.
+    """
 
     def __init__(
         self,
@@ -174,6 +183,7 @@ class _Chooser:
         *,
         max_sentences: int,
         longest: int,
+        reserved: Collection[int] = (),
         shown: Collection[int] = (),
     ) -> None:
         self.runs: list[tuple[range, int]] = []
@@ -182,6 +192,7 @@ class _Chooser:
         self._passages = passages
         self._max_sentences = max_sentences
         self._longest = longest
+        self._reserved = set(reserved)
         self._shown = len(shown)
         self._used = set(shown)
 
@@ -199,10 +210,11 @@ class _Chooser:
             section = headed_section(self._material, passage, seed, longest=self._longest)
             if section is None or len(section) > left or not self._used.isdisjoint(section):
                 section = range(seed, seed + 1)
+            taken = self._used | (self._reserved - set(section))
             start = SentenceRun(
-                self._material, passage, self._used, left, first=section[0], last=section[-1]
+                self._material, passage, taken, left, first=section[0], last=section[-1]
             )
-            run = grow(start, seed=seed, scores=self._scores, longest=self._longest)
+            run = grow(start, scores=self._scores, longest=self._longest)
             self._used.update(run)
             self.runs.append((run, seed))
 

@@ -158,13 +158,7 @@ def choose_statements(
     about = about if len(chooser.runs) > 1 else {}
     runs = chooser.runs if about else chooser.by_document()
     return tuple(
-        _statement(
-            material,
-            run,
-            seed,
-            passages=passages,
-            name=about.get(seed, ""),
-        )
+        _statement(material, run, seed, passages=passages, name=about.get(seed, ""))
         for run, seed in runs
     )
 

@@ -64,7 +64,7 @@ class HistoryPage extends Base {
     if (!window.confirm(t("history.confirm"))) return;
     try {
       await send(`/v1/queries/${query.query_id}`, { method: "DELETE" });
-      this.queries = (this.queries ?? []).filter((each) => each !== query);
+      this.queries = this.queries && this.queries.filter((each) => each.query_id !== query.query_id);
     } catch (error) {
       this.problem = /** @type {Error} */ (error).message;
     }
@@ -77,7 +77,7 @@ class HistoryPage extends Base {
     try {
       await sendJson("PATCH", `/v1/queries/${query.query_id}`, { title: title === query.text ? "" : title });
       const renamed = { ...query, title: title === query.text ? null : title || null };
-      this.queries = (this.queries ?? []).map((each) => (each === query ? renamed : each));
+      this.queries = this.queries && this.queries.map((each) => (each.query_id === query.query_id ? renamed : each));
     } catch (error) {
       this.problem = /** @type {Error} */ (error).message;
     }

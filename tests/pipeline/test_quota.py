@@ -18,7 +18,7 @@ from quoth.engine import Engine
 from quoth.pipeline.answer_cache import AnswerCache
 from quoth.pipeline.retrieve import Request
 from quoth.store.database import open_database
-from quoth.store.privacy_settings import TokenQuota
+from quoth.store.privacy_settings import DailyUsage
 from quoth.testing import ScriptedGenerator
 from tests.support.service_client import House, listening, served
 from tests.support.small_library import write_sources
@@ -50,7 +50,7 @@ async def limited(
 
 
 def spent(house: House, tenant: str = "ada") -> int:
-    return TokenQuota(house.tenants.database, tenant=tenant).today()
+    return DailyUsage(house.tenants.database, tenant=tenant).tokens()
 
 
 async def ask(client: httpx.AsyncClient, **more: Any) -> dict[str, Any]:
@@ -149,10 +149,10 @@ async def test_tenants_have_days_of_their_own_and_none_without_a_limit(tmp_path:
 def test_a_day_begins_at_midnight_utc(address: Path | str) -> None:
     now = datetime(2026, 3, 1, 23, 59, tzinfo=UTC)
     database = open_database(address)
-    own = TokenQuota(database, tenant="ada", clock=lambda: now)
-    own.add(3_000_000_000)
-    own.add(4)
-    assert own.today() == 3_000_000_004
+    own = DailyUsage(database, tenant="ada", clock=lambda: now)
+    own.add(tokens=3_000_000_000)
+    own.add(tokens=4, questions=2)
+    assert (own.tokens(), own.questions()) == (3_000_000_004, 2)
     now += timedelta(minutes=1)
-    assert own.today() == 0
+    assert (own.tokens(), own.questions()) == (0, 0)
     database.close()

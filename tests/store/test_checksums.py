@@ -20,7 +20,7 @@ from quoth.store.database import Database, open_database
 from quoth.store.history import QueryCost, StoredRecord
 from quoth.store.keys import Keys, find_key
 from quoth.store.lectures import Lectures
-from quoth.store.privacy_settings import PrivacyStore, TokenQuota
+from quoth.store.privacy_settings import DailyUsage, PrivacyStore
 from quoth.store.schema import CHECKSUMS, keys, privacy, queries
 from quoth.store.wal_check import damaged_frame
 from tests.support.made_documents import entry, open_catalogue
@@ -45,8 +45,8 @@ def filled(address: Path | str) -> Iterator[Database]:
     catalogue.rename("q_1", "Named")
     PrivacyStore.of(catalogue).decide(history="full", retention_days=9, may_leave=True)
     PrivacyStore.of(catalogue).decide(history="full", retention_days=8, may_leave=True)
-    TokenQuota.of(catalogue).add(3)
-    TokenQuota.of(catalogue).add(4)
+    DailyUsage.of(catalogue).add(tokens=3)
+    DailyUsage.of(catalogue).add(tokens=4)
     lectures = Lectures.of(catalogue)
     lectures.change(lectures.start(title="A", collections=["default"]).session_id, title="B")
     yield catalogue.database
@@ -117,7 +117,7 @@ def test_a_damaged_log_is_kept_and_named(tmp_path: Path) -> None:
     open_database(file).close()
     with closing(sqlite3.connect(file, isolation_level=None)) as catalogue:
         for number in range(20):
-            catalogue.execute("INSERT INTO spending VALUES ('local', ?, 1, 0)", (str(number),))
+            catalogue.execute("INSERT INTO spending VALUES ('local', ?, 1, 1, 0)", (str(number),))
         log = (tmp_path / "catalogue.sqlite-wal").read_bytes()
         whole = file.read_bytes()
     wal = tmp_path / "catalogue.sqlite-wal"

@@ -23,7 +23,7 @@ from quoth.store.analytics import AnalyticsReader
 from quoth.store.audit import Audit, AuditEntry, store_head
 from quoth.store.keys import Keys, find_key
 from quoth.store.lectures import Lectures
-from quoth.store.privacy_settings import PrivacyStore, TokenQuota
+from quoth.store.privacy_settings import DailyUsage, PrivacyStore
 from quoth.store.rows import now
 from quoth.store.sessions import Sessions
 from quoth.store.shares import Shares
@@ -92,7 +92,7 @@ async def _fill(tenants: Tenants, home: Path) -> str:
     Shares(database, **own).add(collection="default", expires_days=9)
     Sessions(database, **own).add(key.key.key_id)
     PrivacyStore(database, **own).decide(history="full", retention_days=90, may_leave=False)
-    TokenQuota(database, **own).add(1234)
+    DailyUsage(database, **own).add(tokens=1234)
     lectures = Lectures(database, **own)
     session = lectures.start(title="On bees", collections=["default"]).session_id
     lectures.put_segments(session, [TranscriptSegment("s1", 0.0, 9.0, "Bees in winter.")])

@@ -10,7 +10,7 @@ from quoth.core.embedder_wrapper import EmbedderWrapper
 from quoth.core.errors import ConfigError, Denied, EmbeddingError
 from quoth.core.protocols import AsksModel, EncodedQuery, Generator, Matrix, Role
 from quoth.pipeline.components import Components
-from quoth.store.privacy_settings import PrivacySettings, PrivacyStore, TokenQuota
+from quoth.store.privacy_settings import DailyUsage, PrivacySettings, PrivacyStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +62,12 @@ def apply_privacy_settings(parts: Components) -> Components:
 def count_tokens(parts: Components, tokens: int) -> None:
     """Count tokens used by the tenant, if they are limited."""
     if tokens and parts.settings.tokens_per_day is not None:
-        _spending(parts).add(tokens)
+        DailyUsage.of(parts.catalogue).add(tokens=tokens)
 
 
 def _quota_exceeded(parts: Components) -> bool:
     most = parts.settings.tokens_per_day
-    return most is not None and _spending(parts).today() >= most
-
-
-def _spending(parts: Components) -> TokenQuota:
-    return TokenQuota.of(parts.catalogue)
+    return most is not None and DailyUsage.of(parts.catalogue).tokens() >= most
 
 
 def _without_generator(parts: Components) -> Components:

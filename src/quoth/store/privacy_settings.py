@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from sqlalchemy import and_, insert, select, update
+from sqlalchemy import Column, ColumnElement, and_, func, insert, select, update
 
 from quoth.core.errors import InputError
 from quoth.store.checksums import first_intact
@@ -76,8 +76,8 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class TokenQuota(TenantConnection):
-    """Token usage of one tenant; a day begins at midnight UTC, by ``clock``."""
+class DailyUsage(TenantConnection):
+    """What one tenant has used today; a day begins at midnight UTC, by ``clock``."""
 
     def __init__(
         self, database: Database, *, tenant: str, clock: Callable[[], datetime] = _now
@@ -85,22 +85,30 @@ class TokenQuota(TenantConnection):
         super().__init__(database, tenant=tenant)
         self._clock = clock
 
-    def today(self) -> int:
-        """Return the input and output tokens of today."""
-        today = and_(spending.c.tenant == self.tenant, spending.c.day == self._day())
-        with self.reading() as connection:
-            found = connection.execute(select(spending.c.tokens).where(today)).scalar()
-        return int(found or 0)
+    def tokens(self) -> int:
+        """Return the input and output tokens."""
+        return self._today(spending.c.tokens)
 
-    def add(self, tokens: int) -> None:
-        """Count tokens as used today, whichever process used them."""
+    def questions(self) -> int:
+        """Return the counted questions."""
+        return self._today(spending.c.questions)
+
+    def add(self, *, tokens: int = 0, questions: int = 0) -> None:
+        """Count tokens and questions, whichever process used them."""
+        asked = func.coalesce(spending.c.questions, 0) + questions
+        more = {"tokens": spending.c.tokens + tokens, "questions": asked}
         day = self._day()
-        today = and_(spending.c.tenant == self.tenant, spending.c.day == day)
-        with self.writing("count tokens") as connection:
-            more = update(spending).where(today).values(tokens=spending.c.tokens + tokens)
-            if not connection.execute(more).rowcount:
-                row = {"tenant": self.tenant, "day": day, "tokens": tokens}
-                connection.execute(insert(spending).values(row))
+        with self.writing("count usage") as connection:
+            if not connection.execute(update(spending).where(self._row(day)).values(more)).rowcount:
+                first = {"tokens": tokens, "questions": questions}
+                connection.execute(insert(spending).values(tenant=self.tenant, day=day, **first))
+
+    def _today(self, column: Column[int]) -> int:
+        with self.reading() as connection:
+            return connection.execute(select(column).where(self._row(self._day()))).scalar() or 0
+
+    def _row(self, day: str) -> ColumnElement[bool]:
+        return and_(spending.c.tenant == self.tenant, spending.c.day == day)
 
     def _day(self) -> str:
         return self._clock().astimezone(UTC).date().isoformat()

@@ -18,7 +18,7 @@ from sqlalchemy import (
 from quoth.store.checksums import add_checksum
 from quoth.store.rows import words
 
-HEAD = "0013"
+HEAD = "0014"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -320,13 +320,14 @@ privacy = Table(
     Column("updated_at", words(40), nullable=False),
 )
 
-# Language model tokens by day, for quotas: queries may be deleted earlier.
+# Language model tokens and questions by day, for quotas: queries may be deleted earlier.
 spending = Table(
     "spending",
     metadata,
     Column("tenant", words(100), primary_key=True),
     Column("day", words(10), primary_key=True),
     Column("tokens", BigInteger, nullable=False),
+    Column("questions", BigInteger),
 )
 
 # Live sessions: what was said, the windows that were looked up, and what they cite.

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.errors import Busy
+from quoth.interfaces.http.middleware.daily_quota import DailyQuota
 from quoth.interfaces.http.middleware.rate_limit import (
     MAX_NAMES,
     GcraLimiter,
     RequestQuota,
     client_network,
 )
+from quoth.store.database import open_database
 from tests.support.auth_app import Clock
 
 STEPS = st.lists(st.floats(min_value=0, max_value=30), max_size=200)
@@ -59,6 +63,34 @@ def test_the_burst_is_whole_at_once_and_comes_back_with_time() -> None:
     assert rate.take("b") == 0
     clock.now += 20
     assert [rate.take("a") for _ in range(20)] == [0] * 20
+
+
+async def test_questions_a_day_are_counted_over_processes_and_restarts(
+    address: Path | str,
+) -> None:
+    now, clock = datetime(2026, 3, 1, 12, tzinfo=UTC), Clock()
+    database = open_database(address)
+
+    def process() -> DailyQuota:
+        return DailyQuota(5, database, clock=lambda: now, seconds=lambda: clock.now)
+
+    async def ask(quota: DailyQuota, times: int) -> None:
+        for _ in range(times):
+            clock.now += 6
+            await quota.take("ada")
+            await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})  # it is written
+
+    first, second = process(), process()
+    await ask(first, 3)
+    await ask(second, 2)
+    for refused in (second, process()):
+        with pytest.raises(Busy, match="5 questions today") as told:
+            await refused.take("ada")
+        assert told.value.retry_after_s == 12 * 3600
+        await refused.take("bob")
+    now += timedelta(days=1)
+    await ask(second, 5)
+    database.close()
 
 
 def test_any_number_of_names_takes_a_bounded_room() -> None:

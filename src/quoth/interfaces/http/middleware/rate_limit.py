@@ -7,10 +7,8 @@ such as LangChain's `batch` send several at once.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
 from ipaddress import IPv6Address, ip_address, ip_network
 from math import ceil
 
@@ -19,8 +17,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from quoth.core.errors import Busy
 from quoth.core.settings import Settings
+from quoth.interfaces.http.middleware.daily_quota import DailyQuota
 from quoth.interfaces.http.middleware.fair_semaphore import FairSemaphore
 from quoth.interfaces.http.request_state import LOCAL, request_state
+from quoth.store.database import Database
 
 MAX_NAMES = 20_000
 """Names remembered at most; beyond, the least recently used are forgotten."""
@@ -39,6 +39,7 @@ class RateLimitMiddleware:
         app: ASGIApp,
         *,
         settings: Settings,
+        database: Database,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.app = app
@@ -51,7 +52,7 @@ class RateLimitMiddleware:
             max_waiting=settings.key_waiting,
             wait_s=settings.wait_seconds,
         )
-        self._daily = DailyQuota(settings.tenant_questions_per_day)
+        self._daily = DailyQuota(settings.tenant_questions_per_day, database)
         burst = max(settings.key_requests_per_minute // 4, settings.key_requests_at_once)
         self._requests = RequestQuota(
             "requests",
@@ -68,40 +69,10 @@ class RateLimitMiddleware:
             await self.app(scope, receive, send)
             return
         if request.kind == "query":
-            self._daily.take(request.principal.tenant)
+            await self._daily.take(request.principal.tenant)
         quota = self._questions if request.kind in ("query", "change") else self._requests
         async with quota.hold(request.principal.key_id):
             await self.app(scope, receive, send)
-
-
-class DailyQuota:
-    """Queries of each tenant on one day (UTC), in this process; None for no limit."""
-
-    def __init__(
-        self, limit: int | None, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    ) -> None:
-        self._limit = limit
-        self._clock = clock
-        self._day = ""
-        self._asked: Counter[str] = Counter()
-
-    def take(self, tenant: str) -> None:
-        """Count a query; raises Busy with status 429 until midnight beyond the limit."""
-        if self._limit is None:
-            return
-        now = self._clock()
-        if self._day != now.date().isoformat():
-            self._day = now.date().isoformat()
-            self._asked.clear()
-        if self._asked[tenant] >= self._limit:
-            midnight = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), UTC)
-            raise Busy(
-                f"This tenant has asked {self._limit:,} questions today, which is its limit. Ask "
-                "again tomorrow (UTC).",
-                status=429,
-                retry_after_s=(midnight - now).total_seconds(),
-            )
-        self._asked[tenant] += 1
 
 
 class GcraLimiter:

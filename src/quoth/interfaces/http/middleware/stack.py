@@ -55,7 +55,7 @@ def access_control(
             cors_origins=origins,
         ),
         partial(AuthMiddleware, tenants=tenants, settings=settings, bound=bound, clock=clock),
-        partial(RateLimitMiddleware, settings=settings, clock=clock),
+        partial(RateLimitMiddleware, settings=settings, database=tenants.database, clock=clock),
         partial(BodyLimitMiddleware, settings=settings),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
@@ -103,13 +104,14 @@ def _index(table: str, column: str) -> None:
 
 def extend(name: str, count: int) -> None:
     """Let the checksums of a table go on over new columns, all null, the last that they cover."""
-    table = sa.table(name, sa.column("id"), sa.column("checksum", sa.BigInteger()))
+    columns: list[sa.ColumnClause[Any]] = [sa.column(each) for each in KEYS.get(name, ("id",))]
+    table = sa.table(name, sa.column("checksum", sa.BigInteger()), *columns)
     connection = op.get_bind()
-    for key, checksum in connection.execute(sa.select(table)).all():
+    for checksum, *key in connection.execute(sa.select(table)).all():
         if checksum is not None:
             sealed = zlib.crc32(b"\x1fNone" * count, checksum)
-            own = sa.update(table).where(table.c.id == key)
-            connection.execute(own.values(checksum=sealed))
+            own = [column == value for column, value in zip(columns, key, strict=True)]
+            connection.execute(sa.update(table).where(*own).values(checksum=sealed))
 
 
 def fill(name: str, covered: Sequence[str]) -> None:

@@ -92,7 +92,7 @@ async def test_a_storm_of_kills_loses_and_condemns_nothing(
     assert not states()["failed"]
     async with service(tmp_path / "home", "--workers", "2", settings=GIVEN):
         # A file that was in work at two kills is tried in a process of its own.
-        await until(lambda: set(states()) == {"ready"}, within_s=600)
+        await until(lambda: set(states()) == {"ready"}, within_s=300)
     for name, ids in accepted.items():
         assert ids <= {task.id for task in Queue(database, tenant=name).tasks(limit=10_000)}
 

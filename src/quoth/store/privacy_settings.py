@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from sqlalchemy import Column, ColumnElement, and_, func, insert, select, update
+from sqlalchemy import Column, and_, func, insert, select, update
 
 from quoth.core.errors import InputError
 from quoth.store.checksums import first_intact
@@ -98,17 +98,16 @@ class DailyUsage(TenantConnection):
         asked = func.coalesce(spending.c.questions, 0) + questions
         more = {"tokens": spending.c.tokens + tokens, "questions": asked}
         day = self._day()
+        row = and_(spending.c.tenant == self.tenant, spending.c.day == day)
         with self.writing("count usage") as connection:
-            if not connection.execute(update(spending).where(self._row(day)).values(more)).rowcount:
+            if not connection.execute(update(spending).where(row).values(more)).rowcount:
                 first = {"tokens": tokens, "questions": questions}
                 connection.execute(insert(spending).values(tenant=self.tenant, day=day, **first))
 
     def _today(self, column: Column[int]) -> int:
+        row = and_(spending.c.tenant == self.tenant, spending.c.day == self._day())
         with self.reading() as connection:
-            return connection.execute(select(column).where(self._row(self._day()))).scalar() or 0
-
-    def _row(self, day: str) -> ColumnElement[bool]:
-        return and_(spending.c.tenant == self.tenant, spending.c.day == day)
+            return connection.execute(select(column).where(row)).scalar() or 0
 
     def _day(self) -> str:
         return self._clock().astimezone(UTC).date().isoformat()

@@ -78,8 +78,9 @@ class Engine:
         collection: str | None = None,
     ) -> AsyncGenerator[Document | IngestProgress, None]:
         """Add files and folders; yields progress, and each document once its outcome is known."""
-        await asyncio.to_thread(require_egress, self.parts)
         name = collection or self.parts.settings.collection
+        if await asyncio.to_thread(self.parts.catalogue.find_collection, name) is None:
+            await asyncio.to_thread(require_egress, self.parts)
         found = await asyncio.to_thread(make_collection, self.parts, name)
         parts = await asyncio.to_thread(components_of, self.parts, found)
         await asyncio.to_thread(require_egress, parts)

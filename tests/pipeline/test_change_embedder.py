@@ -12,14 +12,18 @@ from typing import Any
 import pytest
 
 from quoth.bootstrap import open_engine
-from quoth.core.errors import IndexMismatch
+from quoth.core.errors import Denied, IndexMismatch
 from quoth.core.protocols import Matrix
 from quoth.core.settings import Settings
 from quoth.engine import Engine
 from quoth.evaluation.compare_embedders import compare_embedders
+from quoth.operations.purge import _rewrite as rewrite
 from quoth.operations.purge import purge
-from quoth.pipeline.components import components_of
+from quoth.pipeline.components import Components, components_of
 from quoth.pipeline.egress import list_egress
+from quoth.pipeline.maintain import drop_kept, reconcile
+from quoth.store.catalogue import Catalogue
+from quoth.store.privacy_settings import PrivacyStore
 from quoth.store.rows import Collection, index_folder
 from tests.support.embedding_server import Script, embedding_server
 from tests.support.small_library import add, with_catalogue, write_sources
@@ -140,6 +144,66 @@ async def test_the_old_index_is_there_until_it_is_dropped(service: Engine, serve
         await rebuild(service)
         assert (await purge(service.parts)).complete
         assert collection(service).kept is None  # it may hold what was deleted
+
+
+async def test_an_index_that_is_dropped_while_a_rebuild_goes_back_to_it_is_made_anew(
+    service: Engine, server: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    switch, loop = Catalogue.switch_index, asyncio.get_running_loop()
+    async with other_process(service, server) as other:
+        await rebuild(other)
+        before = collection(other)
+
+        def drop_and_switch(*given: Any) -> bool:
+            monkeypatch.undo()
+            assert asyncio.run_coroutine_threadsafe(other.drop_old(), loop).result()
+            return switch(*given)
+
+        monkeypatch.setattr(Catalogue, "switch_index", drop_and_switch)
+        await rebuild(service)
+        assert not await drop_kept(other.parts, before), "its index may serve again by now"
+        assert collection(service).kept is not None
+    assert await reconcile(service.parts, collection(service)) == ()
+    assert (await service.health()).ok
+
+
+async def test_a_purge_leaves_the_index_that_a_rebuild_keeps_meanwhile(
+    service: Engine, server: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quoth.operations.purge.BUILDING_S", 0)
+    async with other_process(service, server) as other:
+
+        async def rewrite_and_switch(parts: Components, found: Collection) -> list[str]:
+            left = await rewrite(parts, found)
+            await rebuild(other)
+            return left
+
+        monkeypatch.setattr("quoth.operations.purge._rewrite", rewrite_and_switch)
+        report = await purge(service.parts)
+        assert not report.complete, "the index that is kept may hold what was deleted"
+        kept = collection(service).kept
+        assert kept is not None
+        assert await other.parts.open_index(kept.table).document_ids()
+
+
+async def test_texts_may_be_added_where_the_collections_own_embedder_is_local(
+    service: Engine, server: Script, tmp_path: Path
+) -> None:
+    """A tenant whose data may not leave, and settings whose embedder is elsewhere."""
+    late = tmp_path / "late.md"
+    late.write_text("# Wax\n\nBees make wax from honey.\n", encoding="utf-8")
+    PrivacyStore.of(service.parts.catalogue).decide(
+        history="full", retention_days=9, may_leave=False
+    )
+    async with other_process(service, server) as other:
+        away = tuple(replace(each, local=False) for each in other.parts.remote)
+        other.parts = replace(other.parts, remote=away)
+        assert [each.status for each in await add(other, late)] == ["ready"]
+        with pytest.raises(Denied, match="would receive the documents"):
+            async for _step in other.add([late], collection="new"):
+                pass
+        assert other.parts.catalogue.find_collection("new") is None
+    assert sent(server) == []
 
 
 async def test_both_are_compared_on_questions_of_the_collection(

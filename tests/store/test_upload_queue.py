@@ -115,6 +115,21 @@ def test_a_file_is_copied_to_shared_storage_while_others_write(hall: Hall) -> No
     assert ("t3", "r.md") in held[1].tasks
 
 
+def test_a_file_whose_document_is_gone_is_held_while_it_is_copied_again(hall: Hall) -> None:
+    assert hall.put("t1")
+    worker = hall.worker()
+    _leased(worker)
+    assert worker.end("t1", state="ready", document_id="removed")
+    held: list[Requirements] = []
+
+    def share() -> None:
+        hall.arrivals().clear(lambda needs: held.append(needs) or 0, before="2000")
+
+    assert hall.put("t1", share=share)
+    assert [needs.tasks for needs in held] == [(("t1", "t1.md"),)]
+    assert hall.shown("t1")[0] == "queued"
+
+
 def test_a_file_that_cannot_be_copied_leaves_nothing(hall: Hall) -> None:
     def share() -> None:
         raise BackendError("The storage is down.")

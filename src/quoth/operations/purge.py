@@ -146,6 +146,7 @@ NEVER = ""
 """The time before which there was none."""
 BEING_MADE = "An index is being made ({}). Run this again when it is done."
 BUILDING_S = 600.0
+KEPT = "The embedder of '{}' was changed meanwhile, and its index before is kept. Run this again."
 """An index without a collection that was written to so lately may be on its way to one."""
 
 
@@ -179,6 +180,8 @@ async def purge(parts: Components) -> PurgeReport:
     await asyncio.to_thread(forget_cards, parts.catalogue)
     strays = await asyncio.to_thread(_clear_indexes, parts)
     strays += await _drop_shared(parts)
+    now = await asyncio.to_thread(parts.catalogue.collections)
+    strays += [KEPT.format(each.name) for each in now if each.kept]
     copies = await asyncio.to_thread(_old_copies, parts)
     stuck = await asyncio.to_thread(compact, parts.catalogue.database)
     return PurgeReport(
@@ -208,17 +211,17 @@ async def _rewrite(parts: Components, collection: Collection) -> list[str]:
     """Carry what is there over to a new index, and drop the old one with all its versions."""
     name = collection.name
     await drop_kept(parts, collection)
-    try:
-        parts = await asyncio.to_thread(components_of, parts, collection)
-    except IndexMismatch as error:
-        return [str(error)]
     stem = collection.table.rpartition("_")[0]
     for _ in range(TRIES):
         table = f"{stem}_{uuid4().hex[:12]}"
-        target = parts.open_index(table)
         collection = await asyncio.to_thread(parts.catalogue.collection, name)
+        try:
+            own = await asyncio.to_thread(components_of, parts, collection)
+        except IndexMismatch as error:
+            return [str(error)]
+        target = own.open_index(table)
         ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
-        await _copy_living_rows(parts, sorted(ready), source=collection.table, target=table)
+        await _copy_living_rows(own, sorted(ready), source=collection.table, target=table)
         await target.optimize()
         await target.build()
         if await asyncio.to_thread(
@@ -282,9 +285,15 @@ def _clear_blobs(parts: Components) -> int:
     return gone
 
 
+def _serving(parts: Components) -> set[str]:
+    """Return the tables that collections have, also those that a rebuild has kept meanwhile."""
+    found = parts.catalogue.collections()
+    return {each.table for each in found} | {each.kept.table for each in found if each.kept}
+
+
 def _clear_indexes(parts: Components) -> list[str]:
     """Remove index tables without a collection, such as interrupted builds."""
-    serving = {collection.table for collection in parts.catalogue.collections()}
+    serving = _serving(parts)
     left = []
     folder = index_folder(parts.settings)
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -301,7 +310,7 @@ def _clear_indexes(parts: Components) -> list[str]:
 
 async def _drop_shared(parts: Components) -> list[str]:
     """Drop the tables of shared storage without a collection, such as interrupted builds."""
-    serving = {collection.table for collection in parts.catalogue.collections()}
+    serving = _serving(parts)
     left = []
     for table, at in (await asyncio.to_thread(parts.shared_tables)).items():
         if table not in serving and time.time() - at < BUILDING_S:

@@ -249,11 +249,12 @@ async def delete_collection(parts: Components, collection: Collection) -> tuple[
 
 
 async def drop_kept(parts: Components, collection: Collection) -> bool:
-    """Remove the index of the embedder before; False where none is kept."""
+    """Remove the index of the embedder before; False where none is kept any more."""
     if collection.kept is None:
         return False
     # Catalogue first: what a crash leaves of the table is removed by a purge.
-    await asyncio.to_thread(parts.catalogue.forget_kept, collection)
+    if not await asyncio.to_thread(parts.catalogue.forget_kept, collection):
+        return False
     await parts.open_index(collection.kept.table).drop()
     return True
 
@@ -277,6 +278,9 @@ async def rebuild(parts: Components, collection: Collection) -> AsyncIterator[In
         written = await _take_over(parts, collection, back)
     while True:
         collection = await asyncio.to_thread(parts.catalogue.collection, collection.name)
+        if back is not None and collection.kept is None:  # it was dropped meanwhile
+            back, table, written = None, _next_table(collection.table), set()
+            index = parts.open_index(table)
         ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
         await index.delete(sorted(written - ready))
         missing = sorted(ready - written)

@@ -112,11 +112,17 @@ class CollectionRows(TenantConnection):
             )
         return bool(done.rowcount)
 
-    def forget_kept(self, collection: Collection) -> None:
-        """Note that the index of an earlier embedder is not there any more."""
+    def forget_kept(self, collection: Collection) -> bool:
+        """Note that the index of an earlier embedder is not there any more, unless it serves now.
+
+        A rebuild that goes back to it meanwhile finds the collection changed.
+        """
         with self.writing("forget kept index") as connection:
-            own = update(collections).where(self._is_collection(collection))
-            connection.execute(own.values(kept=None))
+            own = update(collections).where(
+                self._is_collection(collection), collections.c.index_table == collection.table
+            )
+            left = {"kept": None, "version": collections.c.version + 1}
+            return bool(connection.execute(own.values(left)).rowcount)
 
     def tune(self, collection: Collection, tuning: Tuning | None) -> bool:
         """Store the tuning of a collection, unless its index has changed since."""

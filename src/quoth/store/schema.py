@@ -320,8 +320,7 @@ privacy = Table(
     Column("updated_at", words(40), nullable=False),
 )
 
-# Language model tokens and questions by day, for quotas: queries may be deleted earlier.
-spending = Table(
+spending = Table(  # by day, for quotas: queries may be deleted earlier
     "spending",
     metadata,
     Column("tenant", words(100), primary_key=True),

@@ -133,6 +133,7 @@ class UploadStore(Tasks):
         row |= {"size": size, "received": size, "sha256": sha256, "state": "queued"}
         if share is not None:
             with suppress(IntegrityError), self.writing("hold file") as connection:
+                connection.execute(tasks.delete().where(self.at(key), self._is_gone()))
                 connection.execute(insert(tasks).values(row | {"state": "receiving"}))
             try:
                 share()

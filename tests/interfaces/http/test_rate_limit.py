@@ -68,15 +68,14 @@ def test_the_burst_is_whole_at_once_and_comes_back_with_time() -> None:
 async def test_questions_a_day_are_counted_over_processes_and_restarts(
     address: Path | str,
 ) -> None:
-    now, clock = datetime(2026, 3, 1, 12, tzinfo=UTC), Clock()
+    now = datetime(2026, 3, 1, 12, tzinfo=UTC)
     database = open_database(address)
 
     def process() -> DailyQuota:
-        return DailyQuota(5, database, clock=lambda: now, seconds=lambda: clock.now)
+        return DailyQuota(5, database, clock=lambda: now, save_s=0)
 
     async def ask(quota: DailyQuota, times: int) -> None:
         for _ in range(times):
-            clock.now += 6
             await quota.take("ada")
             await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})  # it is written
 

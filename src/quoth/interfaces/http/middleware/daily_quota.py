@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,7 +15,7 @@ from quoth.store.privacy_settings import DailyUsage
 log = logging.getLogger("quoth.interfaces.http")
 
 SAVE_S = 5.0
-"""Seconds between two writes of a tenant's count: a process that is killed forgets as many."""
+"""Seconds after which questions are written: a process that is killed forgets as many."""
 
 
 @dataclass(slots=True)
@@ -26,14 +25,13 @@ class _Count:
     day: str
     stored: int
     unsaved: int = 0
-    saved_at: float = 0.0
     saving: asyncio.Task[None] | None = None
 
 
 class DailyQuota:
     """Queries of each tenant on one day (UTC); None for no limit.
 
-    A process knows the questions of others within `SAVE_S` seconds, by ``seconds``.
+    A process knows the questions of others when it has written its own, after ``save_s`` seconds.
     """
 
     def __init__(
@@ -42,12 +40,12 @@ class DailyQuota:
         database: Database,
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-        seconds: Callable[[], float] = time.monotonic,
+        save_s: float = SAVE_S,
     ) -> None:
         self._limit = limit
         self._database = database
         self._clock = clock
-        self._seconds = seconds
+        self._save_s = save_s
         self._counts: dict[str, _Count] = {}
 
     async def take(self, tenant: str) -> None:
@@ -65,7 +63,7 @@ class DailyQuota:
                 retry_after_s=(midnight - now).total_seconds(),
             )
         count.unsaved += 1
-        if count.saving is None and self._seconds() - count.saved_at >= SAVE_S:
+        if count.saving is None:
             count.saving = asyncio.create_task(self._save(tenant, count))
 
     async def _today(self, tenant: str, day: str) -> _Count:
@@ -78,15 +76,19 @@ class DailyQuota:
         return count
 
     async def _save(self, tenant: str, count: _Count) -> None:
-        usage, asked = self._usage(tenant), count.unsaved
+        usage = self._usage(tenant)
         try:
-            await asyncio.to_thread(usage.add, questions=asked)
-            count.unsaved -= asked
-            count.stored = await asyncio.to_thread(usage.questions)
-        except QuothError as error:  # they are counted with the next ones
-            log.warning("questions_not_counted", extra={"code": error.code})
+            while count.unsaved:
+                await asyncio.sleep(self._save_s)
+                asked = count.unsaved
+                try:
+                    await asyncio.to_thread(usage.add, questions=asked)
+                    count.unsaved -= asked
+                    count.stored = await asyncio.to_thread(usage.questions)
+                except QuothError as error:  # they are written later
+                    log.warning("questions_not_written", extra={"code": error.code})
         finally:
-            count.saving, count.saved_at = None, self._seconds()
+            count.saving = None
 
     def _usage(self, tenant: str) -> DailyUsage:
         return DailyUsage(self._database, tenant=tenant, clock=self._clock)

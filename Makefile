@@ -120,7 +120,7 @@ eval: dev ## measure retrieval on the evaluation sets (EVAL_DATA=folder)
 	@$(BIN)/quoth --home .demo eval conversation eval/conversation --corpus tests/data/hf-course
 	@for part in . dev heldout; do $(BIN)/quoth --home .demo eval cache eval/cache/$$part; done
 	@for part in dev heldout; do $(BIN)/quoth --home .demo eval answers eval/answers/$$part; done
-	@for set in . manuals; do $(BIN)/quoth --home .demo eval people eval/people/$$set; done
+	@for set in . manuals handbooks; do $(BIN)/quoth --home .demo eval people eval/people/$$set; done
 	@$(BIN)/quoth --home .demo eval verify $(EVAL_DATA)/scifact --split heldout
 
 bench: dev ## measure quoth beside its peers, as ratios in one run

@@ -25,7 +25,7 @@ async def read_texts() -> dict[str, str]:
             outcome = await readers.outcome(path)
             if outcome.reading is None:
                 raise SystemExit(f"{path.name} cannot be read: {outcome.problem}")
-            texts[path.name] = " ".join(outcome.reading.text.split())
+            texts[str(path.relative_to(HERE))] = " ".join(outcome.reading.text.split())
     return texts
 
 

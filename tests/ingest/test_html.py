@@ -131,6 +131,8 @@ def test_anchors_are_own_surrounding_and_preceding_ids() -> None:
         ("<dl><dt>a<dt>b<dd><p>c<p>d<dt>e</dl>", ["a\nb\nc", "d", "e\n"]),
         (f"<dl><dt>{'long ' * 9}<dd>x</dl>", [("long " * 9).strip(), "x"]),
         ("<ol><li>a<ul><li>b<p>c</ul><li>d</ol>", ["1. a", "- b", "c", "2. d"]),
+        ("<ol start=3><li>a<li value=7>b<li>c</ol>", ["3. a", "7. b", "8. c"]),
+        ("<ol start=x><li>a<li value=-2>b</ol>", ["1. a", "2. b"]),
         ("<ul><li><h2>T</h2>x<li><pre>p</pre></ul>", ["T", "x", "- p"]),
         ("<pre>a\n\n  b</pre>", ["a\n\n  b"]),
         ("<p>x &#xD800;&#0; y</p>", ["x \ufffd\ufffd y"]),

@@ -64,6 +64,7 @@ _NESTING = re.compile(
     re.IGNORECASE,
 )
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_POSITIVE = re.compile(r"[1-9]\d{0,5}", re.ASCII)
 _ELSEWHERE = re.compile(r"\s*(?:[a-zA-Z][\w+.-]*:|//)")
 """The beginning of an address that may be on another site."""
 _SPACE = re.compile(r"[ \t\n\r\f]+")
@@ -199,17 +200,21 @@ class _BlockDraft:
             self.inside_own += 1 if entering else -1
             self.targets += [address] if entering else []
 
-    def cross_list(self, tag: str, *, entering: bool) -> None:
-        """Enter or leave a list or its item; items are marked as browsers show them."""
+    def cross_list(self, tag: str, *, entering: bool, number: str | None = None) -> None:
+        """Enter or leave a list or its item; items are marked as browsers show them.
+
+        ``number`` is the first one of a list (``start``), or that of an item (``value``).
+        """
+        given = int(number) if number is not None and _POSITIVE.fullmatch(number) else None
         if tag != "li":
             if entering:
-                self.lists.append(0 if tag == "ol" else -1)
+                self.lists.append((given or 1) - 1 if tag == "ol" else -1)
             elif self.lists:
                 self.lists.pop()
         elif not entering:
             self.lead = ""
         elif self.lists and self.lists[-1] >= 0:
-            self.lists[-1] += 1
+            self.lists[-1] = given or self.lists[-1] + 1
             self.lead = f"{self.lists[-1]}. "
         else:
             self.lead = "- "
@@ -263,7 +268,8 @@ def _cross(draft: _BlockDraft, node: LexborNode, *, entering: bool) -> Iterator[
         yield Block(draft.lead, targets=draft.take_targets())
         draft.lead = ""
     elif tag in ("ol", "ul", "li"):
-        draft.cross_list(tag, entering=entering)
+        number = node.attributes.get("value" if tag == "li" else "start")
+        draft.cross_list(tag, entering=entering, number=number)
     if tag in _HEADINGS:
         draft.level = _HEADINGS[tag] if entering else 0
         draft.anchor = _name(node) if entering else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -63,8 +64,8 @@ MEDIA_TYPES = {
 FOREVER = "public, max-age=31536000, immutable"
 PDF_FILES = ("vendor/pdfjs/", "components/pdf-", "pdf")
 """Files that only the page of a PDF loads."""
-NOT_IN_APP = (*PDF_FILES, "microphone-worklet")
-"""Modules that the page of the app does not load; a worklet runs in the audio thread."""
+IMPORT = re.compile(r'^import (?:[^;"]* from )?"(\.[^"]+)";', re.MULTILINE)
+"""The import of a module at the beginning of another."""
 PDF_MODULES = frozenset(
     [
         *("api.js", "base.js", "components/pdf-page.js", "components/pdf-reader.js", "i18n.js"),
@@ -109,7 +110,7 @@ def load_site() -> Site:
     version = digest.hexdigest()[:12]
     # Modules import each other: without this the browser finds them one level at a time.
     modules = {
-        "index": [n for n in found if n.endswith(".js") and not n.startswith(NOT_IN_APP)],
+        "index": sorted(_imported("app.js", found)),
         "pdf": sorted(PDF_MODULES),
     }
     pages = {
@@ -118,6 +119,19 @@ def load_site() -> Site:
         if name.endswith(".html")
     }
     return Site(version, pages, modules, found)
+
+
+def _imported(name: str, files: Mapping[str, bytes]) -> set[str]:
+    """Return a module and all that it imports when it is loaded, not those it imports later."""
+    known, left = {name}, [name]
+    while left:
+        here = left.pop()
+        for path in IMPORT.findall(files[here].decode()):
+            module = posixpath.normpath(posixpath.join(posixpath.dirname(here), path))
+            if module not in known:
+                known.add(module)
+                left.append(module)
+    return known
 
 
 def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:

@@ -17,6 +17,12 @@ class App extends Base {
     document.documentElement.lang = language;
   }
 
+  /** What the page shows until the modules are there makes room. */
+  createRenderRoot() {
+    this.replaceChildren();
+    return this;
+  }
+
   connectedCallback() {
     super.connectedCallback();
     const navigated = () => {

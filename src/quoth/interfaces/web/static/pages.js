@@ -9,25 +9,38 @@
  */
 import { html } from "./vendor/lit.js";
 import "./components/ask-page.js";
-import "./components/compare-page.js";
-import "./components/document-page.js";
-import "./components/explain-page.js";
-import "./components/history-page.js";
-import "./components/library-page.js";
-import "./components/live-list.js";
-import "./components/live-page.js";
-import "./components/settings-page.js";
+
+/** Components of the other pages, loaded when they are shown or when the browser has time. */
+const LATER = {
+  compare: () => import("./components/compare-page.js"),
+  document: () => import("./components/document-page.js"),
+  explain: () => import("./components/explain-page.js"),
+  history: () => import("./components/history-page.js"),
+  library: () => import("./components/library-page.js"),
+  live: () => Promise.all([import("./components/live-list.js"), import("./components/live-page.js")]),
+  settings: () => import("./components/settings-page.js"),
+};
+
+/** Return a template whose component is loaded now. @param {keyof typeof LATER} name @param {unknown} template */
+function loaded(name, template) {
+  // An element stands empty until its component is there; what fails is tried again when shown again.
+  LATER[name]().catch(() => {});
+  return template;
+}
+
+const whenIdle = window.requestIdleCallback ?? setTimeout;
+window.addEventListener("load", () => whenIdle(() => Object.values(LATER).forEach((load) => load().catch(() => {}))));
 
 /** By the first part of the address; `/q/ID/explain` goes by its last. @type {Record<string, PageEntry>} */
 export const PAGES = {
   ask: { link: "/", show: (route) => html`<ask-page .route=${route}></ask-page>` },
-  history: { link: "/history", show: () => html`<history-page></history-page>` },
-  library: { link: "/library", show: () => html`<library-page></library-page>` },
-  live: { link: "/live", show: (route) => (route.id ? html`<live-page .route=${route}></live-page>` : html`<live-list></live-list>`) },
-  settings: { link: "/settings", show: () => html`<settings-page></settings-page>` },
-  compare: { show: (route) => html`<compare-page .question=${route.question}></compare-page>` },
-  d: { show: (route) => html`<document-page .route=${route}></document-page>` },
-  explain: { show: (route) => html`<explain-page .queryId=${route.id}></explain-page>` },
+  history: { link: "/history", show: () => loaded("history", html`<history-page></history-page>`) },
+  library: { link: "/library", show: () => loaded("library", html`<library-page></library-page>`) },
+  live: { link: "/live", show: (route) => loaded("live", route.id ? html`<live-page .route=${route}></live-page>` : html`<live-list></live-list>`) },
+  settings: { link: "/settings", show: () => loaded("settings", html`<settings-page></settings-page>`) },
+  compare: { show: (route) => loaded("compare", html`<compare-page .question=${route.question}></compare-page>`) },
+  d: { show: (route) => loaded("document", html`<document-page .route=${route}></document-page>`) },
+  explain: { show: (route) => loaded("explain", html`<explain-page .queryId=${route.id}></explain-page>`) },
 };
 
 /** Pages with a link in the navigation, in their order. */

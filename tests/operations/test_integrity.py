@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from quoth.core.errors import InputError
+from quoth.core.errors import InputError, StoreDown
 from quoth.operations.backup import make_backup
 from quoth.operations.file_checksums import LEDGER, damaged_files
 from quoth.operations.integrity import damaged_rows, find_damage
@@ -111,6 +111,18 @@ def test_the_doctor_reports_whatever_is_broken(tmp_path: Path) -> None:
         assert "Traceback" not in done.err
         assert "catalogue" in done.out
         file.write_bytes(whole)
+
+
+def test_an_emptied_catalogue_is_no_new_library(tmp_path: Path) -> None:
+    asyncio.run(_make(tmp_path))
+    file = tmp_path / "catalogue.sqlite"
+    file.write_bytes(b"")
+    with pytest.raises(StoreDown, match="is empty, but"):
+        open_database(file)
+    assert file.read_bytes() == b""
+    shutil.rmtree(tmp_path / "index", ignore_errors=True)
+    shutil.rmtree(tmp_path / "blobs")
+    open_database(file).close()  # what a stop at the first start leaves
 
 
 async def test_any_flipped_byte_of_text_is_found(tmp_path: Path) -> None:

@@ -111,6 +111,7 @@ def open_database(
         )
     file = None if server else Path(address)
     if file is not None:
+        sqlite.check_not_emptied(file)
         keep_damaged_log(file)
     engine = connect(address, patience_s=patience_s)
     place = "The catalogue's database" if file is None else f"The catalogue {file}"

@@ -30,6 +30,8 @@ WAY_OUT = (
     "from a backup, or point --home at another folder and add the documents again."
 )
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+BESIDE = ("index", "blobs")
+"""Folders of a home that have files only where the catalogue has rows."""
 
 SWITCH_PAUSE_S = 0.02
 KEPT_OPEN, AT_MOST = 8, 64
@@ -105,6 +107,18 @@ def copy_to(source: Path, target: Path) -> None:
         for ending in ("", "-wal", "-shm", "-journal"):
             with suppress(FileNotFoundError):
                 draft.with_name(draft.name + ending).unlink()
+
+
+def check_not_emptied(file: Path) -> None:
+    """Raise StoreDown for a file of no bytes in a home folder with an index or uploads."""
+    if not file.is_file() or file.stat().st_size:
+        return
+    others = (path for name in BESIDE for path in (file.parent / name).rglob("*"))
+    if any(path.is_file() for path in others):
+        raise StoreDown(
+            f"The catalogue {file} is empty, but indexes or uploads are beside it. Restore "
+            "it from a backup, or delete it to begin anew."
+        )
 
 
 def translate_driver_error(error: sqlite3.Error) -> QuothError:

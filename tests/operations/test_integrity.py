@@ -113,6 +113,16 @@ def test_the_doctor_reports_whatever_is_broken(tmp_path: Path) -> None:
         file.write_bytes(whole)
 
 
+async def test_an_uploaded_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    async with library(tmp_path) as tenants:
+        (file,) = (tmp_path / "blobs").glob("*/*/*.md")
+        file.unlink()
+        (damage,) = find_damage(tenants.database, home=tmp_path)
+        assert "'Bees'" in damage.what
+        assert file.name in damage.what
+        assert find_damage(tenants.database, home=tmp_path, shared=True) == []
+
+
 def test_an_emptied_catalogue_is_no_new_library(tmp_path: Path) -> None:
     asyncio.run(_make(tmp_path))
     file = tmp_path / "catalogue.sqlite"

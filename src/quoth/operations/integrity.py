@@ -20,6 +20,7 @@ from quoth.core.errors import QuothError
 from quoth.operations.file_checksums import damaged_files
 from quoth.pipeline.components import token_stores
 from quoth.store.audit import Audit
+from quoth.store.blobs import Blobs, stored_name
 from quoth.store.checksums import ChecksumColumn
 from quoth.store.copy import snapshot
 from quoth.store.database import Database
@@ -62,8 +63,11 @@ class Damage:
     row: DamagedRow | None = None
 
 
-def find_damage(database: Database, *, home: Path) -> list[Damage]:
-    """Check every row and uploaded file, and the chain of each tenant's audit log."""
+def find_damage(database: Database, *, home: Path, shared: bool = False) -> list[Damage]:
+    """Check every row and uploaded file, and the chain of each tenant's audit log.
+
+    Where machines share the uploaded files, one that is not in the home folder is not missing.
+    """
     found = []
     try:
         if database.is_file:
@@ -79,6 +83,7 @@ def find_damage(database: Database, *, home: Path) -> list[Damage]:
             if not chain.whole:
                 at = f"{chain.broken_at} ({chain.reason})"
                 found.append(Damage(f"the audit log of '{tenant}' is broken at number {at}"))
+        found += [] if shared else missing_blobs(database, home=home)
     except QuothError as error:
         found.append(Damage(str(error)))
     found += [Damage(f"the file {name}") for name in damaged_files(home)]
@@ -142,6 +147,19 @@ def damaged_blobs(home: Path) -> list[Damage]:
     return found
 
 
+def missing_blobs(database: Database, *, home: Path) -> list[Damage]:
+    """Check that the uploaded file of every document is there."""
+    columns = documents.c.tenant, documents.c.id, documents.c.title, documents.c.source
+    own = select(*columns).where(documents.c.source.startswith("file:"))
+    with database.reading() as connection:
+        rows = connection.execute(own.order_by(documents.c.tenant, documents.c.id)).all()
+    return [
+        Damage(f"the uploaded file of '{row.title}' ({row.tenant}, {row.id}) is missing: {name}")
+        for row in rows
+        if (name := stored_name(row.source)) and not Blobs(home, tenant=row.tenant).exists(name)
+    ]
+
+
 async def damaged_tokens(tenants: Tenants) -> list[Damage]:
     """Check every file of token vectors."""
     found = []
@@ -157,13 +175,18 @@ async def run_integrity_checks(
 ) -> None:
     """Check at start and every day, until cancelled; ``report`` gets what is damaged."""
     while True:
-        home = tenants.settings.home
-        found = await asyncio.to_thread(find_damage, tenants.database, home=home)
+        found = await asyncio.to_thread(find_tenants_damage, tenants)
         found += await damaged_tokens(tenants)
         report(found)
         for damage in found[:MAX_FINDINGS]:
             log.error("damage", extra={"what": damage.what})
         await asyncio.sleep(every_s)
+
+
+def find_tenants_damage(tenants: Tenants) -> list[Damage]:
+    """Check what is stored of all tenants, as `find_damage` does."""
+    settings = tenants.settings
+    return find_damage(tenants.database, home=settings.home, shared=settings.files is not None)
 
 
 def _sha256(path: Path) -> str:

@@ -14,7 +14,7 @@ from quoth.core.errors import BackendError, NotFound, QuothError
 from quoth.core.types import Document
 from quoth.engine import Engine
 from quoth.operations.add_uploads import add_file
-from quoth.operations.integrity import Damage, find_damage
+from quoth.operations.integrity import Damage, find_tenants_damage
 from quoth.operations.set_aside import set_aside
 from quoth.pipeline.components import damaged_tokens
 from quoth.pipeline.uploads import upload_store
@@ -34,18 +34,18 @@ class RepairStep:
 
 async def repair_library(tenants: Tenants) -> AsyncIterator[RepairStep]:
     """Mend the library of all tenants; the service must not run meanwhile."""
-    database, home = tenants.database, tenants.settings.home
+    database = tenants.database
     if database.is_file:
         with suppress(BackendError), database.writing(ALL_TENANTS) as connection:
             connection.execute(text("REINDEX"))
-    damage = await asyncio.to_thread(find_damage, database, home=home)
+    damage = await asyncio.to_thread(find_tenants_damage, tenants)
     async for step in _set_aside(tenants, [each for each in damage if not each.document_id]):
         yield step
     async for step in _build_indexes(tenants):  # into which documents are read again
         yield step
     for key in dict.fromkeys(each.document_id for each in damage if each.document_id):
         yield await _read_again(tenants, key)
-    left = await asyncio.to_thread(find_damage, database, home=home) if damage else []
+    left = await asyncio.to_thread(find_tenants_damage, tenants) if damage else []
     async for step in _set_aside(tenants, left):
         yield step
     for each in left:

@@ -66,7 +66,7 @@ def _stored(session: CliSession) -> list[Check]:
     try:
         database = open_database(settings.catalogue)
         try:
-            damage = find_damage(database, home=settings.home)
+            damage = find_damage(database, home=settings.home, shared=settings.files is not None)
         finally:
             database.close()
     except QuothError as error:

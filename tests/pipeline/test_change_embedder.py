@@ -167,6 +167,25 @@ async def test_an_index_that_is_dropped_while_a_rebuild_goes_back_to_it_is_made_
     assert (await service.health()).ok
 
 
+async def test_two_rebuilds_that_go_back_at_once_leave_the_index_that_serves(
+    service: Engine, server: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    switch, loop = Catalogue.switch_index, asyncio.get_running_loop()
+    async with other_process(service, server) as other:
+        await rebuild(other)
+    async with open_engine(service.parts.settings) as twin:
+
+        def be_second(*given: Any) -> bool:
+            monkeypatch.undo()
+            asyncio.run_coroutine_threadsafe(rebuild(twin), loop).result()
+            return switch(*given)
+
+        monkeypatch.setattr(Catalogue, "switch_index", be_second)
+        await rebuild(service)
+        assert await reconcile(twin.parts, collection(twin)) == ()
+        assert (await twin.health()).ok
+
+
 async def test_a_purge_leaves_the_index_that_a_rebuild_keeps_meanwhile(
     service: Engine, server: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -278,7 +278,8 @@ async def rebuild(parts: Components, collection: Collection) -> AsyncIterator[In
         written = await _take_over(parts, collection, back)
     while True:
         collection = await asyncio.to_thread(parts.catalogue.collection, collection.name)
-        if back is not None and collection.kept is None:  # it was dropped meanwhile
+        kept_table = None if collection.kept is None else collection.kept.table
+        if back is not None and kept_table != table:  # it was dropped, or serves meanwhile
             back, table, written = None, _next_table(collection.table), set()
             index = parts.open_index(table)
         ready = await asyncio.to_thread(parts.catalogue.ready_ids, collection)
@@ -300,8 +301,8 @@ async def rebuild(parts: Components, collection: Collection) -> AsyncIterator[In
     await asyncio.sleep(DROP_AFTER_S)
     if collection.identity == identity:
         await parts.open_index(collection.table).drop()
-    elif kept is not None and back is None:
-        await parts.open_index(kept.table).drop()
+    elif kept_table is not None and kept_table != table:
+        await parts.open_index(kept_table).drop()
 
 
 async def _take_over(parts: Components, collection: Collection, kept: IndexBuild) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from quoth.core.errors import RetrievalError
+from quoth.core.page_images import PictureShape
 from quoth.core.plan import Plan
 from quoth.core.protocols import Embedder, Index, Matrix
 from quoth.core.trace import Trace
@@ -22,7 +23,14 @@ from quoth.core.types import (
     Scored,
     Variant,
 )
-from quoth.retrieval.search import RetrieverResults, embed_variants, encode_query, search
+from quoth.retrieval.search import (
+    RetrieverResults,
+    Wording,
+    embed_for_pages,
+    embed_variants,
+    encode_query,
+    search,
+)
 from quoth.testing import (
     FailingEmbedder,
     FailingIndex,
@@ -121,6 +129,31 @@ async def test_both_legs_search(rows: Rows) -> None:
     assert (ids(found.keyword), ids(found.semantic)[:1]) == (["c0"], ["c0"])
     assert trace.degraded == ()
     assert set(trace.timings_ms()) == {"embed", "semantic", "keyword", "total"}
+
+
+class LatePages:
+    """Answers after the deadline; a `PageEmbedder`."""
+
+    name, revision, shape = "late", "1", PictureShape(1, 1)
+
+    async def embed_pages(self, pictures: Sequence[bytes]) -> Matrix:
+        raise NotImplementedError
+
+    async def embed_query(self, query: str) -> Matrix:
+        await asyncio.sleep(LATE)
+        return np.ones(1, np.float32)
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
+async def test_a_late_model_for_pages_leaves_the_texts_half_of_the_time() -> None:
+    trace = Trace(deadline_ms=SOON)
+    wording = Wording(Variant("fox"), None)
+    found = await embed_for_pages([wording], Plan(), embedder=LatePages(), trace=trace)
+    assert found == [wording]
+    assert (trace.remaining_ms() or 0) > 0
+    assert trace.failures == ("pages:deadline:texts alone",)
 
 
 async def test_wordings_that_repeat_the_query_are_not_embedded_again() -> None:

@@ -100,12 +100,20 @@ async def embed_variants(
 async def embed_for_pages(
     wordings: Sequence[Wording], plan: Plan, *, embedder: PageEmbedder | None, trace: Trace
 ) -> list[Wording]:
-    """Give the query, which is the first wording, its vector among pictures of pages."""
+    """Give the query, which is the first wording, its vector among pictures of pages.
+
+    It may take half of the remaining time; the rest is for the search of texts.
+    """
     first, *rest = wordings
     if embedder is None or plan.mode != "hybrid" or plan.page_weight == 0:
         return list(wordings)
+    remaining = trace.remaining_ms()
     vector = await trace.attempt(
-        "pages", embedder.embed_query(first.variant.text), otherwise=None, fallback="texts alone"
+        "pages",
+        embedder.embed_query(first.variant.text),
+        otherwise=None,
+        fallback="texts alone",
+        limit_ms=None if remaining is None else remaining / 2,
     )
     return [first._replace(page=vector), *rest]
 

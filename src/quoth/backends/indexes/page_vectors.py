@@ -1,7 +1,7 @@
 """Vectors of pictures of pages as a list of its own beside any index.
 
 A chunk has the vectors of the pages on which it stands, as 16-bit floats, and scores by the best
-of them. Every page is compared: there are few of them beside the chunks of a library.
+of them. All vectors are read and compared for each question, as many as chunks have pages.
 """
 
 from __future__ import annotations
@@ -137,8 +137,13 @@ class PageList:
             for chunk, pages in zip(chunks, wanted, strict=True)
         ]
         rows = [index_row(chunk, clean=storable) for chunk in chunks]
-        model = "" if self._embedder is None else self._embedder.revision
-        return lambda: self.rows.upsert(rows, pages=own, model=model)
+        embedder = self._embedder
+
+        def write() -> None:
+            model = "" if embedder is None else embedder.revision  # which reads the model's files
+            self.rows.upsert(rows, pages=own, model=model)
+
+        return write
 
     async def _see(self, document_id: str, pages: Sequence[int]) -> dict[int, Matrix]:
         if self._embedder is None or self._pictures is None:

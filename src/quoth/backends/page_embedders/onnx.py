@@ -78,8 +78,11 @@ class OnnxPageEmbedder:
 
     async def embed_pages(self, pictures: Sequence[bytes]) -> Matrix:
         """Return one unit row per picture, shape (pictures, dimension); raises EmbeddingError."""
+        if not pictures:
+            return np.zeros((0, 0), np.float32)
+        await self._run(lambda: self._vision)  # opened once, not by every thread
         rows = await asyncio.gather(*(self._run(partial(self._see, each)) for each in pictures))
-        return np.stack(rows) if rows else np.zeros((0, 0), np.float32)
+        return np.stack(rows)
 
     async def embed_query(self, query: str) -> Matrix:
         """Return the unit vector of a text; raises EmbeddingError."""

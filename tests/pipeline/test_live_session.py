@@ -18,11 +18,12 @@ from quoth.engine import Engine
 from quoth.live.queue import MAX_WAITING
 from quoth.pipeline import live_session
 from quoth.pipeline.asked_window import ask_window
+from quoth.pipeline.captions import TranslatedCaptions
 from quoth.pipeline.components import Components
 from quoth.pipeline.lecture import WindowLookup, look_up_for
 from quoth.pipeline.live_session import LiveSession
 from quoth.store.lectures import Lectures
-from quoth.testing import SlowEmbedder
+from quoth.testing import ScriptedGenerator, SlowEmbedder
 from tests.support.busy import writers
 from tests.support.lectures import TOPICS, spoken, write_book
 from tests.support.small_library import add, open_tour
@@ -343,3 +344,21 @@ async def test_a_session_whose_end_was_cancelled_can_be_ended_again(engine: Engi
     await slow.end()
     await slow.stop()
     assert slow.store.lecture(slow.lecture.session_id).state == "ended"
+
+
+async def test_windows_of_the_same_words_have_captions_with_their_own_numbers(
+    engine: Engine,
+) -> None:
+    parts = replace(engine.parts, generator=ScriptedGenerator("Encore."))
+    session = LiveSession(parts, _session(engine).lecture)
+    said = spoken("Queens")[0]
+    for at in range(4):
+        again = replace(said, segment_id=f"s{at}", start=at * 30.0, end=at * 30.0 + 20)
+        session.progress.add(again)
+    session.progress.close()
+    windows = session.progress.windows
+    assert len(windows) > len({each.text for each in windows})
+    captions = TranslatedCaptions()
+    for each in windows:
+        made = await captions.caption(parts, each, language="fr", opens=True)
+        assert made.window_index == each.index

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cachetools import LRUCache
-
 from quoth.core.errors import InputError, NotFound
 from quoth.live.windows import LectureWindow
 from quoth.pipeline.budget import MeteredGenerator, UsageMeter
@@ -24,8 +22,6 @@ INSTRUCTIONS = (
 )
 TOKENS_PER_WORD = 4
 MIN_TOKENS = 64
-MAX_CAPTIONS = 1000
-"""Captions of a session that are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +35,14 @@ class TranslatedCaption:
 
 
 class TranslatedCaptions:
-    """The captions of one session, each made once for all viewers.
+    """The captions of one session, each made once for all viewers and kept with the session.
 
     ``languages`` are those that a caller with a key asked for; an audience may have these.
     """
 
     def __init__(self) -> None:
         self.languages: set[str] = set()
-        self._made: LRUCache[tuple[str, str], asyncio.Task[TranslatedCaption]] = LRUCache(
-            MAX_CAPTIONS
-        )
+        self._made: dict[tuple[int, str, str], asyncio.Task[TranslatedCaption]] = {}
 
     async def caption(
         self, parts: Components, window: LectureWindow, *, language: str, opens: bool
@@ -64,7 +58,7 @@ class TranslatedCaptions:
             self.languages.add(language)
         elif language not in self.languages:
             raise NotFound(f"This session has no captions in the language '{language}'.")
-        key = (window.text, language)
+        key = (window.index, window.text, language)
         task = self._made.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception())):
             task = asyncio.create_task(_translate(parts, window, language))

@@ -61,6 +61,7 @@ def test_a_transcript_of_an_episode_is_taken_before_its_recording() -> None:
     <podcast:transcript url="/2.txt" type="text/plain"/>
     <podcast:transcript url="/2.srt" type="application/x-subrip"/>
     <podcast:transcript url="/2.vtt" type="text/vtt; charset=utf-8"/>
+    <podcast:transcript url="/2.es.vtt" type="text/vtt" language="es"/>
     </item></channel></rss>"""
     (entry,) = feed_entries(feed, address=FEED)
     assert (entry.address, entry.suffix) == ("http://bees.example/2.vtt", ".vtt")

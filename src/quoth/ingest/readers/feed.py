@@ -85,15 +85,15 @@ def _media_suffix(kind: str, address: str) -> str:
 def _transcript(element: Element) -> tuple[str, str]:
     """Return the address of the transcript with times that an episode names, and its suffix.
 
+    Of several of one type the first counts; further ones are translations.
     See https://github.com/Podcastindex-org/podcast-namespace.
     """
-    found = {
-        suffix: child.get("url") or ""
-        for child in element
-        if local(child) == "transcript"
-        and (suffix := CAPTIONS.get((child.get("type") or "").partition(";")[0].strip().lower()))
-    }
-    return next(((found[each], each) for each in CAPTIONS.values() if found.get(each)), ("", ""))
+    found: dict[str, str] = {}
+    for child in element:
+        kind = (child.get("type") or "").partition(";")[0].strip().lower()
+        if local(child) == "transcript" and kind in CAPTIONS and child.get("url"):
+            found.setdefault(CAPTIONS[kind], child.get("url") or "")
+    return next(((found[each], each) for each in CAPTIONS.values() if each in found), ("", ""))
 
 
 def _links(element: Element) -> Iterator[tuple[str, str, str]]:

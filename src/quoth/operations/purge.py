@@ -146,8 +146,8 @@ NEVER = ""
 """The time before which there was none."""
 BEING_MADE = "An index is being made ({}). Run this again when it is done."
 BUILDING_S = 600.0
-KEPT = "The embedder of '{}' was changed meanwhile, and its index before is kept. Run this again."
 """An index without a collection that was written to so lately may be on its way to one."""
+KEPT = "The embedder of '{}' was changed meanwhile, and its index before is kept. Run this again."
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def folded_texts(text: str, title: str | None, answer: str) -> str:
     """
     try:
         said = json.loads(answer)["text"]
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, TypeError):
         said = ""
     folded = normalize_name(f"{text} {title or ''} {said}").replace("\0", " ")
     return folded.encode("utf-8", "ignore").decode("utf-8")

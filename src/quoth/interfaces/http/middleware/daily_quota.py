@@ -83,7 +83,7 @@ class DailyQuota:
                 asked = count.unsaved
                 try:
                     await asyncio.to_thread(usage.add, questions=asked)
-                    count.unsaved -= asked
+                    count.unsaved, count.stored = count.unsaved - asked, count.stored + asked
                     count.stored = await asyncio.to_thread(usage.questions)
                 except QuothError as error:  # they are written later
                     log.warning("questions_not_written", extra={"code": error.code})

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.core.errors import Busy
+from quoth.core.errors import Busy, StoreDown
 from quoth.interfaces.http.middleware.daily_quota import DailyQuota
 from quoth.interfaces.http.middleware.rate_limit import (
     MAX_NAMES,
@@ -19,6 +19,7 @@ from quoth.interfaces.http.middleware.rate_limit import (
     client_network,
 )
 from quoth.store.database import open_database
+from quoth.store.privacy_settings import DailyUsage
 from tests.support.auth_app import Clock
 
 STEPS = st.lists(st.floats(min_value=0, max_value=30), max_size=200)
@@ -89,6 +90,25 @@ async def test_questions_a_day_are_counted_over_processes_and_restarts(
         await refused.take("bob")
     now += timedelta(days=1)
     await ask(second, 5)
+    database.close()
+
+
+async def test_questions_that_were_written_count_also_where_they_cannot_be_read_back(
+    address: Path | str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = open_database(address)
+    quota = DailyQuota(3, database, save_s=0)
+    await quota.take("ada")
+
+    def questions(_usage: DailyUsage) -> int:
+        raise StoreDown("The catalogue is made to fail.")
+
+    monkeypatch.setattr(DailyUsage, "questions", questions)
+    for _ in range(2):
+        await quota.take("ada")
+    await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
+    with pytest.raises(Busy, match="3 questions today"):
+        await quota.take("ada")
     database.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -21,13 +22,22 @@ from quoth.bootstrap import open_tenants
 from quoth.core.errors import ConfigError
 from quoth.core.settings import Settings
 from quoth.interfaces.http.middleware.concurrency_limit import Bounds
-from quoth.interfaces.http.server.run import create_server_app, listening, server_state
+from quoth.interfaces.http.server.certificate import read_certificate
+from quoth.interfaces.http.server.run import (
+    HttpServer,
+    bound_address,
+    create_server_app,
+    listening,
+    server_config,
+    server_state,
+)
 from quoth.operations.metrics import Metrics
 from quoth.operations.otel import observe_spans
 from tests.support.counting import samples
 from tests.support.service_client import PATIENT
 from tests.support.small_library import write_sources
 from tests.support.upload_service import send
+from tests.support.youtube_server import make_certificate
 
 SECRET = "zirkonwald"
 
@@ -206,3 +216,35 @@ def spans() -> InMemorySpanExporter:
     kept = InMemorySpanExporter()
     provider.add_span_processor(SimpleSpanProcessor(kept))
     return kept
+
+
+async def test_a_service_with_a_certificate_speaks_https(app: FastAPI, tmp_path: Path) -> None:
+    file = make_certificate(tmp_path / "both.pem")
+    server = HttpServer(server_config(app, certificate=read_certificate(file, None)))
+    with listening("127.0.0.1", 0) as bound:
+        serving = asyncio.create_task(server.serve(sockets=[bound]))
+        address = bound_address(bound, "127.0.0.1", secure=True)
+        trusted = ssl.create_default_context(cafile=file)
+        trusted.check_hostname = False  # it is of another name
+        async with httpx.AsyncClient(base_url=address, verify=trusted) as client:
+            assert (await client.get("/healthz")).json() == {"status": "ok"}
+            own = {"origin": address}
+            asked = await client.post("/v1/query", json={"query": "What is honey?"}, headers=own)
+            assert asked.status_code == 200
+        server.should_exit = True
+        await serving
+
+
+def test_a_certificate_that_cannot_be_used_stops_the_start(tmp_path: Path) -> None:
+    both = make_certificate(tmp_path / "both.pem")
+    key, _end, chain = both.read_text().partition("-----END PRIVATE KEY-----\n")
+    alone, secret = tmp_path / "chain.pem", tmp_path / "key.pem"
+    alone.write_text(chain)
+    secret.write_text(f"{key}-----END PRIVATE KEY-----\n")
+    assert read_certificate(None, None) is None
+    assert read_certificate(alone, secret) is not None
+    for files in ((alone, None), (tmp_path / "none.pem", secret), (secret, alone)):
+        with pytest.raises(ConfigError, match="cannot be used as a certificate"):
+            read_certificate(*files)
+    with pytest.raises(ConfigError, match="--certfile"):
+        read_certificate(None, secret)

@@ -33,8 +33,15 @@ async def serve(
     watch: Annotated[
         Path | None, typer.Option(help="A folder that the collection is kept equal to.")
     ] = None,
+    certfile: Annotated[
+        Path | None, typer.Option(help="A certificate in PEM: the service speaks HTTPS itself.")
+    ] = None,
+    keyfile: Annotated[
+        Path | None, typer.Option(help="The certificate's key, where it is in another file.")
+    ] = None,
 ) -> int:
     """Serve the library over HTTP until Ctrl-C or SIGTERM; --json writes the log as JSON."""
+    from quoth.interfaces.http.server.certificate import read_certificate
     from quoth.interfaces.http.server.run import serve as serve_until_told
     from quoth.operations.logging import configure_logging
 
@@ -43,7 +50,14 @@ async def serve(
     if watch is not None:
         watched = {**settings.watched, settings.collection: watch.absolute()}
         settings = settings.model_copy(update={"watched": watched})
-    await serve_until_told(settings, host=host, port=port, workers=workers, say=session.say)
+    await serve_until_told(
+        settings,
+        host=host,
+        port=port,
+        workers=workers,
+        certificate=read_certificate(certfile, keyfile),
+        say=session.say,
+    )
     # All is closed: a late signal must not turn a clean exit into a failure.
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_IGN)

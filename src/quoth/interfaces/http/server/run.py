@@ -36,6 +36,7 @@ from quoth.interfaces.http.middleware.shutdown import InFlightRequests
 from quoth.interfaces.http.middleware.stack import service_middleware
 from quoth.interfaces.http.middleware.trusted_host import ALL_INTERFACES, MAX_HEAD_BYTES
 from quoth.interfaces.http.server.bind_policy import check_binding
+from quoth.interfaces.http.server.certificate import Certificate
 from quoth.interfaces.http.server.h11_protocol import LimitedH11Protocol, close_slow_connections
 from quoth.interfaces.http.server.state import ServerState
 from quoth.interfaces.http.server.warmup import warm
@@ -97,9 +98,15 @@ def create_server_app(
 
 
 async def serve(
-    settings: Settings, *, host: str, port: int, workers: int = 1, say: Notify = lambda _line: None
+    settings: Settings,
+    *,
+    host: str,
+    port: int,
+    workers: int = 1,
+    certificate: Certificate | None = None,
+    say: Notify = lambda _line: None,
 ) -> None:
-    """Serve until a signal arrives; ``workers`` process uploads.
+    """Serve until a signal arrives, over TLS with a ``certificate``; ``workers`` process uploads.
 
     ``say`` receives messages for the operator, the address first. Raises ConfigError, MissingExtra
     and StorageFull.
@@ -121,6 +128,7 @@ async def serve(
                 state,
                 bound=bound,
                 host=host,
+                certificate=certificate,
                 ending=ending,
                 say=say,
                 isolate=isolated.add,
@@ -134,13 +142,14 @@ async def _serve(
     *,
     bound: socket.socket,
     host: str,
+    certificate: Certificate | None,
     ending: asyncio.Event,
     say: Notify,
     isolate: Isolate,
 ) -> None:
     settings = tenants.settings
     app = create_server_app(tenants, state=state, settings=settings, bound=host)
-    server = HttpServer(_config(app))
+    server = HttpServer(server_config(app, certificate=certificate))
 
     async def warm_up() -> None:
         await warm(tenants.engine(settings.tenant))
@@ -149,7 +158,7 @@ async def _serve(
         if state.requests.state == "starting":
             state.requests.state = "serving"
             say("The web app opens in a browser at this address, the API is below /v1.")
-            say(f"quoth answers at {bound_address(bound, host)}")
+            say(f"quoth answers at {bound_address(bound, host, secure=certificate is not None)}")
         await ending.wait()
 
     listens = asyncio.create_task(server.serve(sockets=[bound]))
@@ -186,7 +195,8 @@ class HttpServer(uvicorn.Server):
         yield
 
 
-def _config(app: ASGIApp) -> uvicorn.Config:
+def server_config(app: ASGIApp, *, certificate: Certificate | None = None) -> uvicorn.Config:
+    """Return how the application is served."""
     return uvicorn.Config(
         app,
         http=LimitedH11Protocol,
@@ -203,6 +213,8 @@ def _config(app: ASGIApp) -> uvicorn.Config:
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=CLOSE_S,
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+        ssl_certfile=None if certificate is None else certificate.certfile,
+        ssl_keyfile=None if certificate is None else certificate.keyfile,
     )
 
 
@@ -236,10 +248,10 @@ def _listen_error(error: OSError, *, host: str, port: int) -> str:
     return f"The service cannot listen on {host}, port {port}: {error.strerror}."
 
 
-def bound_address(bound: socket.socket, host: str) -> str:
+def bound_address(bound: socket.socket, host: str, *, secure: bool = False) -> str:
     """Return the address for a browser."""
     name = "localhost" if host in ALL_INTERFACES else f"[{host}]" if ":" in host else host
-    return f"http://{name}:{bound.getsockname()[1]}"
+    return f"{'https' if secure else 'http'}://{name}:{bound.getsockname()[1]}"
 
 
 @contextmanager

@@ -42,7 +42,7 @@ def test_the_filters_that_take_it_back_are_named_as_every_door_spells_them() -> 
     both = [Filter("seconds", "overlaps", (0, 600)), Filter("label", "in", ("ix",))]
     (sentence,) = describe_filters(both, documents=BOOKS, language="en")
     lifting = ("time=any", "page=any")
-    assert sentence.endswith(f"add the filters {', '.join(lifting)}.")
+    assert sentence.endswith(f"take these filters away ({', '.join(lifting)}).")
     assert dropped_fields(lifting) >= {each.field for each in both}
     assert parse_filters(lifting) == ()
 

@@ -59,8 +59,9 @@ CLOSE_S = 1
 """Seconds for connections to close when no request is in flight any more."""
 WORKER_STOP_S = 5.0
 """Seconds for workers to finish the file in hand, or to give it back to the queue."""
-FORCED_EXIT_S = 3.0
-"""Seconds after a second signal after which the process ends, whatever it still does."""
+FORCED_EXIT_S = 2.0
+"""Seconds after a second signal, or after all that a first one waits for, after which the process
+ends, whatever a thread still does: what is not written is done again."""
 THREADS = 2 * MAX_WAITING
 """Threads for blocking calls: writers that wait for their turn leave threads to readers."""
 SPARE_FILES = 256
@@ -122,7 +123,9 @@ async def serve(
         ):
             check_binding(host, database=tenants.database, settings=settings)
             # Entered once everything is open, exited when everything is closed.
-            ending = stack.enter_context(signals(state.requests, say=say))
+            ending = stack.enter_context(
+                signals(state.requests, within_s=settings.stop_seconds, say=say)
+            )
             await _serve(
                 tenants,
                 state,
@@ -255,8 +258,10 @@ def bound_address(bound: socket.socket, host: str, *, secure: bool = False) -> s
 
 
 @contextmanager
-def signals(requests: InFlightRequests, *, say: Notify) -> Iterator[asyncio.Event]:
+def signals(requests: InFlightRequests, *, within_s: float, say: Notify) -> Iterator[asyncio.Event]:
     """Return the event that SIGINT or SIGTERM sets; a second one interrupts the requests.
+
+    Requests have ``within_s`` seconds to finish.
 
     SIGHUP is ignored meanwhile. Only the main thread receives signals.
     """
@@ -269,6 +274,7 @@ def signals(requests: InFlightRequests, *, say: Notify) -> Iterator[asyncio.Even
         if not ending.is_set():
             say("Stopping. Requests in flight are finished first; a second signal ends them now.")
             ending.set()
+            loop.call_later(max(within_s, WORKER_STOP_S) + FORCED_EXIT_S, os._exit, 0)
             return
         requests.interrupt()
         loop.call_later(FORCED_EXIT_S, os._exit, 1)

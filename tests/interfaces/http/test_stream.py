@@ -14,10 +14,11 @@ import httpx
 import pytest
 
 from quoth.core.errors import RetrievalError
-from quoth.core.events import Event, StageStarted, TextAdded
+from quoth.core.events import AnswerCompleted, Event, StageStarted, TextAdded
 from quoth.engine import Engine
 from quoth.interfaces.http.sse import EventStream
 from quoth.testing import ScriptedGenerator
+from tests.pipeline.test_answer_cache import answer_to
 from tests.support.service_client import House, listening
 from tests.support.small_library import NOTES
 
@@ -65,6 +66,31 @@ async def test_a_failure_is_the_last_event_and_tells_nothing_of_the_inside() -> 
     assert name == "event: error"
     assert json.loads(data.removeprefix("data: "))["code"] == "retrieval_failed"
     assert "secret" not in client.text
+
+
+@pytest.mark.parametrize(
+    ("sent", "names"),
+    [
+        (["Bees make", " honey. [1]"], ["token", "token", "done"]),
+        (["Ada Lovelace made it."], ["token", "replaced", "done"]),
+    ],
+)
+async def test_an_answer_that_is_replaced_says_so_before_it_is_done(
+    sent: list[str], names: list[str]
+) -> None:
+    answer = replace(answer_to("Who makes honey?"), text="Bees make honey. [1]")
+
+    async def events() -> AsyncGenerator[Event, None]:
+        for each in sent:
+            yield TextAdded(each)
+        yield AnswerCompleted(answer)
+
+    client = Client()
+    await stream_to(client, events())
+    told = [each.split("\n") for each in client.text.strip().split("\n\n")]
+    assert [name.removeprefix("event: ") for name, _data in told] == names
+    if "replaced" in names:
+        assert json.loads(told[-2][1].removeprefix("data: "))["text"] == answer.text
 
 
 async def test_what_nobody_expected_ends_the_stream_with_an_error_too() -> None:

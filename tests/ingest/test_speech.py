@@ -88,3 +88,5 @@ def test_sentences_end_at_full_stops_and_pauses() -> None:
         (4.0, 4.5, "Honey"),
     ]
     assert sentences_of([]) == []
+    late = [SpokenWord(4.0, 4.9, " Bees"), SpokenWord(4.9, 5.8, " dance.")]
+    assert [each.start for each in sentences_of(late)] == [4.3]  # the pause before is no word

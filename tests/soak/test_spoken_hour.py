@@ -34,8 +34,8 @@ SECONDS = float(os.environ.get("SPOKEN_SECONDS") or 3600.0)
 KILLED_AT_S = SECONDS / 4
 PAUSE_S = 0.6
 LATE_S = 0.5
-MIN_WITHIN = 0.8
-"""Measured .86 with tiny.en and a synthetic voice: some sentences begin within the pause before."""
+MIN_WITHIN = 0.95
+"""Measured with tiny.en and a synthetic voice."""
 NEEDED = {
     "espeak-ng": shutil.which("espeak-ng"),
     "quoth[speech]": is_installed("faster_whisper"),

@@ -16,8 +16,8 @@ HOME = ROOT / ".demo"
 QUOTH = Path(sys.executable).with_name("quoth")
 
 QUESTIONS = (
-    "What is transfer learning?",
     "In the book, what are the three main steps of a pipeline?",
+    "What is transfer learning?",
     "Quels sont les trois types de modèles transformers ?",
 )
 

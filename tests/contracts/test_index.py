@@ -13,6 +13,7 @@ import pytest
 
 from quoth.backends.indexes.keywords import SqlKeywords
 from quoth.backends.indexes.lancedb.index import LanceIndex
+from quoth.backends.indexes.page_vectors import SqlPageVectors
 from quoth.backends.indexes.registry import StorePlace
 from quoth.backends.indexes.rows import index_row
 from quoth.backends.indexes.sparse import SqlSparse
@@ -438,6 +439,27 @@ def test_lexical_weights_rank_alike_on_both_databases(tmp_path: Path, postgresql
     assert found[0] == found[1]
     assert [key for key, _ in found[0][0]] == ["talk.1", "talk.0"]
     assert found[0][1] == [("talk.1", 4.5)]
+
+
+async def test_vectors_of_pages_on_a_server_go_with_their_document_without_the_model(
+    tmp_path: Path, postgresql: str
+) -> None:
+    table = f"c_{uuid4().hex[:12]}"
+    access = StoreAccess(tmp_path, "", DIMENSION, connect, address=postgresql)
+    index = StorePlace("pgvector", access, postgresql).open(table, on_operation=lambda _name: None)
+    stored = SqlPageVectors(lambda: connect(postgresql), table=table, file=None)
+    chunks = corpus()
+    await index.upsert(chunks, vectors=units(len(chunks)))
+    assert not stored.exists(), "nothing is made for a model that was never there"
+    pages = [{1: units(1)[0]} for _ in chunks]
+    stored.upsert([index_row(chunk) for chunk in chunks], pages=pages, model="before")
+    await index.delete(["book"])
+    assert set(stored.document_ids()) == {"talk"}
+    stored.close()
+    await index.drop()
+    index.close()
+    assert not stored.exists()
+    stored.close()
 
 
 # --- filters ----------------------------------------------------------------------------------

@@ -150,6 +150,17 @@ def test_json_that_is_no_transcript(text: str, code: str) -> None:
     assert caught.value.code == code
 
 
+def test_the_transcript_of_a_podcast_in_json_is_read() -> None:
+    rows = [
+        {"speaker": "Ada", "startTime": 0.5, "endTime": 2.5, "body": "Bees dance."},
+        {"speaker": "Bob", "startTime": 3, "endTime": 4, "body": "They do."},
+    ]
+    text = json.dumps({"version": "1.0.0", "segments": rows})
+    reading = read_json_transcript(text, meta=Metadata(), name="a.json")
+    assert [speaker for _, speaker in said(reading)] == ["Ada", "Bob"]
+    assert times(reading) == [(0.5, 2.5), (3.0, 4.0)]
+
+
 def test_odd_values_in_json_cost_one_cue_only() -> None:
     rows = [
         {"start": float("nan"), "text": "a"},

@@ -141,7 +141,8 @@ class PageList:
 
         def write() -> None:
             model = "" if embedder is None else embedder.revision  # which reads the model's files
-            self.rows.upsert(rows, pages=own, model=model)
+            if embedder is not None or self.rows.exists():
+                self.rows.upsert(rows, pages=own, model=model)
 
         return write
 

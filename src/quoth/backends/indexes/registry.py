@@ -70,7 +70,8 @@ class StorePlace:
         access = replace(self.access, table=table)
         index = self._open(access, on_operation)
         connect, file = self._database(access, "pages")
-        seen = pages is not None or (file is not None and file.exists())
+        # A server is asked later whether it has vectors of a model that was used before.
+        seen = pages is not None or file is None or file.exists()
         if sparse is None and not seen:
             return index
         from quoth.backends.indexes.beside import IndexWithLists

@@ -23,7 +23,7 @@ _LISTS = (
     "chunks",
 )
 CHAPTERS = "chapters"
-_TEXTS = ("text", "content", "utf8", "transcript")
+_TEXTS = ("text", "content", "utf8", "transcript", "body")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,9 @@ def vtt_language(text: str) -> str | None:
 def read_json(text: str) -> tuple[list[Cue], dict[str, Any]] | None:
     """Read a JSON transcript: its cues, its other texts, and under `CHAPTERS` its chapters.
 
-    Supported are the events of YouTube, the segments of Whisper, lists of objects with a text, a
-    start and an end or duration, and the same line by line. Gives None when it is JSON of
-    another sort; raises ValueError when it is not JSON.
+    Supported are the events of YouTube, the segments of Whisper and of podcasts, lists of objects
+    with a text, a start and an end or duration, and the same line by line. Gives None when it is
+    JSON of another sort; raises ValueError when it is not JSON.
     """
     values = parse_json(text)
     beside: dict[str, Any] = {}
@@ -146,7 +146,7 @@ def _start(row: Mapping[str, Any]) -> float | None:
     if "tStartMs" in row:
         start = _number(row["tStartMs"])
         return None if start is None else start / 1000
-    for key in ("start", "start_time", "begin", "from"):
+    for key in ("start", "start_time", "startTime", "begin", "from"):
         if key in row:
             return _number(row[key])
     pair = row.get("timestamp")
@@ -161,7 +161,7 @@ def _end(row: Mapping[str, Any], start: float) -> float:
     elif "duration" in row or "dur" in row:
         length = _number(row.get("duration", row.get("dur")))
         end = None if length is None else start + length
-    for key in ("end", "end_time", "to"):
+    for key in ("end", "end_time", "endTime", "to"):
         if key in row:
             end = _number(row[key])
     pair = row.get("timestamp")

@@ -68,6 +68,27 @@ def test_a_transcript_of_an_episode_is_taken_before_its_recording() -> None:
     assert entry.recording == "http://bees.example/2.M4A?x=1"
 
 
+async def test_an_episode_has_its_recording_where_its_transcript_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawler, "is_installed", lambda _module: True)
+    feed = b"""<rss xmlns:podcast="https://podcastindex.org/namespace/1.0"><channel><item>
+    <title>Episode 2</title><enclosure url="/2.mp3" type="audio/mpeg" length="9"/>
+    <podcast:transcript url="/2.vtt" type="text/vtt"/></item></channel></rss>"""
+    async with open_world() as world:
+        world.pages |= {
+            "/feed.xml": page(feed, kind="application/rss+xml"),
+            "/2.vtt": page(b"", status="404 Not Found"),
+            "/2.mp3": page(b"ID3sound", kind="audio/mpeg"),
+        }
+        (item,) = await fetched(world, tmp_path, start=FEED, depth=0)
+        assert (item.address, item.problem) == ("http://bees.example/2.mp3", None)
+        assert item.path is not None
+        assert item.path.suffix == ".mp3"
+        world.pages["/2.vtt"] = page(b"WEBVTT\n\n00:01.000 --> 00:02.000\nHello.", kind="text/vtt")
+        assert await fetched(world, tmp_path, start=FEED, depth=0) == [item], "it is there once"
+
+
 async def test_a_feed_is_followed_to_new_entries_and_keeps_old_ones(tmp_path: Path) -> None:
     async with open_world() as world:
         world.names["wasps.example"] = [[PUBLIC]]

@@ -63,13 +63,15 @@ def _entry(element: Element, *, base: str) -> FeedEntry | None:
     address = urldefrag(urljoin(base, link)).url if link else ""
     if not address.startswith(("http://", "https://")):
         return None
+    spoken = bool(transcript and recording)
     return FeedEntry(
         address,
         title=to_plain_text(_TAG.sub("", _child(element, "title"))),
         author=_child(element, "creator") or _child(element, "author"),
         date=_date(element),
         suffix=captions or suffix,
-        recording=urldefrag(urljoin(base, recording)).url if transcript and recording else "",
+        recording=urldefrag(urljoin(base, recording)).url if spoken else "",
+        recording_suffix=suffix if spoken else "",
     )
 
 

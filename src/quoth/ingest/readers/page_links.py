@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class FeedEntry:
     """An entry of a feed: the address of its page, or of its recording or transcript with suffix.
 
-    ``recording`` is the recording of a transcript.
+    ``recording`` is the recording of a transcript, with a suffix of its own.
     """
 
     address: str
@@ -18,6 +18,7 @@ class FeedEntry:
     date: str | None = None
     suffix: str = ""
     recording: str = ""
+    recording_suffix: str = ""
 
 
 @dataclass(frozen=True, slots=True)

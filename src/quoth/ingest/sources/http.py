@@ -50,6 +50,7 @@ _SUFFIXES = {
     "text/x-markdown": ".md",
     "text/vtt": ".vtt",
     "application/x-subrip": ".srt",
+    "application/srt": ".srt",
     "text/srt": ".srt",
     "application/json": ".json",
     "application/x-ndjson": ".jsonl",

@@ -198,8 +198,12 @@ async def _fetch_page(crawled: _Crawl, address: str, *, depth: int) -> FetchedIt
             raise
         return None  # a link or a redirect that is not visited
     except DocumentError as error:
-        if depth and not entry and error.code in ("not_found", "unsupported"):
-            return None  # a dead link, or one to a picture, is no failure of the caller's
+        if depth and error.code in ("not_found", "unsupported"):
+            if not entry:
+                return None  # a dead link, or one to a picture, is no failure of the caller's
+            if entry.recording:
+                _enqueue_entries(crawled, [_recording_of(entry)])
+                return None
         mirror.fail(address, error)
         crawled.whole = crawled.whole and error.code == "not_found"
         return FetchedItem(address, problem=error)
@@ -246,7 +250,10 @@ async def _read_feed(crawled: _Crawl, page: Page, *, address: str) -> None:
 def _enqueue_entries(crawled: _Crawl, entries: Sequence[FeedEntry]) -> None:
     crawled.whole = False  # what leaves a feed is not gone
     transcribes = is_installed("faster_whisper")
-    for entry in entries:
+    for given in entries:
+        # An episode whose recording was fetched before its transcript was read stays as it is.
+        fetched = given.recording and crawled.mirror.path(given.recording)
+        entry = _recording_of(given) if fetched else given
         try:
             address = target(entry.address).address
         except InputError:
@@ -259,6 +266,11 @@ def _enqueue_entries(crawled: _Crawl, entries: Sequence[FeedEntry]) -> None:
             continue
         crawled.entries[address] = entry
         crawled.queue.append((address, 1))
+
+
+def _recording_of(entry: FeedEntry) -> FeedEntry:
+    """Return the entry of the recording in place of that of its transcript."""
+    return replace(entry, address=entry.recording, suffix=entry.recording_suffix, recording="")
 
 
 def _about(entry: FeedEntry) -> dict[str, str]:

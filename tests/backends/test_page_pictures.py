@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,13 +14,16 @@ import pytest
 
 from quoth.backends.page_embedders.onnx import OnnxPageEmbedder
 from quoth.bootstrap import open_engine
-from quoth.core.errors import ConfigError
+from quoth.core.errors import ConfigError, DocumentError
 from quoth.core.page_images import PictureShape
 from quoth.core.settings import Settings
 from quoth.core.trace import Trace
 from quoth.engine import Engine
 from quoth.ingest.readers.pdf.page_image import draw_pixels
+from quoth.ingest.sandbox.parent import PdfPages
+from quoth.pipeline.page_pictures import DocumentPictures
 from quoth.pipeline.retrieve import Request
+from quoth.pipeline.uploads import tenant_blobs
 from tests.support.toy_page_model import (
     HEIGHT,
     SHORTER,
@@ -140,6 +144,35 @@ def test_the_middle_of_a_page_is_drawn_as_the_reference_cuts_it(tmp_path: Path) 
     assert (drawn[..., 2] == 255).all()
     squeezed = draw_pixels(file, page=1, shape=PictureShape(30, 30))
     assert len(squeezed) == 3 * 30 * 30
+
+
+class CountedPages(PdfPages):
+    """Counts the pages that are drawn at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = self.most = 0
+
+    async def pixels(self, path: Path, *, page: int, shape: PictureShape) -> bytes:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0)
+        self.now -= 1
+        if page == 3:
+            raise DocumentError("damaged", "Page 3 cannot be drawn.")
+        return bytes(3)
+
+
+async def test_pages_are_drawn_one_by_one_beside_those_that_readers_wait_for(
+    tmp_path: Path, sources: Path
+) -> None:
+    async with library(tmp_path / "home", None) as engine:
+        await fill(engine, sources / "azu.pdf")
+        (document,) = await engine.documents()
+        pages = CountedPages()
+        pictures = DocumentPictures(engine.parts.catalogue, tenant_blobs(engine.parts), pages)
+        drawn = await pictures.draw(document.document_id, [1, 2, 3, 4], shape=PictureShape(1, 1))
+    assert (list(drawn), pages.most) == ([1, 2, 4], 1)
 
 
 # --- a library --------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from quoth.core.errors import DocumentError
@@ -26,19 +27,17 @@ class DocumentPictures:
     ) -> dict[int, bytes]:
         """Return the pages that can be drawn, by their numbers from 1.
 
-        Those of other files, and of files that are gone, cannot.
+        Those of other files, and of files that are gone, cannot. They are drawn one by one, so that
+        readers of pages wait for one at most.
         """
+        drawn: dict[int, bytes] = {}
         path = await asyncio.to_thread(self._file, document_id) if pages else None
         if path is None:
-            return {}
-        drawn = await asyncio.gather(*(self._draw(path, page, shape) for page in pages))
-        return {page: each for page, each in zip(pages, drawn, strict=True) if each is not None}
-
-    async def _draw(self, path: Path, page: int, shape: PictureShape) -> bytes | None:
-        try:
-            return await self._pages.pixels(path, page=page, shape=shape)
-        except DocumentError:
-            return None
+            return drawn
+        for page in pages:
+            with suppress(DocumentError):
+                drawn[page] = await self._pages.pixels(path, page=page, shape=shape)
+        return drawn
 
     def _file(self, document_id: str) -> Path | None:
         source = self._catalogue.source_of_document(document_id)

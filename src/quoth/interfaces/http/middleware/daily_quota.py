@@ -15,7 +15,7 @@ from quoth.store.privacy_settings import DailyUsage
 log = logging.getLogger("quoth.interfaces.http")
 
 SAVE_S = 5.0
-"""Seconds after which questions are written: a process that is killed forgets as many."""
+"""Seconds after which questions are written: a process that ends forgets as many."""
 
 
 @dataclass(slots=True)

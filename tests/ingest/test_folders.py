@@ -86,6 +86,7 @@ def test_a_table_of_talks_describes_the_files_of_its_folder(tmp_path: Path) -> N
     [
         ("file;title\nthé.md;Le thé\n".encode("cp1252"), "Le thé", ""),
         ("file\ttitle\nthe\u0301.md\tLe thé\n".encode(), "Le thé", ""),
+        ("file;title\rthé.md;Le thé\r".encode(), "Le thé", ""),
         (b"name,title\nx.md,Tea\n", "thé", "talks.meta.csv has no column 'file' and was not used."),
         (b"x" * (1 << 20) + b"\n", "thé", "talks.meta.csv is larger than 1 MB and was not used."),
     ],

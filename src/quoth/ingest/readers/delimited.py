@@ -39,7 +39,7 @@ def is_delimited(text: str) -> bool:
 
 def _separation(text: str) -> tuple[str, float]:
     """Return the best separator, and the share of the lines with the usual number of cells."""
-    lines = [line for line in text[:100_000].split("\n")[:SAMPLE] if line.strip()]
+    lines = [line for line in text[:100_000].splitlines()[:SAMPLE] if line.strip()]
     best, most = ",", 0.0
     for mark in ("\t", ";", ",", "|"):
         counts = [len(row) for row in csv.reader(lines, delimiter=mark)]

@@ -118,7 +118,7 @@ def _read_table(table: Path, _modified: int, size: int) -> TalksTable:
             cells = {key.strip(): cell.strip() for key, cell in row.items() if key and cell}
             found.setdefault(_composed(cells.pop("file", "")), cells)
         named = "file" in [each.strip() for each in rows.fieldnames or ()]
-    except (csv.Error, AttributeError) as error:
+    except csv.Error as error:
         return TalksTable(found, f"{TALKS} was used up to its line {rows.line_num} only: {error}.")
     warning = "" if named else f"{TALKS} has no column 'file' and was not used."
     return TalksTable(found, warning)

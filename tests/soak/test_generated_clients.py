@@ -8,7 +8,8 @@ import os
 import shutil
 import sys
 import wave
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 
 from bench.service import service
 from tests.support.lectures import write_book
+from tests.support.llm_servers import DIALECTS, Server
 from tests.support.small_library import TALK, write_sources
 
 pytestmark = pytest.mark.soak
@@ -80,6 +82,14 @@ async def make_library(folder: Path) -> Path:
     return home
 
 
+@asynccontextmanager
+async def translator() -> AsyncIterator[dict[str, str]]:
+    """Serve a small language model, for captions; yields the settings that name it."""
+    dialect = DIALECTS["openai-compatible"]
+    async with Server(dialect.stream("Honig.")) as server:
+        yield {"QUOTH_SMALL_LLM": f"openai-compatible:small@{server.url}{dialect.path}"}
+
+
 async def test_a_generated_python_client_runs_every_operation(tmp_path: Path) -> None:
     generator = tool("openapi-python-client")
     options = tmp_path / "options.yml"
@@ -89,7 +99,7 @@ async def test_a_generated_python_client_runs_every_operation(tmp_path: Path) ->
     assert "WARNING" not in made.upper(), made
     home = await make_library(tmp_path)
     python = generator.with_name("python")
-    async with service(home, settings=SETTINGS) as (port, _pid):
+    async with translator() as model, service(home, settings=SETTINGS | model) as (port, _pid):
         url = f"http://127.0.0.1:{port}"
         printed = await run(python, CALLS, tmp_path / "client", url, DOCUMENT, cwd=tmp_path)
     outcomes: dict[str, Any] = json.loads(printed.splitlines()[-1])
@@ -109,7 +119,7 @@ async def test_a_generated_typescript_client_runs_every_operation(tmp_path: Path
     await run(tool("openapi-typescript"), DOCUMENT, *types, cwd=tmp_path)
     await run(tool("tsc"), "--project", tmp_path, cwd=tmp_path)
     home = await make_library(tmp_path)
-    async with service(home, settings=SETTINGS) as (port, _pid):
+    async with translator() as model, service(home, settings=SETTINGS | model) as (port, _pid):
         script = tmp_path / "out" / "generated_client.js"
         printed = await run("node", script, f"http://127.0.0.1:{port}", cwd=tmp_path)
     outcomes: dict[str, Any] = json.loads(printed.splitlines()[-1])

@@ -143,6 +143,7 @@ call(
     body={"segments": [{"start": 0.0, "end": 60.0, "text": said}]},
 )
 call("end_live_session", session_id=lecture)
+call("translate_window", session_id=lecture, window_index=0, language="de")
 call("list_live_sessions")
 call("show_live_session", session_id=lecture)
 call("share_live_session", session_id=lecture, body={})
@@ -151,7 +152,8 @@ call("follow_live_session", session_id=lecture)
 call("keep_live_session_as_talk", session_id=lecture, body={})
 call("find_who_explained_page", document_id=note)
 numbered = call("start_live_session", body={"collections": ["default"]}).session_id
-window = {"session_id": numbered, "transcript_text": said, "window_index": 0}
+sting = "the sting is barbed and pumps venom on after the bee has torn itself free."
+window = {"session_id": numbered, "transcript_text": f"{sting} So {sting}", "window_index": 0}
 call("look_up_one_window", body=window)
 cited = call("list_citations_of_session", session_id=numbered).citations
 call("show_citation_of_session", citation_id=cited[0].id)

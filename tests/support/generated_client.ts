@@ -166,6 +166,8 @@ await client.POST("/v1/sessions/{session_id}/segments", {
   body: { segments: [{ start: 0, end: 60, text: `${SAID} So once more: ${SAID.toLowerCase()}` }] },
 });
 await client.POST("/v1/sessions/{session_id}/end", at(lecture));
+const window = { params: { path: { ...lecture, window_index: 0 }, query: { language: "de" } } };
+await client.GET("/v1/sessions/{session_id}/windows/{window_index}/caption", window);
 await client.GET("/v1/sessions");
 await client.GET("/v1/sessions/{session_id}", at(lecture));
 await client.POST("/v1/sessions/{session_id}/share", { ...at(lecture), body: {} });
@@ -177,8 +179,9 @@ await client.POST("/v1/sessions/{session_id}/talk", {
 });
 await client.GET("/v1/documents/{document_id}/explained", at(note));
 const numbered = await started();
+const STING = "the sting is barbed and pumps venom on after the bee has torn itself free.";
 await client.POST("/v1/rag/query", {
-  body: { ...numbered, transcript_text: `${SAID} So once more: ${SAID.toLowerCase()}`, window_index: 0 },
+  body: { ...numbered, transcript_text: `${STING} So ${STING}`, window_index: 0 },
 });
 const cited = got(await client.GET("/v1/sessions/{session_id}/citations", at(numbered))).citations;
 await client.GET("/v1/citations/{citation_id}", at({ citation_id: cited[0].id }));

@@ -125,8 +125,9 @@ def test_a_damaged_log_is_kept_and_named(tmp_path: Path) -> None:
         file.write_bytes(whole)
         wal.write_bytes(log[:at] + bytes([log[at] ^ 4]) + log[at + 1 :])
         assert damaged_frame(wal) == (0 if at < 32 else 1 + (at - 32) // 4120)
-    wal.write_bytes(log)
-    assert damaged_frame(wal) is None
+    for whole in (log, log[:32], log[:50]):  # 32: the log has just begun anew
+        wal.write_bytes(whole)
+        assert damaged_frame(wal) is None
     wal.write_bytes(log[:9000] + b"?" + log[9001:])
     database = open_database(file)
     (named, *_rest) = find_damage(database, home=tmp_path)

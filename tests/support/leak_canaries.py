@@ -122,9 +122,9 @@ async def _settle(tenants: Tenants, tenant: str, *, word: str, folder: Path) -> 
 
 SPARED = {
     *("delete /v1/privacy/data", "delete /v1/keys/{key_id}", "delete /v1/collections/{name}"),
-    "get /v1/uploads/{upload_id}/events",
+    *("get /v1/uploads/{upload_id}/events", "get /v1/sessions/{session_id}/events"),
 }
-"""What would end the game, or wait for files that nobody goes on sending."""
+"""What would end the game, or wait for files and words that nobody goes on sending."""
 RARE = {"delete", "put"}
 """Done now and then, so that something is left to ask for."""
 SLOW = {"/v1/privacy/purge"}

@@ -105,8 +105,6 @@ class LiveSession:
                 self.progress.add(segment)
             if self.lecture.state == "ended":
                 self.progress.close()
-            if gone := [index for index in stored if index >= len(self.progress.windows)]:
-                await self._written(partial(self.store.put_windows, windows=[], gone=gone))
         for window in self.progress.windows:
             record = stored.get(window.index)
             if record is None or record.text != window.text:
@@ -240,7 +238,6 @@ class LiveSession:
             for index in gone:
                 self.cards.pop(index, None)
                 self.events.put(CitationsFound(index, ()))
-            # Where this fails, `load` removes them.
             await self._written(partial(self.store.put_windows, windows=[], gone=gone))
         self._checks += change.revised
 

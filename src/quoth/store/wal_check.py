@@ -72,6 +72,8 @@ def damaged_frame(wal: Path) -> int | None:
     salts = (about[:, 2:4] == header[4:6].astype(np.uint32)).sum(axis=1)
     older = np.flatnonzero(salts == 0)  # frames of the time before the log began anew
     end = int(older[0]) if len(older) else count
+    if not end:  # the log has just begun anew
+        return None
     about, body, salts = about[:end], body[:end], salts[:end]
     covered = np.concatenate([body[:, :8], body[:, FRAME_HEADER:]], axis=1).copy().view(order)
     before = np.concatenate([header[None, 6:].astype(np.uint32), about[:-1, 4:]])

@@ -50,7 +50,7 @@ negative_data_rejection.expected-statuses = {json.dumps(REFUSED + EITHER_WAY)}
 # What is said of these fields here is narrower than what the service takes (see UNSAYABLE).
 [[operations]]
 include-path = "/v1/sessions/{{session_id}}/segments"
-checks.negative_data_rejection.enabled = false
+checks.negative_data_rejection.expected-statuses = {json.dumps(["2xx", *REFUSED, *EITHER_WAY])}
 """
 QUESTIONS = ("How does a colony stay warm?", "When does a colony swarm?", "What is honey made of?")
 
@@ -125,7 +125,10 @@ def with_ids(schema: Any, known: dict[str, list[str]]) -> Any:
         return schema
     plain = {FORMS.get(name, name): with_ids(each, known) for name, each in schema.items()}
     if plain.get("in") in ("path", "query") and plain.get("name") in known:
-        plain["schema"] = {"anyOf": [plain["schema"], {"enum": known[plain["name"]]}]}
+        there = {"enum": known[plain["name"]]}
+        # No token that is made up is ever right.
+        made_up = [] if plain["name"] == "token" else [plain["schema"]]
+        plain["schema"] = {"anyOf": [*made_up, there]}
     if plain.get("in") == "query" and plain.get("name") in SPAN:
         plain["schema"] = SPAN[plain["name"]]
     if plain.get("operationId") == "send_file":

@@ -100,7 +100,7 @@ async def embed_variants(
 async def embed_for_pages(
     wordings: Sequence[Wording], plan: Plan, *, embedder: PageEmbedder | None, trace: Trace
 ) -> list[Wording]:
-    """Give the query, which is the first wording, its vector among pictures of pages.
+    """Return the wordings, the query itself (the first) with its vector for pictures of pages.
 
     It may take half of the remaining time; the rest is for the search of texts.
     """

@@ -234,11 +234,11 @@ class LiveSession:
             self._await(window)
         if change.gone:
             last = len(self.progress.windows)
-            gone = list(range(last, last + change.gone))
+            gone = range(last, last + change.gone)
+            await self._written(partial(self.store.put_windows, windows=[], gone=list(gone)))
             for index in gone:
                 self.cards.pop(index, None)
                 self.events.put(CitationsFound(index, ()))
-            await self._written(partial(self.store.put_windows, windows=[], gone=gone))
         self._checks += change.revised
 
     def _await(self, window: LectureWindow) -> None:

@@ -18,15 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from quoth.backends.embedders.lexical import HEAD, RecentWeights, read_head
-from quoth.backends.embedders.onnx_model import (
-    TOKEN_OUTPUTS,
-    open_session,
-    open_tokens,
-)
+from quoth.backends.embedders.onnx_model import TOKEN_OUTPUTS, open_session, open_tokens
 from quoth.backends.onnx.model_folder import Pooling, describe
-from quoth.backends.onnx.session import (
-    replace_surrogates,
-)
+from quoth.backends.onnx.session import replace_surrogates
 from quoth.core.errors import ConfigError, EmbeddingError
 from quoth.core.protocols import EncodedQuery, Matrix, Role, SparseWeights
 

@@ -9,11 +9,7 @@ from contextlib import AsyncExitStack, aclosing
 import httpx2
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.exceptions import UnexpectedModelBehavior
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelResponse,
-    TextPart,
-)
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 

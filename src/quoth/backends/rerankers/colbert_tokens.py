@@ -10,11 +10,7 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from quoth.backends.onnx.model_folder import ModelFolder, read_json
-from quoth.backends.onnx.session import (
-    TokenRow,
-    encode_texts,
-    open_tokenizer,
-)
+from quoth.backends.onnx.session import TokenRow, encode_texts, open_tokenizer
 from quoth.core.errors import ConfigError, RerankError
 
 QUESTION_TOKENS = 32

@@ -1,7 +1,7 @@
 /** What is said, with the citations behind it; follows the newest words unless the reader scrolls. Tells `quoth-cite`. */
 import { getJson } from "../api.js";
 import { Base } from "../base.js";
-import { t } from "../i18n.js";
+import { languageName, t } from "../i18n.js";
 import { citationsBySegment, EMPTY, paragraphsOf } from "../live.js";
 import { clock, placeName } from "../text.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
@@ -37,7 +37,6 @@ class LiveTranscript extends Base {
     this.captions = {};
     this.first = 0;
     this.asking = false;
-    this.names = new Intl.DisplayNames([document.documentElement.lang], { type: "language" });
   }
 
   /** @param {{index: number, transcriptId: string}} window */
@@ -98,7 +97,7 @@ class LiveTranscript extends Base {
     const marks = citationsBySegment(this.state);
     return html`<div class="row"><h2 class="grow">${t("live.transcript")}</h2>
         <label class="soft">${t("live.captions")} <select @change=${this.choose} .value=${this.language}><option value="">${t("live.captionsOff")}</option>
-          ${CAPTIONS.map((code) => html`<option value=${code}>${this.names.of(code)}</option>`)}</select></label></div>
+          ${CAPTIONS.map((code) => html`<option value=${code}>${languageName(code)}</option>`)}</select></label></div>
       ${this.language ? html`<p class="soft" role="status">${t("live.captionsNote")}</p>` : nothing}
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       <div class="transcript" role="region" tabindex="0" aria-label=${t("live.transcript")} lang=${lecture?.language ?? nothing} @scroll=${this.onScroll}>

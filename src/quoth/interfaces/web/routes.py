@@ -66,12 +66,6 @@ PDF_FILES = ("vendor/pdfjs/", "components/pdf-", "pdf")
 """Files that only the page of a PDF loads."""
 IMPORT = re.compile(r'^import (?:[^;"]* from )?"(\.[^"]+)";', re.MULTILINE)
 """The import of a module at the beginning of another."""
-PDF_MODULES = frozenset(
-    [
-        *("api.js", "base.js", "components/pdf-page.js", "components/pdf-reader.js", "i18n.js"),
-        *("pdf.js", "router.js", "sse.js", "vendor/lit.js", "vendor/pdfjs/pdf.min.mjs"),
-    ]
-)
 PDF_POLICY = POLICY.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")
 """pdf.js decodes some images with WebAssembly, in its worker, which has the policy of its file."""
 PLAYER_POLICY = (
@@ -111,7 +105,7 @@ def load_site() -> Site:
     # Modules import each other: without this the browser finds them one level at a time.
     modules = {
         "index": sorted(_imported("app.js", found)),
-        "pdf": sorted(PDF_MODULES),
+        "pdf": sorted(_imported("components/pdf-reader.js", found)),
     }
     pages = {
         name.removesuffix(".html"): found.pop(name)

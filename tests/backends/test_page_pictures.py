@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ from quoth.core.trace import Trace
 from quoth.engine import Engine
 from quoth.ingest.readers.pdf.page_image import draw_pixels
 from quoth.ingest.sandbox.parent import PdfPages
+from quoth.operations.purge import purge
 from quoth.pipeline.page_pictures import DocumentPictures
 from quoth.pipeline.retrieve import Request
 from quoth.pipeline.uploads import tenant_blobs
@@ -117,14 +119,20 @@ def test_a_folder_that_lacks_something_is_named(
         OnnxPageEmbedder(folder, threads=1)
 
 
-async def test_a_tower_without_its_projection_is_refused(tmp_path: Path) -> None:
-    folder = write_page_model(tmp_path / "clip")
-    (folder / "onnx" / "text_model.onnx").replace(folder / "onnx" / "vision_model.onnx")
-    write_page_model(tmp_path / "other")
-    (tmp_path / "other" / "onnx" / "text_model.onnx").replace(folder / "onnx" / "text_model.onnx")
-    embedder = OnnxPageEmbedder(folder, threads=1)
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [("vision", "another input than pixel_values"), ("text", "the unknown input pixel_values")],
+)
+async def test_a_wrong_file_is_found_when_pages_are_added(
+    tmp_path: Path, wrong: str, message: str
+) -> None:
+    folder = write_page_model(tmp_path / "clip") / "onnx"
+    towers = {name: (folder / f"{name}_model.onnx").read_bytes() for name in ("vision", "text")}
+    (other,) = towers.keys() - {wrong}
+    (folder / f"{wrong}_model.onnx").write_bytes(towers[other])
+    embedder = OnnxPageEmbedder(tmp_path / "clip", threads=1)
     try:
-        with pytest.raises(ConfigError, match="another input than pixel_values"):
+        with pytest.raises(ConfigError, match=message):
             await embedder.embed_pages([bytes(3 * WIDTH * HEIGHT)])
     finally:
         embedder.close()
@@ -197,6 +205,26 @@ async def test_pages_are_found_by_what_they_show(
         assert set((await asked(engine, "azure"))[0]) == {"cri", "eme"}
     stored = next((tmp_path / "home").glob("index/*/*.pages.sqlite"))
     assert documents["azu"].encode() not in stored.read_bytes()
+
+
+async def test_a_purge_keeps_the_pictures_of_pages_and_draws_none(
+    tmp_path: Path, model: Path, sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quoth.operations.purge.DROP_AFTER_S", 0)  # nobody else is searching
+    async with library(tmp_path / "home", model) as engine:
+        await fill(engine, sources)
+        documents = {each.title: each.document_id for each in await engine.documents()}
+        shutil.rmtree(sources)  # the pages cannot be drawn again
+        await engine.remove([documents["azu"]])
+        assert (await purge(engine.parts)).complete
+        assert (await asked(engine, "emerald"))[0] == ["eme", "cri"]
+        shown = {check.name: check.found for check in (await engine.health()).checks}
+        assert shown["pictures"].startswith("the pages of 2 of 2 documents")
+    assert not [
+        file
+        for file in (tmp_path / "home").glob("index/*/*.pages.sqlite*")
+        if documents["azu"].encode() in file.read_bytes()
+    ]
 
 
 async def test_filters_hold_for_pictures_of_pages(

@@ -66,6 +66,21 @@ def test_markup_is_read_as_text(name: str) -> None:
     assert "In early summer, when there is most nectar." in document.text
 
 
+LISTS = {
+    "a.adoc": ". one\n* x\n** deep\n. two\n+\nmore\n\n. three\n\nText.\n\n. four\n",
+    "a.tex": "\\begin{enumerate}\n\\item one\n\\begin{itemize}\n\\item x\n\\item deep\n"
+    "\\end{itemize}\n\\item two more\n\n\\item three\n\\end{enumerate}\n\nText.\n\n"
+    "\\begin{enumerate}\n\\setcounter{enumi}{0}\n\\item four\n\\end{enumerate}\n",
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_items_of_lists_are_numbered_as_they_are_printed(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(LISTS[name])
+    shown = ["1. one", "- x", "- deep", "2. two more", "3. three", "Text.", "1. four"]
+    assert read(tmp_path / name).text.split("\n\n") == shown
+
+
 def test_a_line_of_code_is_not_cut_at_a_full_stop(tmp_path: Path) -> None:
     path = tmp_path / "talk.py"
     path.write_text(

@@ -68,4 +68,11 @@ def test_depth_does_no_harm(bomb: str) -> None:
 def test_no_word_is_lost(words: list[str]) -> None:
     markup = ["# {}", "{}", "- {}", "> {}", "**{}**", "`{}`", "[{}](x)", "```\n{}\n```"]
     text = "\n\n".join(markup[n % len(markup)].format(word) for n, word in enumerate(words))
-    assert read_markdown(text, meta=Metadata(), name="n").text.split() == words
+    read_back = read_markdown(text, meta=Metadata(), name="n").text.split()
+    assert [word for word in read_back if word != "-"] == words
+
+
+def test_items_have_the_marks_that_readers_see() -> None:
+    text = "3. c\n4. d\n   more\n\n   - x\n\n     still x\n4. e\n\n- y\n-\n\nz"
+    shown = ["3. c", "4. d more", "- x", "still x", "5. e", "- y", "z"]
+    assert [block.text for block in markdown_blocks(text)] == shown

@@ -25,8 +25,7 @@ from quoth.core.types import (
 )
 from quoth.retrieval.search import (
     RetrieverResults,
-    Wording,
-    embed_for_pages,
+    embed_page_query,
     embed_variants,
     encode_query,
     search,
@@ -149,9 +148,7 @@ class LatePages:
 
 async def test_a_late_model_for_pages_leaves_the_texts_half_of_the_time() -> None:
     trace = Trace(deadline_ms=SOON)
-    wording = Wording(Variant("fox"), None)
-    found = await embed_for_pages([wording], Plan(), embedder=LatePages(), trace=trace)
-    assert found == [wording]
+    assert await embed_page_query("fox", Plan(), embedder=LatePages(), trace=trace) is None
     assert (trace.remaining_ms() or 0) > 0
     assert trace.failures == ("pages:deadline:texts alone",)
 

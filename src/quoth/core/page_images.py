@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -71,4 +71,8 @@ class PageIndex(Protocol):
         self, vector: Matrix, *, limit: int, filters: Sequence[Filter] = ()
     ) -> list[Scored]:
         """Rank chunks by the best of their pages; raises RetrievalError."""
+        ...
+
+    async def pictured_documents(self) -> Mapping[str, int]:
+        """Return the number of chunks with vectors of pages per document."""
         ...

@@ -15,11 +15,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 from uuid import uuid4
 
 import numpy as np
 
 from quoth.core.errors import BackendError, IndexMismatch
+from quoth.core.protocols import Index, Matrix
 from quoth.core.types import Chunk
 from quoth.operations.tenant_data import DeletionReceipt, TenantData
 from quoth.pipeline.commit import chunk_vectors
@@ -245,6 +247,15 @@ async def _copy_living_rows(
             chunks = []
 
 
+@runtime_checkable
+class CopyingIndex(Protocol):
+    """An index that writes chunks with what another one holds of them beside their vectors."""
+
+    async def copy(self, source: Index, chunks: Sequence[Chunk], *, vectors: Matrix) -> None:
+        """Write chunks; raises RetrievalError."""
+        ...
+
+
 async def _put(parts: Components, chunks: Sequence[Chunk], *, source: str, target: str) -> None:
     """Write chunks with the vectors that they have; one that has none is embedded."""
     known = dict(
@@ -256,7 +267,11 @@ async def _put(parts: Components, chunks: Sequence[Chunk], *, source: str, targe
         known |= {each.chunk_id: row for each, row in zip(absent, made, strict=True)}
     if chunks:
         vectors = np.stack([known[chunk.chunk_id] for chunk in chunks])
-        await parts.open_index(target).upsert(chunks, vectors=vectors)
+        before, after = parts.open_index(source), parts.open_index(target)
+        if isinstance(after, CopyingIndex):
+            await after.copy(before, chunks, vectors=vectors)
+        else:
+            await after.upsert(chunks, vectors=vectors)
 
 
 async def _clear_files(parts: Components) -> int:

@@ -248,14 +248,15 @@ async def put_tokens(
         await store.add(chunks)
 
 
-def model_names(parts: Components) -> tuple[str, str, str, str]:
-    """Return the names of embedder, reranker, generator and judge; empty if missing."""
+def model_names(parts: Components) -> tuple[str, str, str, str, str]:
+    """Return the names of embedder, reranker, generator, judge and page model, empty if missing."""
     generator, embedder = parts.generator, parts.embedder
     return (
         f"{embedder.name} {embedder.revision}",
         parts.reranker.name if parts.reranker else "",
         f"{generator.provider}:{generator.model}" if generator else "",
         parts.judge.name if parts.judge else "",
+        parts.page_embedder.name if parts.page_embedder else "",
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from uuid import uuid4
 
 from quoth.core.errors import ConfigError, EmbeddingError, IndexMismatch, QuothError
+from quoth.core.page_images import PageIndex
 from quoth.core.protocols import Generator
 from quoth.pipeline.commit import (
     EMBED_CHUNKS,
@@ -60,6 +61,7 @@ async def health_check(parts: Components, collection: Collection | None) -> Heal
     else:
         checks.append(_identity(parts, collection))
         checks += await _check_consistency(parts, collection)
+        checks += await _pictured(parts, collection)
         checks += await _tokens_whole(parts, collection)
         if collection.tuning is not None:
             learnt = f"by {collection.tuning.questions} questions; undo with: quoth tune --reset"
@@ -196,6 +198,19 @@ async def _check_consistency(parts: Components, collection: Collection) -> list[
             "the next add removes them",
         ),
     ]
+
+
+async def _pictured(parts: Components, collection: Collection) -> list[Check]:
+    """Count the documents with pages whose pictures the model has looked at."""
+    index = parts.open_index(collection.table)
+    if parts.page_embedder is None or not isinstance(index, PageIndex):
+        return []
+    documents = await asyncio.to_thread(parts.catalogue.documents, collection)
+    paged = {each.document_id for each in documents if each.kind == "pdf"}
+    seen = paged & set(await index.pictured_documents())
+    found = f"the pages of {len(seen)} of {len(paged)} documents are compared by their pictures"
+    rebuild = f"Look at the others with: quoth --collection {collection.name} reindex"
+    return [Check("pictures", True, found, rebuild if seen < paged else None)]
 
 
 async def _tokens_whole(parts: Components, collection: Collection) -> list[Check]:

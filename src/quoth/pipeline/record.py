@@ -72,6 +72,7 @@ class ModelVersions:
     reranker: str = ""
     generator: str = ""
     judge: str = ""
+    page_embedder: str = ""
     quoth: str = ""
 
 

@@ -53,7 +53,7 @@ from quoth.retrieval.passages import (
     cap_per_document,
     collapse_duplicates,
 )
-from quoth.retrieval.search import encode_query
+from quoth.retrieval.search import embed_page_query, encode_query
 from quoth.store.catalogue import Catalogue
 from quoth.store.rows import ChunkContext, Collection
 
@@ -244,15 +244,19 @@ async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieve
     rankings are fused. Explicit ones stay.
     """
     query, given = analysed.query, analysed.explicit_filters
-    plan, ranked = await _search_collections(context, analysed, (*query.filters, *given))
+    page = await embed_page_query(
+        query.standalone, analysed.plan, embedder=context.parts.page_embedder, trace=context.trace
+    )
+    search = partial(_search_collections, context, page=page)
+    plan, ranked = await search(analysed, (*query.filters, *given))
     documents = context.view.names.documents
     notices = describe_filters(query.filters, documents=documents, language=query.language)
     if query.filters and not any(ranking.fused for ranking in ranked):
         query = replace(query, filters=())
-        plan, ranked = await _search_collections(context, replace(analysed, query=query), given)
+        plan, ranked = await search(replace(analysed, query=query), given)
         notices = (translate("pipeline.filters_dropped", query.language),)
     elif found_little(query, ranked):
-        _, wide = await _search_collections(context, analysed, given)
+        _, wide = await search(analysed, given)
         ranked = fuse_with(ranked, wide)
     if given and not any(ranking.fused for ranking in ranked):
         notices = (translate("pipeline.no_match", query.language),)
@@ -291,25 +295,26 @@ async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieve
 
 
 async def _search_collections(
-    context: RequestContext, analysed: AnalysedQuery, filters: tuple[Filter, ...]
+    context: RequestContext,
+    analysed: AnalysedQuery,
+    filters: tuple[Filter, ...],
+    *,
+    page: Matrix | None,
 ) -> tuple[Plan, list[RankedList]]:
     """Search every collection; one of several that fails is skipped and recorded."""
     trace, query, encoded = context.trace, analysed.query, analysed.encoded
     plan = replace(analysed.plan, filters=filters)
     chosen = {name for name, value in context.request.choices.items() if value is not None}
-    if "context_window" not in chosen and any(
-        filter_.field in LOCATOR_FIELDS for filter_ in filters
-    ):
+    placed = any(filter_.field in LOCATOR_FIELDS for filter_ in filters)
+    if placed and "context_window" not in chosen:
         # Neighbours of a requested place were not requested.
         plan = replace(plan, context_window=0)
     searches = []
     for collection, outline in context.view.collections:
         weight = learned_weight(collection, query.language)
-        own = (
-            plan
-            if weight is None or "dense_weight" in chosen
-            else replace(plan, dense_weight=weight)
-        )
+        own = plan
+        if weight is not None and "dense_weight" not in chosen:
+            own = replace(plan, dense_weight=weight)
         searches.append(
             SearchContext(
                 context.parts,
@@ -319,6 +324,7 @@ async def _search_collections(
                 tuning=find_tuning(collection.identity, mode=plan.mode, tuned=collection.tuning),
                 plan=own,
                 trace=trace,
+                page=page,
             )
         )
     if len(searches) == 1:

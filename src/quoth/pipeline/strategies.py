@@ -34,7 +34,6 @@ from quoth.retrieval.passages import maximal_marginal_relevance
 from quoth.retrieval.rerank import RERANK, mix, rerank, spread
 from quoth.retrieval.search import (
     RetrieverResults,
-    embed_for_pages,
     embed_variants,
     fuse,
     merge,
@@ -53,7 +52,10 @@ CONTEXT_WEIGHT = 0.3
 
 @dataclass(frozen=True, slots=True)
 class SearchContext:
-    """One collection as a query searches it: index, calibration and plan."""
+    """One collection as a query searches it: index, calibration and plan.
+
+    ``page`` is the query's vector among pictures of pages.
+    """
 
     parts: Components
     collection: Collection
@@ -62,6 +64,7 @@ class SearchContext:
     tuning: Tuning | None
     plan: Plan
     trace: Trace
+    page: Matrix | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +108,9 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     """Expand → search → fuse → rerank → diversify."""
     parts, plan, trace = context.parts, context.plan, context.trace
     variants = (*_query_variants(query, plan), *await _expand(context, query))
-    wordings = await embed_variants(variants, encoded, plan, embedder=parts.embedder, trace=trace)
-    wordings = await embed_for_pages(wordings, plan, embedder=parts.page_embedder, trace=trace)
+    wordings = await embed_variants(
+        variants, encoded, plan, embedder=parts.embedder, trace=trace, page=context.page
+    )
     found = await search(
         wordings,
         plan,

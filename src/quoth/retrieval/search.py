@@ -79,8 +79,12 @@ async def embed_variants(
     *,
     embedder: Embedder,
     trace: Trace,
+    page: Matrix | None = None,
 ) -> list[Wording]:
-    """Pair each variant with its vector; the first is the query, already encoded."""
+    """Pair each variant with its vector; the first is the query, already encoded.
+
+    ``page`` is the query's vector among pictures of pages.
+    """
     question = variants[0].text
     vectors = {} if encoded is None else {question: encoded.vector}
     others = [each.text for each in variants if each.semantic and each.text != question]
@@ -92,30 +96,33 @@ async def embed_variants(
             vectors.update(zip(others, rows, strict=True))
     sparse = {} if encoded is None else {question: encoded.sparse}
     return [
-        Wording(variant, vectors.get(variant.text), sparse.get(variant.text))
-        for variant in variants
+        Wording(
+            variant,
+            vectors.get(variant.text),
+            sparse.get(variant.text),
+            None if number else page,
+        )
+        for number, variant in enumerate(variants)
     ]
 
 
-async def embed_for_pages(
-    wordings: Sequence[Wording], plan: Plan, *, embedder: PageEmbedder | None, trace: Trace
-) -> list[Wording]:
-    """Return the wordings, the query itself (the first) with its vector for pictures of pages.
+async def embed_page_query(
+    text: str, plan: Plan, *, embedder: PageEmbedder | None, trace: Trace
+) -> Matrix | None:
+    """Return the vector of a query among pictures of pages, None where none is wanted or made.
 
     It may take half of the remaining time; the rest is for the search of texts.
     """
-    first, *rest = wordings
     if embedder is None or plan.mode != "hybrid" or plan.page_weight == 0:
-        return list(wordings)
+        return None
     remaining = trace.remaining_ms()
-    vector = await trace.attempt(
+    return await trace.attempt(
         "pages",
-        embedder.embed_query(first.variant.text),
+        embedder.embed_query(text),
         otherwise=None,
         fallback="texts alone",
         limit_ms=None if remaining is None else remaining / 2,
     )
-    return [first._replace(page=vector), *rest]
 
 
 async def search(

@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from quoth.backends.indexes.page_vectors import PageList
 from quoth.backends.indexes.sparse import SparseList
-from quoth.backends.indexes.sql_rows import SqlRows
+from quoth.backends.indexes.sql_rows import SqlListRows
 from quoth.backends.indexes.vector_store import conditions_of, storable
 from quoth.backends.indexes.writer_lock import writer_lock
 from quoth.core.errors import RetrievalError
@@ -28,7 +28,7 @@ class ListBeside(Protocol):
     kind: str
 
     @property
-    def rows(self) -> SqlRows:
+    def rows(self) -> SqlListRows:
         """Return the stored rows."""
         ...
 
@@ -71,6 +71,17 @@ class IndexWithLists:
             async with writer_lock(self._folder, f"{self._table}.{each.kind}"):
                 await self._run(write)
 
+    async def copy(self, source: Index, chunks: Sequence[Chunk], *, vectors: Matrix) -> None:
+        """Write chunks with their vectors, and with the lists that another index has of them."""
+        await self._index.upsert(chunks, vectors=vectors)
+        ids = [storable(chunk.chunk_id) for chunk in chunks]
+        lists = source._lists if isinstance(source, IndexWithLists) else ()
+        others = {each.kind: each.rows for each in lists}
+        for each in self._lists:
+            if each.kind in others:
+                async with writer_lock(self._folder, f"{self._table}.{each.kind}"):
+                    await self._run(partial(each.rows.copy, others[each.kind], ids))
+
     async def delete(self, document_ids: Sequence[str]) -> None:
         """Remove every chunk of the documents."""
         ids = [storable(each) for each in document_ids]
@@ -112,6 +123,10 @@ class IndexWithLists:
             )
         conditions = conditions_of(filters)
         return await self._run(lambda: found.match(vector, limit=limit, conditions=conditions))
+
+    async def pictured_documents(self) -> Mapping[str, int]:
+        """Return the number of chunks with vectors of pages per document."""
+        return {} if self._pages is None else await self._run(self._pages.rows.document_ids)
 
     async def nearest(
         self, vector: Matrix, *, limit: int, filters: Sequence[Filter] = ()

@@ -8,25 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sqlalchemy import (
     Column,
-    Connection,
     Engine,
     Integer,
     LargeBinary,
     Table,
     Text,
-    delete,
     insert,
     select,
 )
 
 from quoth.backends.indexes.rows import IndexRow, index_row
 from quoth.backends.indexes.sql import filter_values, where
-from quoth.backends.indexes.sql_rows import KEY, SqlRows
+from quoth.backends.indexes.sql_rows import KEY, SqlListRows
 from quoth.backends.indexes.vector_store import Condition, in_batches, storable
 from quoth.core.errors import RetrievalError
 from quoth.core.page_images import PageEmbedder, PagePictures
@@ -40,13 +37,13 @@ AT_ONCE = 16
 """Pages that are in memory at once."""
 
 
-class SqlPageVectors(SqlRows):
+class SqlPageVectors(SqlListRows):
     """Vectors of the pages of chunks, of one table; ``model`` is the revision that made them."""
 
     def __init__(self, connect: Callable[[], Engine], *, table: str, file: Path | None) -> None:
         model = Column("model", Text, nullable=False)
         super().__init__(connect, table=f"{table}_pages", file=file, columns=[model])
-        self._vectors = Table(
+        self._values = Table(
             f"{table}_pages_vectors",
             self._tables,
             Column("row", KEY, primary_key=True, autoincrement=False),
@@ -70,13 +67,13 @@ class SqlPageVectors(SqlRows):
                     for row, own in part
                     for page, vector in own.items()
                 ]
-                connection.execute(insert(self._vectors), vectors)
+                connection.execute(insert(self._values), vectors)
 
     def match(
         self, vector: Matrix, *, limit: int, conditions: Sequence[Condition], model: str
     ) -> list[Scored]:
         """Rank rows by the cosine of their best page, best first; raises RetrievalError."""
-        vectors, chunks = self._vectors, self._chunks
+        vectors, chunks = self._values, self._chunks
         query = (
             select(chunks.c.id, chunks.c.model, vectors.c.vector)
             .select_from(vectors.join(chunks, chunks.c.row == vectors.c.row))
@@ -98,12 +95,6 @@ class SqlPageVectors(SqlRows):
         for row, cosine in zip(found, cosines.tolist(), strict=True):
             best[row.id] = max(cosine, best.get(row.id, cosine))
         return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
-
-    def _remove(self, connection: Connection, column: Column[Any], values: Sequence[str]) -> None:
-        rows = list(self._numbers(connection, column, values, many=True).values())
-        for part in in_batches(rows):
-            connection.execute(delete(self._vectors).where(self._vectors.c.row.in_(part)))
-            connection.execute(delete(self._chunks).where(self._chunks.c.row.in_(part)))
 
 
 class PageList:

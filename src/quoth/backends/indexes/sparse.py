@@ -11,17 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from heapq import nlargest
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import (
     Column,
-    Connection,
     Engine,
     Float,
     Integer,
     Table,
     case,
-    delete,
     func,
     insert,
     select,
@@ -29,7 +26,7 @@ from sqlalchemy import (
 
 from quoth.backends.indexes.rows import IndexRow, index_row
 from quoth.backends.indexes.sql import filter_values, where
-from quoth.backends.indexes.sql_rows import KEY, SqlRows
+from quoth.backends.indexes.sql_rows import KEY, SqlListRows
 from quoth.backends.indexes.vector_store import (
     BATCH_ROWS,
     Condition,
@@ -40,12 +37,12 @@ from quoth.core.protocols import SparseEmbedder, SparseWeights
 from quoth.core.types import Chunk, Scored
 
 
-class SqlSparse(SqlRows):
+class SqlSparse(SqlListRows):
     """Postings of tokens with weights, of one table."""
 
     def __init__(self, connect: Callable[[], Engine], *, table: str, file: Path | None) -> None:
         super().__init__(connect, table=f"{table}_sparse", file=file)
-        self._postings = Table(
+        self._values = Table(
             f"{table}_sparse_postings",
             self._tables,
             Column("token", Integer, primary_key=True, autoincrement=False),
@@ -66,7 +63,7 @@ class SqlSparse(SqlRows):
                     for token, weight in own.items()
                 ]
                 if postings:
-                    connection.execute(insert(self._postings), postings)
+                    connection.execute(insert(self._values), postings)
 
     def match(
         self, weights: SparseWeights, *, limit: int, conditions: Sequence[Condition]
@@ -75,7 +72,7 @@ class SqlSparse(SqlRows):
         if not weights:
             return []
         heaviest = dict(nlargest(BATCH_ROWS, weights.items(), key=lambda pair: pair[1]))
-        postings, chunks = self._postings, self._chunks
+        postings, chunks = self._values, self._chunks
         asked = case(heaviest, value=postings.c.token, else_=0.0)
         score = func.sum(asked * postings.c.weight, type_=Float)
         query = (
@@ -88,12 +85,6 @@ class SqlSparse(SqlRows):
         )
         with self._reading() as connection:
             return [(row[0], float(row[1])) for row in connection.execute(query)]
-
-    def _remove(self, connection: Connection, column: Column[Any], values: Sequence[str]) -> None:
-        rows = list(self._numbers(connection, column, values, many=True).values())
-        for part in in_batches(rows):
-            connection.execute(delete(self._postings).where(self._postings.c.row.in_(part)))
-            connection.execute(delete(self._chunks).where(self._chunks.c.row.in_(part)))
 
 
 class SparseList:

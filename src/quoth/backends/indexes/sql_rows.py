@@ -20,7 +20,9 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    delete,
     func,
+    insert,
     inspect,
     select,
 )
@@ -167,3 +169,50 @@ class SqlRows:
                 name = func.hashtext(self._chunks.name)
                 connection.execute(select(func.pg_advisory_xact_lock(name)))
             yield connection
+
+
+class SqlListRows(SqlRows):
+    """Rows of a further list of an index: a table ``_values`` has what it holds of each chunk."""
+
+    _values: Table
+
+    def copy(self, source: SqlListRows, ids: Sequence[str]) -> None:
+        """Write the rows of these chunks as another table of this kind has them."""
+        if not source.exists():
+            return
+        there = self.exists()
+        for part in in_batches(ids):
+            chunks, values = source._rows_of(part)
+            if not chunks:
+                continue
+            with self._writing() as connection:
+                if not there:
+                    self._tables.create_all(connection)
+                    there = True
+                self._remove(connection, self._chunks.c.id, part)
+                connection.execute(insert(self._chunks), list(chunks.values()))
+                numbers = self._numbers(connection, self._chunks.c.id, part)
+                own = {row: numbers[chunk["id"]] for row, chunk in chunks.items()}
+                for some in in_batches(values):
+                    moved = [{**value, "row": own[value["row"]]} for value in some]
+                    connection.execute(insert(self._values), moved)
+
+    def _rows_of(
+        self, ids: Sequence[str]
+    ) -> tuple[dict[int, dict[str, Any]], list[dict[str, Any]]]:
+        """Return chunks by their row numbers, and what the list holds of them."""
+        chunks, values = self._chunks, self._values
+        with self._reading() as connection:
+            found = connection.execute(select(chunks).where(chunks.c.id.in_(ids))).mappings()
+            rows = {row["row"]: {**row} for row in found}
+            held = select(values).where(values.c.row.in_(list(rows)))
+            kept = [dict(value) for value in connection.execute(held).mappings()]
+        for row in rows.values():
+            del row["row"]
+        return rows, kept
+
+    def _remove(self, connection: Connection, column: Column[Any], values: Sequence[str]) -> None:
+        rows = list(self._numbers(connection, column, values, many=True).values())
+        for part in in_batches(rows):
+            connection.execute(delete(self._values).where(self._values.c.row.in_(part)))
+            connection.execute(delete(self._chunks).where(self._chunks.c.row.in_(part)))

@@ -80,8 +80,13 @@ class OnnxPageEmbedder:
         """Return one unit row per picture, shape (pictures, dimension); raises EmbeddingError."""
         if not pictures:
             return np.zeros((0, 0), np.float32)
-        await self._run(lambda: self._vision)  # opened once, not by every thread
+        size = await self._run(self._open)  # once, not by every thread
         rows = await asyncio.gather(*(self._run(partial(self._see, each)) for each in pictures))
+        if rows[0].size != size:
+            raise ConfigError(
+                f"The two model files in {self._folder} make vectors of different sizes, "
+                f"{rows[0].size} for pages and {size} for texts. Take both from one model."
+            )
         return np.stack(rows)
 
     async def embed_query(self, query: str) -> Matrix:
@@ -91,6 +96,11 @@ class OnnxPageEmbedder:
     def close(self) -> None:
         """Release threads and memory; running work is finished first."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _open(self) -> int:
+        """Open both files, so that adding finds a wrong one; return the size of texts' vectors."""
+        _ = self._vision
+        return int(self._read("page").size)
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)

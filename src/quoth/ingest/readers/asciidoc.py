@@ -23,6 +23,7 @@ _DROPPED = re.compile(
 _ATTRIBUTE = re.compile(r":(author|revdate|lang):\s+(.+)$")
 _CAPTION = re.compile(r"^\.(?=[\w\"'])")
 _ITEM = re.compile(r"\s*(?:[*.]{1,5}|-|\d{1,3}\.|\S.{0,80}?::)\s+\S")
+_MARK = re.compile(r"\s*([*.]{1,5}|-)\s+(?=\S)")
 _LINK = r"(?:link:|xref:)?(?:https?://[^\s\[\]]{1,500}|[\w./#-]{1,300}(?=\[))\[([^\]]{1,300})\]"
 _INLINE = (
     (re.compile(r"\bfootnote:\w*\[([^\]]{1,500})\]"), r" [\1]"),
@@ -53,13 +54,14 @@ def read_asciidoc(file: SourceFile) -> ParsedDocument:
 
 def _blocks(lines: list[str]) -> Iterator[Block]:
     at = begin = 0
+    items: list[tuple[str, int]] = []
     while at <= len(lines):
         fence = _FENCE.match(lines[at]) if at < len(lines) else None
         if fence is None and at < len(lines):
             at += 1
             continue
         for part in paragraphs(lines[begin:at], first=begin + 1):
-            yield from _text(part)
+            yield from _text(part, items)
         if fence is None:
             return
         end = next(
@@ -92,8 +94,22 @@ def _cells(line: str) -> list[str]:
     return [plain(cell.strip()) for cell in re.split(r"(?:^|\s)[\w.^<>+*]{0,8}\|", line)[1:]]
 
 
-def _text(part: Paragraph) -> Iterator[Block]:
+def _numbered(line: str, items: list[tuple[str, int]]) -> str:
+    """Write the number of an item; ``items`` are the marks of the open lists, with their counts."""
+    found = _MARK.match(line)
+    if found is None:
+        return line
+    mark = found[1]
+    at = next((at for at, (own, _) in enumerate(items) if own == mark), len(items))
+    count = items[at][1] + 1 if at < len(items) else 1
+    items[at:] = [(mark, count)]
+    return f"{count}. {line[found.end() :]}" if mark.startswith(".") else line
+
+
+def _text(part: Paragraph, items: list[tuple[str, int]]) -> Iterator[Block]:
     lines, number = list(part.lines), part.number
+    if not _ITEM.match(lines[0]) and lines[0].strip() != "+":
+        items.clear()
     while lines:
         title = _TITLE.match(lines[0])
         if title is not None:
@@ -109,7 +125,9 @@ def _text(part: Paragraph) -> Iterator[Block]:
             lines, number = lines[1:], number + 1
         else:
             break
-    kept = tuple("" if _DROPPED.match(line) else _CAPTION.sub("", line) for line in lines)
+    kept = tuple(
+        "" if _DROPPED.match(line) else _CAPTION.sub("", _numbered(line, items)) for line in lines
+    )
     if lines:
         yield from prose(Paragraph(number, kept), plain, _ITEM)
 

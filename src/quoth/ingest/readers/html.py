@@ -17,6 +17,7 @@ from quoth.ingest.readers.blocks import (
     under_header,
 )
 from quoth.ingest.readers.dates import normalize_date
+from quoth.ingest.readers.list_marks import ListMarks
 from quoth.ingest.readers.metadata import Metadata, file_title, normalize_language
 from quoth.ingest.readers.navigation import without_navigation
 from quoth.text.locators import CELL_GAP
@@ -156,7 +157,7 @@ class _BlockDraft:
     unlinked: bool = False
     """Whether the block, or the row, has a letter outside the links within the site."""
     links: list[str] = field(default_factory=list)
-    lists: list[int] = field(default_factory=list)
+    lists: ListMarks = field(default_factory=ListMarks)
     lead: str = ""
     """What begins the next block: the mark of a list's item, or a term before its definition."""
 
@@ -206,18 +207,12 @@ class _BlockDraft:
         ``number`` is the first one of a list (``start``), or that of an item (``value``).
         """
         given = int(number) if number is not None and _POSITIVE.fullmatch(number) else None
-        if tag != "li":
-            if entering:
-                self.lists.append((given or 1) - 1 if tag == "ol" else -1)
-            elif self.lists:
-                self.lists.pop()
-        elif not entering:
-            self.lead = ""
-        elif self.lists and self.lists[-1] >= 0:
-            self.lists[-1] = given or self.lists[-1] + 1
-            self.lead = f"{self.lists[-1]}. "
+        if tag == "li":
+            self.lead = self.lists.item(given) if entering else ""
+        elif entering:
+            self.lists.begin((given or 1) if tag == "ol" else None)
         else:
-            self.lead = "- "
+            self.lists.end()
 
     def row(self) -> Block:
         """Close a row of a table; its cells carry those of the header."""

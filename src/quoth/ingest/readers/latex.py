@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
 from quoth.ingest.readers.dates import normalize_date
+from quoth.ingest.readers.list_marks import BULLET, ListMarks
 from quoth.ingest.readers.marked_up import block, code_block, paragraphs, prose
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.rows import table_blocks
@@ -30,6 +32,12 @@ _CODE = re.compile(r"\\begin\{(verbatim|lstlisting|minted|Verbatim|Highlighting|
 _COMMENT = re.compile(r"(?<!\\)%.*$")
 _ABOUT = re.compile(rf"\\(title|author|date)\s*{_ARGUMENT}")
 _ITEM = re.compile(r"\s*\\item\b")
+_LABEL = re.compile(r"\\item(?:\[([^\]]{0,200})\])?")
+_LISTED = re.compile(
+    r"\\(?:(?P<turn>begin|end)\{(?P<list>enumerate|itemize|description)\*?\}"
+    r"|setcounter\{enum\w+\}\{(?P<count>\d{1,6})\}|(?P<item>item)\b(?!\s*\[))"
+)
+_NUMBERED = re.compile(r"\d+\.")
 _DROPPED = re.compile(
     r"\\def\\\w+\{(?:[^{}]|\{[^{}]*\})*\}|\\(?:label|cite[a-z]*|ref|eqref|pageref|vspace|hspace|includegraphics|bibliography(?:style)?|input"
     r"|include|usepackage|documentclass|pagestyle|thispagestyle|setlength|setcounter|hypertarget"
@@ -72,13 +80,14 @@ def read_latex(file: SourceFile) -> ParsedDocument:
 
 def _blocks(lines: list[str], at: int) -> Iterator[Block]:
     pending: list[str] = []
+    lists = ListMarks()
     while at < len(lines):
         line = lines[at]
         at += 1
         code, section, table = _CODE.search(line), _SECTION.search(line), _TABLE.search(line)
         begins = code or table
         if begins is None and section is None:
-            bare = _COMMENT.sub("", line)
+            bare = _LISTED.sub(partial(_follow, lists=lists), _COMMENT.sub("", line))
             # A comment alone is no empty line, which would end the paragraph.
             pending.append(bare if bare.strip() or not line.strip() else "\\relax")
             if "\\end{document}" in line:
@@ -97,6 +106,25 @@ def _blocks(lines: list[str], at: int) -> Iterator[Block]:
                 yield from _rows([line[begins.end() :], *lines[at:end]], at)
             at = end + 1
     yield from _text(pending, at + 1 - len(pending))
+
+
+def _follow(command: re.Match[str], lists: ListMarks) -> str:
+    """Return a command of a list as it is, and an item with its number."""
+    if command["turn"] == "begin":
+        lists.begin(1 if command["list"] == "enumerate" else None)
+    elif command["turn"] == "end":
+        lists.end()
+    elif command["count"]:
+        lists.restart(int(command["count"]))
+        return ""
+    elif (mark := lists.item()) != BULLET:
+        return f"\\item[{mark.strip()}]"
+    return command[0]
+
+
+def _labelled(item: re.Match[str]) -> str:
+    label = item[1] or ""
+    return f"{label} " if _NUMBERED.fullmatch(label) else f"{BULLET}{label} "
 
 
 def _end(lines: list[str], at: int, *, name: str) -> int:
@@ -139,7 +167,7 @@ def plain(text: str) -> str:
         return f"\ue000{len(formulas) - 1}\ue001"
 
     text = _MATH.sub(keep, text.replace("\\maketitle", "").replace("%", ""))
-    text = re.sub(r"\\item(?:\[([^\]]{0,200})\])?", lambda m: f"- {m[1] or ''} ", text)
+    text = _LABEL.sub(_labelled, text)
     text = _LINK.sub("", _NOTE.sub(r" [\1]", text))
     text = _ACCENT.sub(lambda m: m[2] + _ACCENTS[m[1]], text)
     text = _TABLE_RULE.sub("", _DROPPED.sub("", text))

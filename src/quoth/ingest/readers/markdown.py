@@ -19,6 +19,7 @@ from quoth.ingest.readers.blocks import (
     under_header,
 )
 from quoth.ingest.readers.html import html_blocks
+from quoth.ingest.readers.list_marks import ListMarks
 from quoth.ingest.readers.metadata import Metadata, file_title
 
 MAX_DEPTH = 60
@@ -76,6 +77,8 @@ def markdown_blocks(text: str) -> Iterator[Block]:
     slugs: Counter[str] = Counter()
     row: list[str] = []
     header: list[str] = []
+    lists = ListMarks()
+    mark = ""
     for number, token in enumerate(tokens):
         match token.type:
             case "inline" if number and tokens[number - 1].type == "heading_open":
@@ -84,7 +87,13 @@ def markdown_blocks(text: str) -> Iterator[Block]:
             case "inline" if number and tokens[number - 1].type in ("td_open", "th_open"):
                 row.append(to_plain_text(inline_text(token.children or [])))
             case "inline":
-                yield Block(normalize_whitespace(inline_text(token.children or [])))
+                yield Block(mark + normalize_whitespace(inline_text(token.children or [])))
+                mark = ""
+            case "bullet_list_open" | "ordered_list_open" | "list_item_open":
+                mark = _enter_list(token, lists)
+            case "bullet_list_close" | "ordered_list_close":
+                lists.end()
+                mark = ""
             case "tr_open":
                 row = []
             case "tr_close":
@@ -95,6 +104,15 @@ def markdown_blocks(text: str) -> Iterator[Block]:
                 yield Block(token.content)
             case "html_block":
                 yield from _html(token.content, slugs=slugs)
+
+
+def _enter_list(token: Token, lists: ListMarks) -> str:
+    """Enter a list or an item; return the mark of the item."""
+    if token.type == "list_item_open":
+        return lists.item()
+    is_numbered = token.type == "ordered_list_open"
+    lists.begin(int(token.attrs.get("start", 1)) if is_numbered else None)
+    return ""
 
 
 def inline_text(tokens: Sequence[Token]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from quoth.core.types import Chars, Pages
 from quoth.ingest.readers.blocks import Block, normalize_whitespace, to_plain_text
+from quoth.ingest.readers.list_marks import ListMarks
 from quoth.ingest.readers.rows import table_blocks
 from quoth.ingest.readers.xml_parts import Element, attribute, local, walk
 
@@ -49,7 +50,7 @@ class _Flow:
     paragraphs: list[list[str]] = field(default_factory=list)
     deferred: list[Block] = field(default_factory=list)
     tables: list[_TableDraft] = field(default_factory=list)
-    lists: list[int] = field(default_factory=list)
+    lists: ListMarks = field(default_factory=ListMarks)
     item: str = ""
     note: str = ""
     code: list[str] = field(default_factory=list)
@@ -132,10 +133,9 @@ def _enter_structure(
     flow: _Flow, element: Element, name: str, *, numbered: Callable[[Element], bool]
 ) -> None:
     if name == "list":
-        flow.lists.append(0 if numbered(element) else -1)
+        flow.lists.begin(1 if numbered(element) else None)
     elif name == "list-item" and flow.lists:
-        flow.lists[-1] += flow.lists[-1] >= 0
-        flow.item = f"{flow.lists[-1]}. " if flow.lists[-1] >= 0 else "- "
+        flow.item = flow.lists.item()
     elif name == "table":
         flow.tables.append(_TableDraft())
     elif name == "table-header-rows" and flow.tables:
@@ -147,8 +147,8 @@ def _enter_structure(
 
 
 def _leave(flow: _Flow, name: str) -> None:
-    if name == "list" and flow.lists:
-        flow.lists.pop()
+    if name == "list":
+        flow.lists.end()
     elif name == "list-item":
         flow.item = ""
     elif name in ("table-cell", "covered-table-cell") and flow.tables:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from quoth.core.types import Pages, ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble
 from quoth.ingest.readers.odf_text import flow_blocks
 from quoth.ingest.readers.odt import content_root, embedded_object, numbered_styles
 from quoth.ingest.readers.office_properties import office_properties
-from quoth.ingest.readers.slides import Frame, Slide, slide_blocks, slides_warnings
+from quoth.ingest.readers.slides import (
+    MAX_GROUPS,
+    Frame,
+    Slide,
+    enclose,
+    slide_blocks,
+    slides_warnings,
+)
 from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.xml_parts import Element, attribute, local
 from quoth.ingest.readers.zip_container import open_container
@@ -79,9 +86,16 @@ def _slide(
         elif attribute(element, "class") == "title" and not title:
             title = " ".join(block.text for block in blocks(element))
         elif name != "forms" and attribute(element, "class") not in ("page-number", "date-time"):
-            position = (_length(attribute(element, "y")), _length(attribute(element, "x")))
-            frames.append(Frame(*position, list(blocks(element))))
+            frames.append(_frame(element, blocks, depth=0))
     return Slide(number, title, frames, notes, hidden=hidden)
+
+
+def _frame(element: Element, blocks: Callable[[Element], Iterable[Block]], *, depth: int) -> Frame:
+    if local(element) == "g" and depth < MAX_GROUPS:
+        return enclose([_frame(each, blocks, depth=depth + 1) for each in element])
+    edges = (attribute(element, name) for name in ("x", "y", "width", "height"))
+    left, top, width, height = map(_length, edges)
+    return Frame(left, top, width, height, list(blocks(element)))
 
 
 def _length(text: str) -> float:

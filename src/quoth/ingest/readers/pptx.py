@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pptx import Presentation
@@ -16,14 +16,19 @@ from quoth.ingest.readers.blocks import Block, assemble, normalize_whitespace, t
 from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.office_rewrite import choose_content, rewritten, set_equations
 from quoth.ingest.readers.rows import table_blocks
-from quoth.ingest.readers.slides import Frame, Slide, slide_blocks, slides_warnings
+from quoth.ingest.readers.slides import (
+    MAX_GROUPS,
+    Frame,
+    Slide,
+    blocks_in_order,
+    slide_blocks,
+    slides_warnings,
+)
 from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.xml_parts import Element
 from quoth.ingest.readers.zip_container import open_container
 
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-MAX_GROUPS = 20
-"""Groups of shapes within one another that are opened."""
 MAX_POINTS = 200
 """Points of a chart that are read."""
 
@@ -74,33 +79,36 @@ def _slide(slide: Any, number: int) -> Slide:
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         notes = list(_paragraphs(slide.notes_slide.notes_text_frame, place=place))
     frames = [
-        frame
+        _frame(shape, place=place, depth=0)
         for shape in slide.shapes
         if title is None or shape.shape_id != title.shape_id
-        for frame in _frames(shape, place=place, depth=0)
     ]
     shown = _clean(title.text_frame.text) if title is not None else ""
     return Slide(number, shown, frames, notes, hidden=slide.element.get("show") == "0")
 
 
-def _frames(shape: Any, *, place: Pages, depth: int) -> Iterator[Frame]:
+def _frame(shape: Any, *, place: Pages, depth: int) -> Frame:
+    left, top, width, height = map(_cm, (shape.left, shape.top, shape.width, shape.height))
+    blocks = list(_shape_blocks(shape, place=place, depth=depth))
+    return Frame(left, top, width, height, blocks)
+
+
+def _shape_blocks(shape: Any, *, place: Pages, depth: int) -> Iterable[Block]:
+    """Return the text of a shape; a group has coordinates of its own."""
     if hasattr(shape, "shapes"):
-        if depth < MAX_GROUPS:
-            for inner in shape.shapes:
-                yield from _frames(inner, place=place, depth=depth + 1)
-        return
-    blocks: list[Block] = []
+        inner = shape.shapes if depth < MAX_GROUPS else ()
+        return blocks_in_order([_frame(each, place=place, depth=depth + 1) for each in inner])
     if shape.has_text_frame:
         if shape.is_placeholder and shape.placeholder_format.type in (13, 16):
-            return  # the number of the slide, and the date
-        blocks = list(_paragraphs(shape.text_frame, place=place))
-    elif getattr(shape, "has_table", False):
+            return ()  # the number of the slide, and the date
+        return _paragraphs(shape.text_frame, place=place)
+    if getattr(shape, "has_table", False):
         rows = [[_clean(cell.text) for cell in row.cells] for row in shape.table.rows]
         header = True if shape.table.first_row and len(rows) > 1 else None
-        blocks = list(table_blocks(rows, header=header, place=place))
-    elif getattr(shape, "has_chart", False):
-        blocks = list(_chart(shape.chart, place=place))
-    yield Frame(_cm(shape.top), _cm(shape.left), blocks)
+        return table_blocks(rows, header=header, place=place)
+    if getattr(shape, "has_chart", False):
+        return _chart(shape.chart, place=place)
+    return ()
 
 
 def _paragraphs(frame: Any, *, place: Pages) -> Iterator[Block]:

@@ -7,19 +7,30 @@ from dataclasses import dataclass, replace
 
 from quoth.core.types import Pages
 from quoth.ingest.readers.blocks import Block, to_plain_text
+from quoth.ingest.readers.reading_order import Rectangle, reading_order
 
-SAME_LINE_CM = 1.0
-"""Boxes whose upper edges are no further apart stand beside each other."""
+MARGIN_CM = 0.25, 0.125
+"""Within a box at its sides, and above and below its text, as the programs set them."""
 MAX_TITLE = 120
+MAX_GROUPS = 20
+"""Groups of boxes within one another that are opened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A box of a slide, with its upper left corner in centimetres."""
+    """A box of a slide, in centimetres from the upper left corner."""
 
-    top: float
     left: float
+    top: float
+    width: float
+    height: float
     blocks: Sequence[Block]
+
+    def inner(self) -> Rectangle:
+        """Return what the text may fill: the boxes themselves often touch."""
+        across, down = min(MARGIN_CM[0], self.width / 2), min(MARGIN_CM[1], self.height / 2)
+        right, bottom = self.left + self.width, self.top + self.height
+        return Rectangle(self.left + across, self.top + down, right - across, bottom - down)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +44,32 @@ class Slide:
     hidden: bool = False
 
 
+def blocks_in_order(frames: Sequence[Frame]) -> list[Block]:
+    """Return the text of boxes in reading order, without empty blocks."""
+    filled = _filled(frames)
+    order = reading_order([frame.inner() for frame in filled])
+    return [block for at in order for block in filled[at].blocks if block.text.strip()]
+
+
+def enclose(frames: Sequence[Frame]) -> Frame:
+    """Return the box around the boxes of a group, with their text."""
+    filled = _filled(frames) or [Frame(0, 0, 0, 0, ())]
+    left, top = min(each.left for each in filled), min(each.top for each in filled)
+    right = max(each.left + each.width for each in filled)
+    bottom = max(each.top + each.height for each in filled)
+    return Frame(left, top, right - left, bottom - top, blocks_in_order(filled))
+
+
+def _filled(frames: Sequence[Frame]) -> list[Frame]:
+    return [each for each in frames if any(block.text.strip() for block in each.blocks)]
+
+
 def slide_blocks(slide: Slide) -> Iterator[Block]:
     """Return the blocks of a slide: its title is a heading, its notes are said to be notes."""
     number = str(slide.number)
     place = Pages(slide.number, slide.number, number, number, unit="slide")
     title = to_plain_text(slide.title)
-    frames = sorted(slide.frames, key=lambda each: (round(each.top / SAME_LINE_CM), each.left))
-    blocks = [block for frame in frames for block in frame.blocks if block.text.strip()]
+    blocks = blocks_in_order(slide.frames)
     if title:
         yield Block(title, level=1, place=place)
     elif blocks or slide.notes:

@@ -52,9 +52,9 @@ class Readiness:
     """Whether the service can answer, and its components.
 
     ``breakers`` are the circuit breakers with their states; ``models`` the
-    embedder, reranker, generator and judge in use; ``tokens`` are the stored token vectors, without
-    which passages are only ranked less well; ``files`` counts the caller's own uploads by
-    their state; ``rss_mb`` is the resident memory of the process.
+    embedder, reranker, generator, judge and page model in use; ``tokens`` are the stored token
+    vectors, without which passages are only ranked less well; ``files`` counts the caller's own
+    uploads by their state; ``rss_mb`` is the resident memory of the process.
     """
 
     ready: bool
@@ -190,7 +190,8 @@ def _look_ups(name: str, about: str, cache: object) -> MetricDefinition:
 
 
 def _models(parts: Components) -> dict[str, str]:
-    names = zip(("embedder", "reranker", "generator", "judge"), model_names(parts), strict=True)
+    kinds = ("embedder", "reranker", "generator", "judge", "page_embedder")
+    names = zip(kinds, model_names(parts), strict=True)
     return {what: name for what, name in names if name}
 
 

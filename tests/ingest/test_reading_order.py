@@ -12,10 +12,10 @@ from quoth.ingest.readers.reading_order import MAX_BOXES, Rectangle, reading_ord
 
 PAGES = {
     "two columns below a heading": """
-        a a a a
-        b b d d
-        b b e e
-        c c e e
+        a a a a a
+        b b . d d
+        b b . e e
+        c c . e e
     """,
     "columns between wide paragraphs": """
         a a a
@@ -29,11 +29,20 @@ PAGES = {
         a . c
         b . d
     """,
+    "cards that are as far apart both ways are read row by row": """
+        a . b . c
+        . . . . .
+        d . e . f
+    """,
+    "columns that are further apart than their boxes": """
+        a . c
+        b . d
+    """,
     "a column within a column": """
-        a a d d d
-        b b e e e
-        b b f . h
-        c c g . h
+        a a . d d d
+        b b . e e e
+        b b . f . h
+        c c . g . h
     """,
 }
 

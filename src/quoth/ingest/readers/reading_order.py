@@ -2,13 +2,15 @@
 
 Nagy and Seth, "Hierarchical representation of optically scanned documents", ICPR 1984 (the X-Y
 cut). White space across the page parts bands, which are read from top to bottom. Neighbouring bands
-that share white space down the page are columns, which are read from left to right.
+that share white space down the page are columns, which are read from left to right, where that is
+wider than the white space between the bands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 MAX_BOXES = 200
 """Boxes of a page that are parted; where there are more, all go by their top."""
@@ -57,14 +59,27 @@ def _columns(bands: Sequence[list[int]], boxes: Sequence[Rectangle]) -> tuple[li
     run: list[int] = []
     beside = False
     for size, band in enumerate(bands, start=1):
+        gap = _distance(run, band, boxes) if run else 0.0
         run = [*run, *band]
         columns = _strips(run, boxes)
-        beside = beside or len(_strips(band, boxes)) > 1
-        if len(columns) < 2:
+        if len(columns) < 2 or gap >= _gutter(columns, boxes):
             break
+        beside = beside or len(_strips(band, boxes)) > 1
         if beside:
             found = columns, size
     return found
+
+
+def _distance(above: Sequence[int], below: Sequence[int], boxes: Sequence[Rectangle]) -> float:
+    return min(boxes[at].top for at in below) - max(boxes[at].bottom for at in above)
+
+
+def _gutter(columns: Sequence[Sequence[int]], boxes: Sequence[Rectangle]) -> float:
+    """Return the width of the widest white space between columns."""
+    return max(
+        min(boxes[at].left for at in right) - max(boxes[at].right for at in left)
+        for left, right in pairwise(columns)
+    )
 
 
 def _bands(indices: Sequence[int], boxes: Sequence[Rectangle]) -> list[list[int]]:

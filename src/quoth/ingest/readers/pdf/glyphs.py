@@ -151,14 +151,14 @@ def _split(
     if turn:
         glyphs = [(glyph[0], *turned(glyph[1:], turn=turn)) for glyph in glyphs]
     size = _size(textpage, indices, turn=turn)
-    start, follows, edge = 0, False, glyphs[0][3]
+    start, follows, (_, left, _, right, _) = 0, False, glyphs[0]
     for position, (text, x0, _, x1, _) in enumerate(glyphs):
         if text == " ":
             continue
-        if 0 < COLUMN_GAP * size < x0 - edge and position > start:
+        if 0 < COLUMN_GAP * size < max(x0 - right, left - x1) and position > start:
             yield Run(glyphs[start:position], indices[start:position], turn, size, follows=follows)
             start, follows = position, True
-        edge = x1
+        left, right = x0, x1
     yield Run(glyphs[start:], indices[start:], turn, size, hyphen=hyphen, follows=follows)
 
 

@@ -13,6 +13,7 @@ from pptx.util import Length
 from quoth.core.errors import DocumentError
 from quoth.core.types import Pages, ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, normalize_whitespace, to_plain_text
+from quoth.ingest.readers.charts import chart_blocks
 from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.office_rewrite import choose_content, rewritten, set_equations
 from quoth.ingest.readers.rows import table_blocks
@@ -25,12 +26,10 @@ from quoth.ingest.readers.slides import (
     slides_warnings,
 )
 from quoth.ingest.readers.source_file import SourceFile
-from quoth.ingest.readers.xml_parts import Element
+from quoth.ingest.readers.xml_parts import Element, parse_xml
 from quoth.ingest.readers.zip_container import open_container
 
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-MAX_POINTS = 200
-"""Points of a chart that are read."""
 
 
 def read_pptx(file: SourceFile) -> ParsedDocument:
@@ -107,7 +106,8 @@ def _shape_blocks(shape: Any, *, place: Pages, depth: int) -> Iterable[Block]:
         header = True if shape.table.first_row and len(rows) > 1 else None
         return table_blocks(rows, header=header, place=place)
     if getattr(shape, "has_chart", False):
-        return _chart(shape.chart, place=place)
+        part = shape.chart_part
+        return chart_blocks(parse_xml(part.blob, name=str(part.partname)), place=place)
     return ()
 
 
@@ -116,23 +116,6 @@ def _paragraphs(frame: Any, *, place: Pages) -> Iterator[Block]:
         text = _clean(paragraph.text)
         lead = "- " if paragraph.level else ""
         yield Block(f"{lead}{text}" if text else "", place=place)
-
-
-def _chart(chart: Any, *, place: Pages) -> Iterator[Block]:
-    """Return a chart as the table that it draws."""
-    if chart.has_title and chart.chart_title.has_text_frame:
-        yield Block(_clean(chart.chart_title.text_frame.text), place=place)
-    for plot in chart.plots:
-        names = [str(each) for each in plot.categories][:MAX_POINTS]
-        columns = [list(series.values)[:MAX_POINTS] for series in plot.series]
-        rows = [["", *(str(series.name) for series in plot.series)]]
-        for at, name in enumerate(names):
-            rows.append([name, *(_number(each[at]) if at < len(each) else "" for each in columns)])
-        yield from table_blocks(rows, header=True, place=place)
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.15g}"
 
 
 def _clean(text: str) -> str:

@@ -1,0 +1,107 @@
+"""Charts of DrawingML, as PowerPoint has them: their titles, and the tables that they draw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
+
+from quoth.core.types import Pages
+from quoth.ingest.readers.blocks import Block, to_plain_text
+from quoth.ingest.readers.number_formats import parse_format, show_number
+from quoth.ingest.readers.rows import table_blocks
+from quoth.ingest.readers.xml_parts import Element, attribute, local
+
+MAX_POINTS = 200
+"""Points of a chart that are read."""
+FIRST_DAY = date(1899, 12, 30)
+"""The day from which spreadsheets count."""
+_DAY = re.compile(r"[yd]", re.IGNORECASE)
+
+
+def chart_blocks(root: Element, *, place: Pages) -> Iterator[Block]:
+    """Return a chart's title, the titles of its axes, and the table of each kind of its series."""
+    area = next((each for each in root.iter() if local(each) == "plotArea"), None)
+    if area is None:
+        return
+    titles = [each for each in root.iter() if local(each) == "title"]
+    for title in titles:
+        yield Block(to_plain_text(" ".join(_texts(title, "t"))), place=place)
+    for plot in area:
+        series = [each for each in plot if local(each) == "ser"]
+        if any(_child(each, "xVal") is not None for each in series):
+            for each in series:
+                yield from _points_of(each, place=place)
+        elif series:
+            yield from _table(series, place=place)
+
+
+def _table(series: list[Element], *, place: Pages) -> Iterator[Block]:
+    """Return the values of series by the categories that they share."""
+    columns = [_points(_child(each, "val")) for each in series]
+    names = next(filter(None, map(_categories, series)), {})
+    rows = [["", *map(_name, series)]]
+    last = max((at for column in (names, *columns) for at in column), default=-1)
+    for at in range(min(last + 1, MAX_POINTS)):
+        rows.append([names.get(at, ""), *(column.get(at, "") for column in columns)])
+    yield from table_blocks(rows, header=True, place=place)
+
+
+def _points_of(series: Element, *, place: Pages) -> Iterator[Block]:
+    """Return the points of a series whose places are numbers."""
+    kinds = [kind for kind in ("xVal", "yVal", "bubbleSize") if _child(series, kind) is not None]
+    columns = [_points(_child(series, kind)) for kind in kinds]
+    names = {"xVal": "", "yVal": _name(series), "bubbleSize": ""}
+    rows = [[names[kind] for kind in kinds]]
+    for at in sorted(columns[0])[:MAX_POINTS]:
+        rows.append([column.get(at, "") for column in columns])
+    yield from table_blocks(rows, header=True, place=place)
+
+
+def _name(series: Element) -> str:
+    return " ".join(_texts(_child(series, "tx"), "v"))
+
+
+def _categories(series: Element) -> Mapping[int, str]:
+    """Return the names of categories, each after those of the wider ones that it is in."""
+    category = _child(series, "cat")
+    if category is None:
+        return {}
+    levels = [each for each in category.iter() if local(each) == "lvl"] or [category]
+    names, *wider = map(_points, levels)
+    for level in wider:
+        for at in names:
+            above = [each for each in level if each <= at]
+            names[at] = f"{level[max(above)]} {names[at]}" if above else names[at]
+    return names
+
+
+def _points(element: Element | None) -> dict[int, str]:
+    """Return the texts and numbers of points by their indices, numbers as they are shown."""
+    code = "".join(_texts(element, "formatCode")[:1])
+    found = {}
+    for point in () if element is None else element.iter():
+        at = attribute(point, "idx")
+        if local(point) == "pt" and at.isdecimal():
+            found[int(at)] = _shown(" ".join(_texts(point, "v")), code)
+    return found
+
+
+def _shown(text: str, code: str) -> str:
+    """Return a number in its format, a day as a date; a text as it is."""
+    try:
+        value = float(text)
+        if _DAY.search(code):
+            return (FIRST_DAY + timedelta(days=value)).isoformat()
+        return show_number(value, parse_format(0, {0: code}))
+    except (ValueError, OverflowError):
+        return text
+
+
+def _texts(element: Element | None, name: str) -> list[str]:
+    each = () if element is None else element.iter()
+    return [part.text.strip() for part in each if local(part) == name and part.text]
+
+
+def _child(element: Element, name: str) -> Element | None:
+    return next((each for each in element if local(each) == name), None)

@@ -6,6 +6,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from pptx import Presentation
+from pptx.opc.package import Part
+from pptx.opc.packuri import PackURI
+from pptx.oxml import parse_xml
+from pptx.util import Cm
 
 from quoth.core.errors import DocumentError
 from quoth.ingest.readers import formats
@@ -84,6 +89,34 @@ def test_a_chart_within_slides_of_opendocument_is_read_as_its_table(tmp_path: Pa
         archive.writestr("content.xml", page)
         archive.writestr("Object 1/content.xml", chart)
     assert read(path).text == "Trams of a town\n\nTrams\n\nBasel | Trams: 14\n\nBern | Trams: 5"
+
+
+def test_diagrams_and_groups_of_slides_are_read_where_they_stand(tmp_path: Path) -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    slide.shapes.add_textbox(Cm(2), Cm(12), Cm(20), Cm(2)).text_frame.text = "below"
+    group = slide.shapes.add_group_shape()
+    for across, words in ((14, "right"), (2, "left")):
+        group.shapes.add_textbox(Cm(across), Cm(6), Cm(8), Cm(3)).text_frame.text = words
+    drawn = "http://schemas.openxmlformats.org/drawingml/2006"
+    points = "".join(
+        f"<d:pt><a:p><a:r><a:t>{words}</a:t></a:r></a:p></d:pt>" for words in ("sow", "", "reap")
+    )
+    model = f'<d:model xmlns:d="{drawn}/diagram" xmlns:a="{drawn}/main">{points}</d:model>'
+    package = slide.part.package
+    part = Part(PackURI("/ppt/diagrams/data1.xml"), "application/xml", package, model.encode())
+    frame = f"""<p:graphicFrame xmlns:a="{drawn}/main"
+        xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"
+        xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">
+        <p:nvGraphicFramePr><p:cNvPr id="90" name="D"/><p:cNvGraphicFramePr/><p:nvPr/>
+        </p:nvGraphicFramePr><p:xfrm><a:off x="720000" y="360000"/><a:ext cx="7200000" cy="720000"/>
+        </p:xfrm><a:graphic><a:graphicData uri="{drawn}/diagram"><d:relIds xmlns:d="{drawn}/diagram"
+        r:dm="{slide.part.relate_to(part, "diagramData")}"/></a:graphicData></a:graphic>
+        </p:graphicFrame>"""
+    slide.shapes.element.append(parse_xml(frame))
+    deck.save(str(tmp_path / "deck.pptx"))
+    shown = ["sow", "reap", "left", "right", "below"]
+    assert read(tmp_path / "deck.pptx").text.split("\n\n") == shown
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

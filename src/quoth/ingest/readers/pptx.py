@@ -26,9 +26,10 @@ from quoth.ingest.readers.slides import (
     slides_warnings,
 )
 from quoth.ingest.readers.source_file import SourceFile
-from quoth.ingest.readers.xml_parts import Element, parse_xml
+from quoth.ingest.readers.xml_parts import Element, local, parse_xml
 from quoth.ingest.readers.zip_container import open_container
 
+DIAGRAM = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 
 
@@ -106,9 +107,23 @@ def _shape_blocks(shape: Any, *, place: Pages, depth: int) -> Iterable[Block]:
         header = True if shape.table.first_row and len(rows) > 1 else None
         return table_blocks(rows, header=header, place=place)
     if getattr(shape, "has_chart", False):
-        part = shape.chart_part
-        return chart_blocks(parse_xml(part.blob, name=str(part.partname)), place=place)
-    return ()
+        return chart_blocks(_xml(shape.chart_part), place=place)
+    diagrams = (each.get(DIAGRAM) for each in shape.element.iter() if each.get(DIAGRAM))
+    parts = (shape.part.related_part(each) for each in diagrams)
+    return [block for part in parts for block in _diagram(_xml(part), place=place)]
+
+
+def _diagram(root: Element, *, place: Pages) -> Iterator[Block]:
+    """Return the texts of a diagram (SmartArt), a block for each of its points."""
+    for point in root.iter():
+        if local(point) == "pt":
+            paragraphs = (each for each in point.iter() if local(each) == "p")
+            lines = ("".join(run.text or "" for run in each.iter()) for each in paragraphs)
+            yield Block("\n".join(filter(None, map(_clean, lines))), place=place)
+
+
+def _xml(part: Any) -> Element:
+    return parse_xml(part.blob, name=str(part.partname))
 
 
 def _paragraphs(frame: Any, *, place: Pages) -> Iterator[Block]:

@@ -4,6 +4,7 @@ import importlib.util
 import re
 from bisect import bisect_right
 from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
 from types import ModuleType
 
@@ -109,6 +110,33 @@ def test_broken_words_are_joined_and_the_printed_line_can_be_had_back() -> None:
     printed = [line.replace("\x01", "fi") for line in module.wrap(module.PARAGRAPH, width=201)]
     assert [line for line in lines if line in printed] == printed
     assert any(line.endswith("even-") for line in printed)
+
+
+@pytest.mark.parametrize("between", ["", "\\003"])
+def test_ligatures_at_the_codes_of_tex_are_read(between: str, tmp_path: Path) -> None:
+    pdf = maker().Pdf()
+    first = f"The speci\\034c o\\036ce{between} at the co\\033ee dif-"
+    pdf.page(f"BT /F1 11 Tf 60 700 Td ({first}) Tj 0 -14 Td (ferent \\034 3) Tj ET")
+    (tmp_path / "tex.pdf").write_bytes(pdf.bytes())
+    text = read_pdf(tmp_path / "tex.pdf").text
+    assert text == "The specific office at the coffee different 3"
+
+
+def test_columns_that_are_drawn_row_by_row_are_read_one_after_the_other(tmp_path: Path) -> None:
+    right, left = (
+        maker().wrap(text, width=200) for text in (maker().COLUMN_ONE, maker().COLUMN_TWO)
+    )
+    pdf = maker().Pdf()
+    pdf.page(
+        "\n".join(
+            maker().draw(line, x=x, y=y - 14 * n)
+            for n, row in enumerate(zip_longest(right, left, fillvalue=""))
+            for x, y, line in zip((300, 60), (706, 700), row, strict=True)
+        )
+    )
+    (tmp_path / "rows.pdf").write_bytes(pdf.bytes())
+    text = read_pdf(tmp_path / "rows.pdf").text
+    assert " ".join(text.split()) == " ".join([*left, *right])
 
 
 def test_running_heads_and_page_numbers_are_left_out() -> None:

@@ -21,6 +21,13 @@ Glyph = tuple[str, float, float, float, float]
 """A character and its left, bottom, right and top, in the direction of reading."""
 
 _BULLETS = {"\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "‣", "\uf0fc": "✓"}
+TEX_GLYPHS = {
+    **{"\x0b": "ff", "\x0c": "fi", "\x0e": "ffi", "\x0f": "ffl"},
+    **{"\x15": "–", "\x16": "—", "\x1b": "ff", "\x1c": "fi", "\x1d": "fl", "\x1e": "ffi"},
+    **{"\x1f": "ffl", "\x7f": "-"},
+}
+"""What stands within words at codes of control characters, in the encodings OT1 and T1 of TeX,
+whose bitmap fonts do not say which characters they show."""
 _CODE_FONT = re.compile(
     rb"mono|courier|consol|typewriter|cmtt|lmtt|nimbusmon|menlo|inconsolata", re.I
 )
@@ -57,7 +64,13 @@ def page_characters(textpage: object) -> list[str]:
     if pdfium.FPDFText_GetText(textpage, 0, count, buffer) == count + 1:
         units = list(buffer[:count])
     else:
-        units = [pdfium.FPDFText_GetUnicode(textpage, index) for index in range(count)]
+        # Given singly, the end of a broken word has another mark.
+        units = [
+            0xFFFE
+            if pdfium.FPDFText_IsHyphen(textpage, index) == 1
+            else pdfium.FPDFText_GetUnicode(textpage, index)
+            for index in range(count)
+        ]
     characters = [chr(unit) if unit <= 0x10FFFF else "" for unit in units]
     for index, unit in enumerate(units[:-1]):
         if 0xD800 <= unit < 0xDC00 and 0xDC00 <= units[index + 1] < 0xE000:
@@ -129,6 +142,8 @@ def page_runs(textpage: object) -> Iterator[Run]:
             glyphs, indices = [], []
             continue
         text = clean_character(character)
+        if character in TEX_GLYPHS and _is_in_word(characters, index):
+            text = TEX_GLYPHS[character]
         if text == " ":
             if glyphs and glyphs[-1][0] != " ":
                 glyphs.append((" ", 0.0, 0.0, 0.0, 0.0))
@@ -137,6 +152,10 @@ def page_runs(textpage: object) -> Iterator[Run]:
             glyphs.append((text, left.value, bottom.value, right.value, top.value))
             indices.append(index)
     yield from _split(textpage, glyphs, indices, hyphen="")
+
+
+def _is_in_word(characters: Sequence[str], index: int) -> bool:
+    return any(character.isalpha() for character in characters[max(0, index - 1) : index + 2])
 
 
 def _split(

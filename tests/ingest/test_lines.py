@@ -81,6 +81,33 @@ def test_items_of_lists_are_numbered_as_they_are_printed(name: str, tmp_path: Pa
     assert read(tmp_path / name).text.split("\n\n") == shown
 
 
+PANDOC = r"""\begin{document}
+Call \texttt{make\ test}.
+\begin{Highlighting}[]
+\FunctionTok{make} \AttributeTok{{-}j4} \StringTok{\textquotesingle{}a\_b\textquotesingle{}}
+\end{Highlighting}
+\begin{longtable}[]{@{}
+  >{\raggedright}p{(\columnwidth - 2\tabcolsep) * \real{0.2}}ll@{}}
+\toprule Part & Size \\ \midrule \endfirsthead
+Part & Size \\ \midrule \endhead
+Hive & 3 \\
+Hive & 3 \\ \bottomrule
+\end{longtable}
+\end{document}
+"""
+
+
+def test_latex_as_pandoc_writes_it(tmp_path: Path) -> None:
+    (tmp_path / "a.tex").write_text(PANDOC)
+    shown = ["Call make test.", "make -j4 'a_b'", "Part | Size", *["Part: Hive | Size: 3"] * 2]
+    assert read(tmp_path / "a.tex").text.split("\n\n") == shown
+
+
+def test_a_literal_may_be_a_link_in_restructuredtext(tmp_path: Path) -> None:
+    (tmp_path / "a.rst").write_text("The ```api.js`` <./api.js>`__ and `a page <x>`_.\n")
+    assert read(tmp_path / "a.rst").text == "The api.js and a page."
+
+
 def test_a_line_of_code_is_not_cut_at_a_full_stop(tmp_path: Path) -> None:
     path = tmp_path / "talk.py"
     path.write_text(

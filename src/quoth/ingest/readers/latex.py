@@ -26,7 +26,9 @@ _LEVELS = {
 _ARGUMENT = r"\{((?:[^{}]|\{[^{}]{0,300}\}){0,500})\}"
 _SECTION = re.compile(rf"\\({'|'.join(_LEVELS)})\*?(?:\[[^\]]{{0,300}}\])?{_ARGUMENT}")
 _TABLE = re.compile(r"\\begin\{(tabular[x*]?|longtable|array)\}")
-_TOKEN = re.compile(r"\\[A-Z][a-zA-Z]*Tok\{((?:[^{}\\]|\\.){0,500})\}")
+_TOKEN = re.compile(r"\\[A-Z][a-zA-Z]*Tok\{((?:[^{}\\]|\\.|\{[^{}]{0,99}\}){0,500})\}")
+_SIGNS = {"textquotesingle": "'", "textquotedbl": '"', "textasciitilde": "~", "textbar": "|"}
+_SIGN = re.compile(rf"\\({'|'.join(_SIGNS)})\{{\}}|\{{(-)\}}")
 _ESCAPED = re.compile(r"\\([#{}_%&$])")
 _CODE = re.compile(r"\\begin\{(verbatim|lstlisting|minted|Verbatim|Highlighting|alltt)\*?\}")
 _COMMENT = re.compile(r"(?<!\\)%.*$")
@@ -56,8 +58,8 @@ _SPELLED = {"ldots": "…", "dots": "…", "LaTeX": "LaTeX", "TeX": "TeX", "text
 _DASHES = {"--": "–", "---": "—", "``": "“", "''": "”"}
 _SPELLED_OUT = re.compile(rf"\\({'|'.join(_SPELLED)})(?![a-zA-Z])(?:\{{\}})?")
 _PUNCTUATION = re.compile(r"---?|``|''")
-_BREAK = re.compile(r"\\\\(?:\[[^\]]{0,30}\])?|(?<!\\)~")
-_COMMAND = re.compile(r"\\[a-zA-Z]+\*?\s?|(?<!\\)[{}]|\\[,;!: ]")
+_BREAK = re.compile(r"\\\\(?:\[[^\]]{0,30}\])?|(?<!\\)~|\\[,;: ]")
+_COMMAND = re.compile(r"\\[a-zA-Z]+\*?\s?|(?<!\\)[{}]|\\!")
 _ACCENTS = dict(zip("'`^\"~c", "\u0301\u0300\u0302\u0308\u0303\u0327", strict=True))
 _ACCENT = re.compile(r"\\(['`^\"~]|c(?=\{))\s?\{?\\?([a-zA-Z])\}?")
 
@@ -136,21 +138,33 @@ def _end(lines: list[str], at: int, *, name: str) -> int:
 def _bare(line: str) -> str:
     """Return a line of code without the commands that only give it colours."""
     bare = _TOKEN.sub(r"\1", line)
-    return _ESCAPED.sub(r"\1", bare) if bare != line else line
+    if bare == line:
+        return line
+    return _ESCAPED.sub(r"\1", _SIGN.sub(lambda m: m[2] or _SIGNS[m[1]], bare))
 
 
 def _rows(lines: list[str], first: int) -> Iterator[Block]:
     """Return the rows of a table."""
     body = " ".join(_COMMENT.sub("", line) for line in lines)
-    body = _TABLE_RULE.sub(
-        " ", re.sub(r"^(?:\[[^\]]*\])?(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})*", "", body)
-    )
+    body = _TABLE_RULE.sub(" ", _without_arguments(body))
     rows = [
         [to_plain_text(plain(cell)) for cell in re.split(r"(?<!\\)&", row)]
         for row in re.split(r"\\\\(?:\[[^\]]*\])?", body)
     ]
+    filled = [row for row in rows if any(row)]
+    once = [row for at, row in enumerate(filled) if not at or row != filled[0]]  # its first row
     place = block("x", first, first + len(lines)).place
-    yield from table_blocks([row for row in rows if any(row)], place=place)
+    yield from table_blocks(once, place=place)
+
+
+def _without_arguments(text: str) -> str:
+    """Return what follows the arguments in brackets and braces, which may hold more of them."""
+    depth = 0
+    for at, sign in enumerate(text):
+        depth += (sign in "[{") - (sign in "]}")
+        if not depth and sign not in "]} ":
+            return text[at:]
+    return ""
 
 
 def _text(lines: list[str], first: int) -> Iterator[Block]:

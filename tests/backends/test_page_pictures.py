@@ -22,6 +22,8 @@ from quoth.core.trace import Trace
 from quoth.engine import Engine
 from quoth.ingest.readers.pdf.page_image import draw_pixels
 from quoth.ingest.sandbox.parent import PdfPages
+from quoth.interfaces.http.uploads.receive import receive_whole
+from quoth.operations.add_uploads import add_file
 from quoth.operations.purge import purge
 from quoth.pipeline.page_pictures import DocumentPictures
 from quoth.pipeline.retrieve import Request
@@ -35,6 +37,7 @@ from tests.support.toy_page_model import (
     write_coloured_pdf,
     write_page_model,
 )
+from tests.support.upload_service import one
 
 TOLERANCE = 1e-4
 TEXTS = {
@@ -205,6 +208,19 @@ async def test_pages_are_found_by_what_they_show(
         assert set((await asked(engine, "azure"))[0]) == {"cri", "eme"}
     stored = next((tmp_path / "home").glob("index/*/*.pages.sqlite"))
     assert documents["azu"].encode() not in stored.read_bytes()
+
+
+async def test_pages_of_an_uploaded_file_are_found(tmp_path: Path, model: Path) -> None:
+    file = write_coloured_pdf(tmp_path / "sent.pdf", [("azure", TEXTS["azure"])])
+    async with library(tmp_path / "home", model) as engine:
+        task, _new = await receive_whole(
+            engine.parts,
+            one(file.read_bytes()),
+            about=lambda: {"name": "azu.pdf", "collection": None},
+            key_id="k",
+        )
+        assert (await add_file(engine, task)).status == "ready"
+        assert await asked(engine, "azure") == (["azu"], [])
 
 
 async def test_a_purge_keeps_the_pictures_of_pages_and_draws_none(

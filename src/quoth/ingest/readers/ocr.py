@@ -21,7 +21,7 @@ from quoth.core.errors import DocumentError
 from quoth.core.extras import is_installed
 
 PROGRAM = "tesseract"
-PAGE_SECONDS = 60
+PAGE_SECONDS = 120
 """Wall time of one page; it takes one or two seconds."""
 DPI = 300
 _CODES = {

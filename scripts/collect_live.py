@@ -1,10 +1,10 @@
 """Looks windows of lectures up in books, with what is right, for `scripts/train_live.py`.
 
-    python scripts/collect_live.py DATA FEATURES
+    python scripts/collect_live.py DATA FEATURES [--heard HEARD]
 
 DATA holds the sets sicp-lectures, hf-course-ch1, practical-ai, qmsum and culture-num-fr. Windows
 are those that the product cuts, in the order of their lecture. FEATURES is a file of JSON lines;
-a run that was stopped goes on with it.
+a run that was stopped goes on with it. HEARD is what `scripts/recognise_windows.py` writes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from quoth.bootstrap import open_engine
 from quoth.core.lecture import TranscriptSegment
@@ -26,10 +26,10 @@ from quoth.core.settings import Settings
 from quoth.core.trace import Trace
 from quoth.core.types import Pages
 from quoth.engine import Engine
-from quoth.evaluation.speech_errors import Speech, with_errors
+from quoth.evaluation.speech_errors import with_errors
 from quoth.ingest.readers.cue_parsers import Cue, read_lines
 from quoth.live.segments import clean_segment
-from quoth.live.windows import LectureWindow, cut_windows
+from quoth.live.windows import QUERY_WORDS, LectureWindow, cut_windows
 from quoth.pipeline.lecture import judge_window, retrieve_window
 from quoth.text.sentences import sentences
 
@@ -42,6 +42,8 @@ CONSECUTIVE = {"lec1b": 1000, "lec4a": 130}
 """Lectures of which the first windows are looked up, judged or not."""
 JUDGED, VIDEO, STRETCH, SHORT = 30, 6, 15, 6
 """Windows of a lecture, of a video, and of speech that the book has nothing about."""
+READ, READ_WORDS = 60, 60
+"""Passages of a book that are read aloud, and the words that they have at least."""
 HOUSEKEEPING = {
     "en": (
         "Good morning, everybody. Can you hear me at the back? Please sit down, we start soon.",
@@ -81,7 +83,7 @@ class Item:
     pages: tuple[int, ...] | None = ()
     lecture_pages: tuple[int, ...] = ()
     seconds: tuple[float, float] = (0.0, 0.0)
-    speech: Speech = "plain"
+    speech: Literal["plain", "misheard", "recognised"] = "plain"
 
     @property
     def key(self) -> tuple[str, str, str, int, str]:
@@ -89,10 +91,11 @@ class Item:
         return self.source, self.lecture, self.book, self.index, self.speech
 
 
-def items(data: Path) -> Iterator[Item]:
+def items(data: Path, *, heard: Sequence[Row] = ()) -> Iterator[Item]:
     """Return all windows: lectures, windows on their own, other speech against the books.
 
-    Each comes as it was written, and with the errors of a recogniser.
+    Each comes as it was written, then with random errors, and then as a recogniser heard it where
+    that is known.
     """
     plain = [
         *_lectures(data / "sicp-lectures"),
@@ -105,6 +108,9 @@ def items(data: Path) -> Iterator[Item]:
         texts = with_errors([item.text for item in own], speech="misheard", seed=lecture)
         for item, text in zip(own, texts, strict=True):
             yield replace(item, text=text, speech="misheard")
+    by_key = {item.key: item for item in plain}
+    for row in heard:
+        yield replace(by_key[tuple(row["key"])], text=row["heard"], speech="recognised")
 
 
 def _lectures(folder: Path) -> Iterator[Item]:
@@ -221,18 +227,34 @@ def _windows(cues: Sequence[Cue]) -> list[LectureWindow]:
     return cut_windows(spoken, closed=True)[0]
 
 
-async def collect(data: Path, home: Path, features: Path) -> None:
+async def collect(data: Path, home: Path, features: Path, *, heard: Sequence[Row]) -> None:
     """Look up every window that is not in the file, and append its features with what is right."""
     done = {tuple(row["key"]) for row in await asyncio.to_thread(_rows, features)}
     async with open_engine(Settings(home=home)) as engine:
         for book, (path, _language) in BOOKS.items():
             async for _ in engine.add([data / path], collection=book):
                 pass
-        for item in items(data):
+        aloud = [item for book in BOOKS for item in await _read_aloud_from(engine, book)]
+        for item in (*items(data, heard=heard), *aloud):
             if item.key not in done:
                 row = json.dumps(await _looked_up(engine, item))
                 with features.open("a", encoding="utf-8") as file:
                     file.write(row + "\n")
+
+
+async def _read_aloud_from(engine: Engine, book: str) -> list[Item]:
+    """Return words of the book itself, with the pages of the passage that holds them."""
+    [document] = await engine.documents(collection=book)
+    passages = await asyncio.to_thread(engine.parts.catalogue.document_chunks, document.document_id)
+    long = [each for each in passages if len(each.text.split()) >= READ_WORDS]
+    items = []
+    for number, chunk in enumerate(long[:: max(1, len(long) // READ)][:READ]):
+        assert isinstance(chunk.locator, Pages)
+        pages = tuple(range(chunk.locator.first, chunk.locator.last + 1))
+        text = " ".join(chunk.text.split()[:QUERY_WORDS])
+        lecture = f"read {number % 10}"
+        items.append(Item("read", lecture, book, BOOKS[book][1], number, text, pages, pages))
+    return items
 
 
 async def _looked_up(engine: Engine, item: Item) -> dict[str, Any]:
@@ -275,9 +297,11 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("features", type=Path)
     parser.add_argument("--home", type=Path, default=Path("live-home"))
+    parser.add_argument("--heard", type=Path)
     given = parser.parse_args()
     given.features.touch()
-    asyncio.run(collect(given.data, given.home, given.features))
+    heard = _rows(given.heard) if given.heard else ()
+    asyncio.run(collect(given.data, given.home, given.features, heard=heard))
 
 
 if __name__ == "__main__":

@@ -169,7 +169,8 @@ async def test_bad_segments_are_refused_and_noise_is_nothing(engine: Engine) -> 
     session = _session(engine)
     with pytest.raises(InputError):
         await session.push([TranscriptSegment("a", 5, 1, "backwards")])
-    await session.push([TranscriptSegment("b", 0, 1, "[MUSIC]"), TranscriptSegment("c", 1, 2, "")])
+    for at, noise in enumerate(("[MUSIC]", "", "(laughs)", "*coughs*", "...", "♪")):
+        await session.push([TranscriptSegment(f"n{at}", 0, 1, noise)])
     await session.push([TranscriptSegment("d", 2, 900, "word " * 2_000)])
     await session.end()
     await session.stop()
@@ -304,6 +305,10 @@ async def test_a_document_is_cited_beside_a_collection_with_the_best_of_both_fir
     assert {each.document_id for each in found.candidates} > {book.document_id}
     assert {each.chunk_id for each in found.candidates} <= found.passages.keys()
     assert store.change(lecture.session_id, documents=[]).documents == ()
+    # A collection that is gone, or empty, does not silence the other one.
+    await engine.remove([book.document_id], collection="more")
+    both = store.start(title="Bees", collections=["default", "more", "never made"])
+    assert (await look_up_for(engine.parts, both, spoken("Honey")[0].text)).candidates
 
 
 async def test_two_tabs_two_languages_and_the_future_lose_nothing(engine: Engine) -> None:

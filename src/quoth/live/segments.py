@@ -17,6 +17,7 @@ MAX_SECONDS = 86_400.0
 """The latest time in a lecture that is taken: a day."""
 
 _SPEAKER = re.compile(r"^(?:>>\s*)?([A-ZÀ-Þ][A-ZÀ-Þ .'-]{1,30}):\s+")
+_STARRED = re.compile(r"\*[^*]+\*")
 _DASH = re.compile(r"^[-–]\s+")
 
 
@@ -27,6 +28,7 @@ Segments = Mapping[str, TranscriptSegment]
 def clean_segment(segment: TranscriptSegment) -> TranscriptSegment:
     """Return a segment without noise tags such as "[MUSIC]" and with one space between words.
 
+    A text without a letter or digit, or all between asterisks as "*coughs*" is, has no words.
     A leading "PROFESSOR:" becomes the speaker. Raises InputError for impossible times and for a
     text beyond `MAX_CHARACTERS`.
     """
@@ -44,6 +46,8 @@ def clean_segment(segment: TranscriptSegment) -> TranscriptSegment:
     speaker = segment.speaker
     if (label := _SPEAKER.match(text)) is not None:
         speaker, text = speaker or label[1].title(), text[label.end() :]
+    if _STARRED.fullmatch(text) or not any(map(str.isalnum, text)):
+        text = ""
     return replace(segment, text=_DASH.sub("", text), speaker=speaker)
 
 

@@ -119,10 +119,12 @@ async def look_up_window(
 
 async def look_up_for(parts: Components, lecture: Lecture, text: str) -> WindowLookup:
     """Look up a window in what a session cites; what fails is logged and finds nothing."""
-    scopes = await asyncio.to_thread(_scopes, parts, lecture)
-    found = await asyncio.gather(
-        *(_try_scope(parts, text, scope, language=lecture.language) for scope in scopes)
-    )
+    try:
+        scopes = await asyncio.to_thread(_scopes, parts, lecture)
+    except QuothError as error:
+        log.warning("window_not_looked_up", extra={"code": error.code})
+        scopes = []
+    found = await _try_scopes(parts, text, scopes, language=lecture.language)
     best, *others = sorted(found, key=_best, reverse=True) or [WindowLookup()]
     for other in others:
         best = replace(
@@ -156,13 +158,25 @@ def _best(found: WindowLookup) -> float:
     return max((each.probability for each in found.candidates), default=-1.0)
 
 
+async def _try_scopes(
+    parts: Components, text: str, scopes: Sequence[_Scope], *, language: str | None
+) -> list[WindowLookup]:
+    found = await asyncio.gather(
+        *(_try_scope(parts, text, scope, language=language) for scope in scopes)
+    )
+    return list(chain.from_iterable(found))
+
+
 async def _try_scope(
     parts: Components, text: str, scope: _Scope, *, language: str | None
-) -> WindowLookup:
-    """Look up a window, once more where a failure may pass."""
+) -> list[WindowLookup]:
+    """Look up a window, once more where a failure may pass; each collection alone after that.
+
+    One that is empty, gone, or indexed by another model does not silence the others.
+    """
     for attempt in (1, 2):
         try:
-            return await look_up_window(
+            found = await look_up_window(
                 parts,
                 text,
                 collections=scope.collections,
@@ -174,7 +188,10 @@ async def _try_scope(
             log.warning("window_not_looked_up", extra={"code": error.code})
             if attempt == 2 or not getattr(error, "retryable", False):
                 break
-    return WindowLookup()
+        else:
+            return [found]
+    single = [replace(scope, collections=(name,)) for name in scope.collections]
+    return await _try_scopes(parts, text, single, language=language) if len(single) > 1 else []
 
 
 async def retrieve_window(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import ColumnElement, and_, exists, func, select
 
 from quoth.core.errors import NotFound
 from quoth.store.database import Database, TenantConnection
@@ -107,6 +107,12 @@ class Tasks(TenantConnection):
             chosen = chosen.where(tasks.c.state == state)
         with self.reading() as connection:
             return int(connection.execute(chosen).scalar_one())
+
+    def awaits(self, collection: str) -> bool:
+        """Return whether a file is on its way into a collection, which may be new."""
+        under_way = self.mine & (tasks.c.collection == collection) & tasks.c.state.not_in(ENDED)
+        with self.reading() as connection:
+            return bool(connection.execute(select(exists().where(under_way))).scalar_one())
 
     @property
     def mine(self) -> ColumnElement[bool]:

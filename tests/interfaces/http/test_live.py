@@ -164,8 +164,12 @@ async def test_single_documents_are_attached_and_must_be_there(tmp_path: Path) -
         key = await _with_book(house, tmp_path)
         async with house.client(key) as client:
             [book] = (await client.get("/v1/documents")).json()["documents"]
-            unknown = await client.post("/v1/sessions", json={"documents": ["a" * 32]})
-            assert unknown.status_code == 404
+            for unknown in ({"documents": ["a" * 32]}, {"collections": ["bees"]}):
+                assert (await client.post("/v1/sessions", json=unknown)).status_code == 404
+            query = {"name": "bees.md", "collection": "bees"}  # on its way from here on
+            assert (await client.post("/v1/uploads", params=query, content=b"# Wax")).is_success
+            early = await client.post("/v1/sessions", json={"collections": ["bees"]})
+            assert early.status_code == 201, early.text
             made = await client.post("/v1/sessions", json={"documents": [book["document_id"]]})
             assert made.json()["documents"] == [book["document_id"]]
             path = f"/v1/sessions/{made.json()['session_id']}"

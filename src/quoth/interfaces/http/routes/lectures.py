@@ -51,6 +51,7 @@ from quoth.live.snippets import related_concepts, window_keywords
 from quoth.pipeline.asked_window import ask_window
 from quoth.pipeline.captions import TranslatedCaption
 from quoth.pipeline.live_session import LiveSession
+from quoth.pipeline.uploads import upload_store
 from quoth.store.lectures import Lectures
 from quoth.store.shares import NewShare, Shares
 
@@ -356,9 +357,11 @@ async def _encode(events: AsyncGenerator[Any, None]) -> AsyncGenerator[bytes, No
 def _require_attachable(
     caller: Principal, collections: Sequence[str], documents: Sequence[str]
 ) -> None:
-    """Raise NotFound for a collection or a document that is not there."""
+    """Raise NotFound for a collection or a document that is not there, nor on its way."""
+    uploads = upload_store(caller.engine.parts)
     for name in collections:
-        require_collection(caller, name)
+        if caller.collection not in (None, name) or not uploads.awaits(name):
+            require_collection(caller, name)
     homes = _store(caller).homes(documents)
     own = {key for key, name in homes.items() if caller.collection in (None, name)}
     if missing := next((each for each in documents if each not in own), None):

@@ -1,0 +1,93 @@
+"""Speaks windows of lectures and writes what a recogniser hears, for `scripts/collect_live.py`.
+
+    python scripts/recognise_windows.py DATA HEARD [--every 10]
+
+DATA is what `scripts/collect_live.py` reads. It needs espeak-ng, `quoth[speech]` and the weights of
+``tests/support/fetch_models.py speech``. HEARD is a file of JSON lines; a run that was stopped goes
+on with it. All windows that stand alone are spoken by one voice, and of the others every tenth, by
+voices that change with the lecture.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import collect_live
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+from quoth.backends.transcribers.live_whisper import sound_blocks
+from quoth.backends.transcribers.whisper import WhisperTranscriber
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from tests.support.fetch_models import fetch_speech
+
+ALONE = "en-us"
+VOICES = ("en-gb", "en-us+f3", "en-gb-scotland", "en-us+m7")
+WORDS_PER_MINUTE = 150
+
+
+def chosen(data: Path, every: int) -> Iterator[tuple[collect_live.Item, str]]:
+    """Return English windows against an English book, each with a voice."""
+    items = [
+        item
+        for item in collect_live.items(data)
+        if item.speech == "plain" and item.language == "en" and item.book != "hf-fr"
+    ]
+    yield from ((item, ALONE) for item in items if item.source == "sicp alone")
+    others = [item for item in items if item.source != "sicp alone" and item.pages is not None]
+    lectures = list(dict.fromkeys(item.lecture for item in others))
+    for item in others[::every]:
+        yield item, VOICES[lectures.index(item.lecture) % len(VOICES)]
+
+
+def hear(recogniser: WhisperTranscriber, text: str, *, voice: str, folder: Path) -> str:
+    """Return what is heard of a text that a voice speaks."""
+    file = folder / "spoken.wav"
+    command = ["espeak-ng", "-v", voice, "-s", str(WORDS_PER_MINUTE), "-w", str(file), "--stdin"]
+    subprocess.run(command, input=text, text=True, check=True)
+    sound = np.frombuffer(b"".join(sound_blocks(file)), "<i2").astype(np.float32) / 32768.0
+    return " ".join(each.text for each in recogniser.segments(sound, "en", 0.0)[0])
+
+
+def error_rate(said: str, heard: str) -> float:
+    """Return words replaced, left out and added, by words said."""
+    words = [re.findall(r"[\w']+", text.casefold()) for text in (said, heard)]
+    return Levenshtein.distance(*words) / max(1, len(words[0]))
+
+
+def main() -> None:
+    """Hear what is not known."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("heard", type=Path)
+    parser.add_argument("--every", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=2)
+    given = parser.parse_args()
+    given.heard.touch()
+    known = {tuple(json.loads(line)["key"]) for line in given.heard.read_text("utf-8").splitlines()}
+    recogniser = WhisperTranscriber(fetch_speech(), threads=given.threads)
+    with tempfile.TemporaryDirectory() as folder, given.heard.open("a", encoding="utf-8") as out:
+        order = list(chosen(given.data, given.every))
+        random.Random(7).shuffle(order)  # a part of the run is of every lecture
+        for item, voice in order:
+            if item.key in known:
+                continue
+            said = re.sub(r"\b[A-Z]{4,}: ", "", item.text)  # "PROFESSOR: "
+            heard = hear(recogniser, said, voice=voice, folder=Path(folder))
+            rate = round(error_rate(said, heard), 3)
+            row = {"key": item.key, "heard": heard, "errors": rate}
+            out.write(json.dumps(row) + "\n")
+            out.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -16,7 +16,7 @@ from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment
 from quoth.core.types import Document
 from quoth.engine import Engine
 from quoth.live.queue import MAX_WAITING
-from quoth.pipeline import live_session
+from quoth.pipeline import live_session, window_keywords
 from quoth.pipeline.asked_window import ask_window
 from quoth.pipeline.captions import TranslatedCaptions
 from quoth.pipeline.components import Components
@@ -220,9 +220,11 @@ async def test_viewers_read_every_event_once_from_where_they_left_with_one_retri
 ) -> None:
     lookups = []
 
-    async def count(parts: Components, lecture: Lecture, text: str) -> WindowLookup:
+    async def count(
+        parts: Components, lecture: Lecture, text: str, *, keywords: str
+    ) -> WindowLookup:
         lookups.append(text)
-        return await look_up_for(parts, lecture, text)
+        return await look_up_for(parts, lecture, text, keywords=keywords)
 
     monkeypatch.setattr(live_session, "look_up_for", count)
     store = Lectures.of(engine.parts.catalogue)
@@ -239,6 +241,44 @@ async def test_viewers_read_every_event_once_from_where_they_left_with_one_retri
     assert numbers == sorted(set(numbers))
     assert len(lookups) == len(session.progress.windows)
     assert await view(numbers[2]) == numbers[3:]
+
+
+async def test_keywords_of_a_language_model_are_used_where_they_come_in_time(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: set[str] = set()
+
+    async def note(
+        parts: Components, lecture: Lecture, text: str, *, keywords: str
+    ) -> WindowLookup:
+        used.add(keywords)
+        return await look_up_for(parts, lecture, text, keywords=keywords)
+
+    monkeypatch.setattr(live_session, "look_up_for", note)
+    monkeypatch.setattr(window_keywords, "MIN_WORDS", 5)
+    reply = '{"wordings": [], "keywords": ["varroa brood"]}'
+    for on, pause, expected in (
+        (False, 0.0, {""}),
+        (True, 0.0, {"", "varroa brood"}),
+        (True, 60.0, {""}),  # not waited for
+    ):
+        used.clear()
+        session = _session(engine)
+        model = ScriptedGenerator(reply, pause_s=pause)
+        settings = engine.parts.settings.model_copy(update={"live_keywords": on})
+        session.parts = replace(engine.parts, generator=model, settings=settings)
+        for segment in spoken("Queens", "Wax", "Dances"):
+            for part, text in enumerate(segment.text.split(" and ", 1)):
+                key = f"{segment.segment_id}-{part}"
+                await session.push([replace(segment, segment_id=key, text=text)])
+                await session.finish()
+        await session.end()
+        await session.stop()
+        assert (used, bool(model.told)) == (expected, on)
+    text = spoken("Honey")[0].text
+    alone = await look_up_for(engine.parts, session.lecture, text)
+    wider = await look_up_for(engine.parts, session.lecture, text, keywords=TOPICS["Mites"])
+    assert wider.candidates != alone.candidates
 
 
 async def test_documents_come_and_go_while_the_lecture_is_spoken(tmp_path: Path) -> None:

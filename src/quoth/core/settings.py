@@ -196,6 +196,9 @@ class Settings(BaseSettings):
     name in the models folder."""
     speech_model_small: str = "whisper-small"
     """The folder with smaller weights, which live speech takes when recognition lags."""
+    live_keywords: bool = False
+    """Whether a language model names keywords of what is said in a live session, before a window
+    ends, with which it is looked up too."""
     speech_at_once: int = Field(default=2, ge=0)
     """Number of microphones that the service transcribes at once; 0 offers none."""
     speech_memory_mb: int = Field(default=4096, ge=512)

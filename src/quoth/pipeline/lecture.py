@@ -88,14 +88,19 @@ async def look_up_window(
     *,
     collections: Sequence[str],
     filters: tuple[Filter, ...] = (),
+    keywords: str = "",
     language: str | None = None,
     deadline_ms: float | None = None,
 ) -> WindowLookup:
-    """Look up a window of a lecture in collections; raises NotFound, RetrievalError, OutOfTime."""
+    """Look up a window of a lecture in collections; raises NotFound, RetrievalError, OutOfTime.
+
+    With further ``keywords`` its words are searched with and without them.
+    """
     trace = Trace(deadline_ms=deadline_ms)
     found = await retrieve_window(
-        parts, text, collections=collections, filters=filters, language=language, trace=trace
-    )
+        parts, text, collections=collections, filters=filters, keywords=keywords,
+        language=language, trace=trace,
+    )  # fmt: skip
     scored = judge_window(parts, found)
     parts.observe(trace, None)
     if scored is None:
@@ -117,13 +122,16 @@ async def look_up_window(
     )
 
 
-async def look_up_for(parts: Components, lecture: Lecture, text: str) -> WindowLookup:
+async def look_up_for(
+    parts: Components, lecture: Lecture, text: str, *, keywords: str = ""
+) -> WindowLookup:
     """Look up a window in what a session cites; what fails is logged and finds nothing."""
     try:
         scopes = await asyncio.to_thread(_scopes, parts, lecture)
     except QuothError as error:
         log.warning("window_not_looked_up", extra={"code": error.code})
         scopes = []
+    scopes = [replace(each, keywords=keywords) for each in scopes]
     found = await _try_scopes(parts, text, scopes, language=lecture.language)
     best, *others = sorted(found, key=_best, reverse=True) or [WindowLookup()]
     for other in others:
@@ -137,10 +145,11 @@ async def look_up_for(parts: Components, lecture: Lecture, text: str) -> WindowL
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Collections; of these only some documents where ``filters`` say so."""
+    """Collections, of these only some documents where ``filters`` say so; and further keywords."""
 
     collections: tuple[str, ...]
     filters: tuple[Filter, ...] = ()
+    keywords: str = ""
 
 
 def _scopes(parts: Components, lecture: Lecture) -> list[_Scope]:
@@ -181,6 +190,7 @@ async def _try_scope(
                 text,
                 collections=scope.collections,
                 filters=scope.filters,
+                keywords=scope.keywords,
                 language=language,
                 deadline_ms=DEADLINE_MS,
             )
@@ -200,6 +210,7 @@ async def retrieve_window(
     *,
     collections: Sequence[str],
     filters: tuple[Filter, ...] = (),
+    keywords: str = "",
     language: str | None = None,
     trace: Trace,
 ) -> Retrieved:
@@ -210,7 +221,8 @@ async def retrieve_window(
     spoken = language or detect_language(
         text, among=_languages(context), fallback=next(iter(_languages(context)), "en")
     )
-    query = Query(original=text, standalone=text, language=spoken)
+    wider = f"{text} {keywords}" if keywords else ""
+    query = Query(original=text, standalone=text, language=spoken, in_context=wider)
     return await retrieve(context, AnalysedQuery(query, plan, context.encoded, filters))
 
 

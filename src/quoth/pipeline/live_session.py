@@ -45,6 +45,7 @@ from quoth.pipeline.lecture import (
     same_cards,
     window_record,
 )
+from quoth.pipeline.window_keywords import WindowKeywords
 from quoth.store.lectures import Lectures
 from quoth.store.rows import now
 
@@ -77,6 +78,7 @@ class LiveSession:
         self.events = EventLog()
         self.captions = TranslatedCaptions()
         self._early = early
+        self._keywords = WindowKeywords()
         self._guess: tuple[str, tuple[str, str] | None] = ("", None)
         self.cards: dict[int, tuple[LiveCitation, ...]] = {}
         self.lookups: LRUCache[str, WindowLookup] = LRUCache(MAX_LOOKUPS)
@@ -146,6 +148,9 @@ class LiveSession:
                 if segment.text:
                     self.events.put(SegmentSpoken(segment))
                 await self._apply(change)
+        language = self.lecture.language or "en"
+        at, words = len(self.progress.windows), self.progress.open_text
+        self._keywords.ask(self.parts, at, words, language=language)
         self._work()
         return len(accepted)
 
@@ -203,6 +208,7 @@ class LiveSession:
 
     async def stop(self) -> None:
         """Stop looking up; what was said is stored."""
+        await self._keywords.stop()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -285,7 +291,7 @@ class LiveSession:
         text = last.query if len(windows) == 1 else text
         watch = asyncio.create_task(self._warn_slow(last.index, job.since))
         try:
-            found = await self.look_up(text)
+            found = await self.look_up(text, keywords=self._keywords.take(last.index))
         finally:
             watch.cancel()
         self.lookups[last.query] = found
@@ -322,9 +328,9 @@ class LiveSession:
         for record in records:
             self.events.put(CitationsFound(record.index, record.citations))
 
-    async def look_up(self, text: str) -> WindowLookup:
+    async def look_up(self, text: str, *, keywords: str = "") -> WindowLookup:
         """Look up a text; what fails finds nothing."""
-        return await look_up_for(self.parts, self.lecture, text)
+        return await look_up_for(self.parts, self.lecture, text, keywords=keywords)
 
     async def _warn_slow(self, index: int, since: float) -> None:
         await asyncio.sleep(max(0.0, since + SLOW_S - time.monotonic()))

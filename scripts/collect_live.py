@@ -29,7 +29,7 @@ from quoth.engine import Engine
 from quoth.evaluation.speech_errors import with_errors
 from quoth.ingest.readers.cue_parsers import Cue, read_lines
 from quoth.live.segments import clean_segment
-from quoth.live.windows import QUERY_WORDS, LectureWindow, cut_windows
+from quoth.live.windows import LectureWindow, cut_windows
 from quoth.pipeline.lecture import judge_window, retrieve_window
 from quoth.text.sentences import sentences
 
@@ -42,8 +42,6 @@ CONSECUTIVE = {"lec1b": 1000, "lec4a": 130}
 """Lectures of which the first windows are looked up, judged or not."""
 JUDGED, VIDEO, STRETCH, SHORT = 30, 6, 15, 6
 """Windows of a lecture, of a video, and of speech that the book has nothing about."""
-READ, READ_WORDS = 60, 60
-"""Passages of a book that are read aloud, and the words that they have at least."""
 HOUSEKEEPING = {
     "en": (
         "Good morning, everybody. Can you hear me at the back? Please sit down, we start soon.",
@@ -234,27 +232,11 @@ async def collect(data: Path, home: Path, features: Path, *, heard: Sequence[Row
         for book, (path, _language) in BOOKS.items():
             async for _ in engine.add([data / path], collection=book):
                 pass
-        aloud = [item for book in BOOKS for item in await _read_aloud_from(engine, book)]
-        for item in (*items(data, heard=heard), *aloud):
+        for item in items(data, heard=heard):
             if item.key not in done:
                 row = json.dumps(await _looked_up(engine, item))
                 with features.open("a", encoding="utf-8") as file:
                     file.write(row + "\n")
-
-
-async def _read_aloud_from(engine: Engine, book: str) -> list[Item]:
-    """Return words of the book itself, with the pages of the passage that holds them."""
-    [document] = await engine.documents(collection=book)
-    passages = await asyncio.to_thread(engine.parts.catalogue.document_chunks, document.document_id)
-    long = [each for each in passages if len(each.text.split()) >= READ_WORDS]
-    items = []
-    for number, chunk in enumerate(long[:: max(1, len(long) // READ)][:READ]):
-        assert isinstance(chunk.locator, Pages)
-        pages = tuple(range(chunk.locator.first, chunk.locator.last + 1))
-        text = " ".join(chunk.text.split()[:QUERY_WORDS])
-        lecture = f"read {number % 10}"
-        items.append(Item("read", lecture, book, BOOKS[book][1], number, text, pages, pages))
-    return items
 
 
 async def _looked_up(engine: Engine, item: Item) -> dict[str, Any]:

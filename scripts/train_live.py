@@ -3,7 +3,8 @@
     python scripts/train_live.py FEATURES             # writes src/quoth/live/data/relevance.json
     python scripts/train_live.py FEATURES --measure   # leaves lectures and courses out instead
 
-FEATURES is what `scripts/collect_live.py` writes.
+FEATURES is what `scripts/collect_live.py` writes. Windows that a recogniser heard are measured, and
+not fitted on: that gained nothing.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from quoth.live.relevance import MOST, PAGE, SCALED, TOPIC
 
 ROOT = Path(__file__).parent.parent
 TARGET = ROOT / "src/quoth/live/data/relevance.json"
+HEARD = "recognised"
 L2 = 0.01
 RANKED = 5
 """First candidates of a window that the model is fitted on."""
@@ -111,7 +113,7 @@ def fit_model(rows: Sequence[Row], *, read: bool) -> Model:
     names_of_topic, names_of_page = (
         tuple(name for name in names if read or name not in SCALED) for names in (TOPIC, PAGE)
     )
-    judged = [row for row in rows if row["judged"]]
+    judged = [row for row in rows if row["judged"] and row["speech"] != HEARD]
     topic = _fit([(row, row["candidates"][0], row["on_book"]) for row in judged],
                  names_of_topic, on_book=1.0)  # fmt: skip
     on_book = [row for row in judged if row["on_book"]]
@@ -200,7 +202,7 @@ def _group(row: Row, key: str) -> str:
 
 def threshold(outcomes: Sequence[Outcome], *, precision: float, foreign: bool) -> float:
     """Return the lowest probability with the precision and the silence that are wanted."""
-    judged = [each for each in outcomes if each.row["judged"]]
+    judged = [each for each in outcomes if each.row["judged"] and each.row["speech"] != HEARD]
     on = [o for o in judged if o.row["on_book"] and (foreign or _weight(o.row) == 1)]
     off: dict[str, list[float]] = {}
     for each in judged:

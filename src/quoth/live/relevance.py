@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
 from statistics import median
 
 from quoth.core.types import Candidate, Chunk, Pages, Scored
@@ -95,8 +94,7 @@ def relevance_features(
     """Return the features of the first candidates of a ranking; None where too few can be compared.
 
     ``keyword`` and ``semantic`` are the retrievers' results for the window; ``common`` is the mean
-    share of its words in a passage, ``known`` the share of them in any, and ``phrases`` the share
-    of its pairs of neighbouring words that are such a pair in this passage.
+    share of its words in a passage, ``known`` the share of them in any.
     """
     ranked = [each for each in ranking if each.chunk_id in chunks]
     late = [each.legs[RERANK].score for each in ranked if RERANK in each.legs]
@@ -110,10 +108,7 @@ def relevance_features(
     shared = {key for key, _ in semantic[:COMPARED]} & {key for key, _ in keyword[:COMPARED]}
     shares = _shares(ranked)
     words = max(1, len(spoken.split()))
-    said = analyze(spoken, language=language)
-    passages = [_terms(chunks[each.chunk_id]) for each in ranked]
-    common, known = _shared_words(said, passages)
-    pairs = set(pairwise(said))
+    common, known = _shared_words(spoken, [chunks[each.chunk_id] for each in ranked], language)
     rows: list[tuple[Candidate, Features]] = []
     for rank, each in enumerate(ranked[:COMPARED]):
         key = each.chunk_id
@@ -143,23 +138,24 @@ def relevance_features(
             "words": math.log(words),
             "common": common,
             "known": known,
-            "phrases": len(pairs & set(pairwise(passages[rank]))) / max(1, len(pairs)),
         }
         rows.append((each, features))
     return rows
 
 
-def _terms(chunk: Chunk) -> list[str]:
-    return analyze(chunk.indexed, language=chunk.language)
-
-
-def _shared_words(said: Sequence[str], passages: Sequence[Sequence[str]]) -> tuple[float, float]:
-    counts = Counter(said)
-    held = Counter(term for passage in passages for term in counts.keys() & set(passage))
-    if not counts:
+def _shared_words(spoken: str, passages: Sequence[Chunk], language: str) -> tuple[float, float]:
+    said = Counter(analyze(spoken, language=language))
+    held = Counter(
+        term
+        for chunk in passages
+        for term in set(analyze(chunk.indexed, language=chunk.language))
+        if term in said
+    )
+    total = sum(said.values())
+    if not total:
         return 0.0, 0.0
-    common = math.fsum(count * held[term] for term, count in counts.items())
-    return common / len(said) / len(passages), len(held) / len(counts)
+    common = sum(count * held[term] for term, count in said.items()) / total / len(passages)
+    return common, len(held) / len(said)
 
 
 def _late(candidate: Candidate, late: Sequence[float]) -> Features:

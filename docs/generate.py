@@ -16,7 +16,7 @@ from pydantic_core import PydanticUndefined
 
 from quoth.core import errors, plan, settings
 from quoth.core import settings_aliases as aliases
-from quoth.interfaces.cli.app import app, with_evaluation
+from quoth.interfaces.cli.app import app
 from quoth.interfaces.http.app import make_app
 from quoth.query.filters.parse import KEYS
 from quoth.tenants import Tenants
@@ -27,7 +27,7 @@ HEAD = "<!-- Made by docs/generate.py; change the code, then run `make docs`. --
 
 def commands() -> str:
     """Every command with its arguments and options."""
-    group = typer.main.get_command(with_evaluation(app))
+    group = typer.main.get_command(app)
     parts = ["# Commands\n", *_command("quoth", group)]
     parts.append("## Filters\n")
     parts.append(

@@ -22,7 +22,6 @@ from quoth.answering.prompts import choose_prompt
 from quoth.core.errors import BackendError, IndexMismatch, StoreDown
 from quoth.core.events import AnswerCompleted, Event, HitsFound, StageStarted, UsageReported
 from quoth.core.plan import Plan, make_plan
-from quoth.core.protocols import Generator
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, Document, Hit, Usage
 from quoth.pipeline import maintain as upkeep
@@ -226,7 +225,8 @@ class Engine:
         try:
             found = await retrieve(context, await analyse(context))
         finally:
-            await self._count_tokens(context)
+            if context.meter.tokens:
+                await self._count_tokens(context)
         self.parts.observe(trace, None)
         return found
 
@@ -243,9 +243,13 @@ class Engine:
         trace = Trace(deadline_ms=plan.deadline_ms)
         context = await open_request(self.parts, request, plan=plan, trace=trace, writes=True)
         try:
-            context = await moderate_question(context)
+            if context.parts.moderator is not None:
+                context = await moderate_question(context)
             key = self._cache_key(context)
-            answer = small_talk_reply(context) or self._cached_answer(context, key)
+            if context.small_talk:
+                answer = small_talk_reply(context)
+            else:
+                answer = self._cached_answer(context, key)
             found = None
             if answer is None:
                 yield StageStarted("retrieve", context.query_id)
@@ -279,7 +283,8 @@ class Engine:
             yield UsageReported(answer.usage)
             yield AnswerCompleted(await self._record(context, found, answer, keep=keep))
         finally:
-            await self._count_tokens(context)
+            if context.meter.tokens:
+                await self._count_tokens(context)
 
     def _plan(self, request: Request | str) -> tuple[Request, Plan]:
         """Return the request with defaults from the settings, and its plan."""
@@ -292,13 +297,14 @@ class Engine:
     def _cache_key(self, context: RequestContext) -> CacheKey:
         """Return everything but the query text that the answer depends on."""
         parts, plan, request = context.parts, context.plan, context.request
+        small = parts.small
         return make_cache_key(
             plan=plan,
             collections=[
                 (each.name, each.index_version, repr(each.tuning))
                 for each, _outline in context.view.collections
             ],
-            models=(*model_names(parts), _name(parts.small)),
+            models=(*model_names(parts), f"{small.provider}:{small.model}" if small else ""),
             filters=request.filters,
             choices=request.choices,
             history=request.history,
@@ -312,7 +318,7 @@ class Engine:
         """Return a cached answer to the same query or to a paraphrase of it."""
         cache, question, encoded = self.parts.cache, context.request.question, context.encoded
         answer = cache.find(key, question)
-        if answer is None and encoded is not None:
+        if answer is None and encoded is not None and context.plan.cache == "semantic":
             answer = cache.find_semantic(key, question, vector=encoded.vector)
         return answer and replace(
             answer,
@@ -351,9 +357,8 @@ class Engine:
             except (BackendError, StoreDown) as error:
                 log.warning("tokens_not_counted", extra={"code": error.code})
 
-        if tokens:
-            # A disconnected client cancels this task; the tokens are counted nevertheless.
-            await asyncio.shield(asyncio.to_thread(count))
+        # A disconnected client cancels this task; the tokens are counted nevertheless.
+        await asyncio.shield(asyncio.to_thread(count))
 
     async def _parts_of(self, collection: Collection) -> Components:
         """Return the components with the index's embedder, or else the engine's own."""
@@ -369,7 +374,3 @@ class Engine:
     async def _find(self, name: str | None) -> Collection | None:
         wanted = name or self.parts.settings.collection
         return await asyncio.to_thread(self.parts.catalogue.find_collection, wanted)
-
-
-def _name(model: Generator | None) -> str:
-    return "" if model is None else f"{model.provider}:{model.model}"

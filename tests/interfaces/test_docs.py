@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import typer
 
-from quoth.interfaces.cli.app import app, globals_first, with_evaluation
+from quoth.interfaces.cli.app import app, globals_first
 from tests.conftest import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -55,7 +55,7 @@ def test_python_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("words", [*commands()])
 def test_a_command_line_parses(words: list[str]) -> None:
-    group: Any = typer.main.get_command(with_evaluation(app))
+    group: Any = typer.main.get_command(app)
     parse(group, globals_first(words))
 
 

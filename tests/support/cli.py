@@ -12,7 +12,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from quoth.interfaces.cli.app import app, with_evaluation
+from quoth.interfaces.cli.app import app
 
 COLUMNS = {"COLUMNS": "100", "TERM": "dumb"}
 
@@ -39,7 +39,7 @@ class Said:
 def quoth(home: Path, *words: str, embedder: str | None = "fake", typed: str = "") -> Said:
     """Run a command in this process; ``typed`` is its standard input."""
     runner = CliRunner(env={**COLUMNS, "QUOTH_HOME": str(home), "QUOTH_EMBEDDER": embedder})
-    result = runner.invoke(with_evaluation(app), list(words), input=typed)
+    result = runner.invoke(app, list(words), input=typed)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return Said(result.exit_code, result.stdout, result.stderr)

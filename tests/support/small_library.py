@@ -154,8 +154,8 @@ async def open_tour(
                 outlines=OutlineCache(catalogue),
                 embedder=embedder or HashEmbedder(),
                 open_index=open_index,
-                readers=ReadHere(),
-                pages=PdfPages(),
+                readers=ReadHere,
+                pages=PdfPages,
                 generator=generator,
             )
         )

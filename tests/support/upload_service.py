@@ -73,8 +73,8 @@ async def open_quickly(
                 outlines=OutlineCache(catalogue),
                 embedder=chosen,
                 open_index=indexes,
-                readers=reads,
-                pages=PdfPages(),
+                readers=lambda: reads,
+                pages=PdfPages,
             )
         )
 

@@ -119,9 +119,18 @@ def weigh_evidence(
     foreign = bool(material.sentences) and all(
         sentence.language != query.language for sentence in material.sentences
     )
+    held: dict[str, frozenset[str]] = {}
+    for each, stems, around in zip(
+        material.sentences, material.stems, material.around, strict=True
+    ):
+        held[each.chunk_id] = held.get(each.chunk_id, around) | stems
+    gap = None
+    if cosines is not None and len(cosines) >= MIN_COMPARED:
+        middle = median(cosines)
+        gap = (max(cosines) - middle) / (1 - middle) if middle < 1 else 0.0
     return AnswerEvidence(
-        coverage=_best_coverage(material),
-        gap=None if cosines is None else _gap(cosines),
+        coverage=max((material.coverage(stems) for stems in held.values()), default=0.0),
+        gap=gap,
         cross_lingual=foreign,
         missing=() if foreign else _missing(query, material),
         terms=len(material.terms),
@@ -167,22 +176,6 @@ def _strength(evidence: AnswerEvidence) -> tuple[float, float]:
     if evidence.gap < FLOOR and evidence.coverage < SPOKEN:
         return 0.0, NOTHING
     return evidence.coverage + evidence.gap, NOTHING
-
-
-def _best_coverage(material: QueryContext) -> float:
-    held: dict[str, frozenset[str]] = {}
-    for each, stems, around in zip(
-        material.sentences, material.stems, material.around, strict=True
-    ):
-        held[each.chunk_id] = held.get(each.chunk_id, around) | stems
-    return max((material.coverage(stems) for stems in held.values()), default=0.0)
-
-
-def _gap(cosines: Sequence[float]) -> float | None:
-    if len(cosines) < MIN_COMPARED:
-        return None
-    middle = median(cosines)
-    return (max(cosines) - middle) / (1 - middle) if middle < 1 else 0.0
 
 
 def _missing(query: Query, material: QueryContext) -> tuple[str, ...]:

@@ -101,8 +101,9 @@ def _embedder(settings: Settings) -> list[RemotePart]:
 
 def _store(settings: Settings) -> list[RemotePart]:
     name, access = store_access(settings, folder=Path(), dimension=0, connect=_no_engine)
-    s3 = S3Access.of(settings)
     sent = []
+    if access.address or settings.files is not None:
+        s3 = S3Access.of(settings)
     if access.address:
         in_bucket = access.address.startswith(SCHEME)
         store = _sent("store", name, s3.url if in_bucket else access.address)
@@ -153,8 +154,15 @@ def _moderator(settings: Settings) -> list[RemotePart]:
 
 
 def _generator(settings: Settings) -> list[RemotePart]:
-    from quoth.backends.generators.registry import open_generator, open_named, open_small
+    from quoth.backends.generators.registry import (
+        names_models,
+        open_generator,
+        open_named,
+        open_small,
+    )
 
+    if not names_models(settings):
+        return []
     open_generator(settings, default=profile(settings.profile).generator)
     open_small(settings)
     open_named(settings)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 
 from quoth.answering.prompts import operator_prompts
 from quoth.backends.embedders.registry import DEFAULT_EMBEDDER as DEFAULT_EMBEDDER
 from quoth.backends.embedders.registry import with_embedder as with_embedder
-from quoth.backends.generators.limited import open_models
+from quoth.backends.generators.limited import NO_MODELS, open_models
+from quoth.backends.generators.registry import names_models
 from quoth.backends.moderation.registry import open_moderator
 from quoth.backends.page_embedders.registry import open_page_embedder
 from quoth.backends.s3 import open_files
@@ -21,29 +23,30 @@ from quoth.backends.transcribers.registry import speech_problem as speech_proble
 from quoth.bootstrap.embedding import build_default_model as build_default_model
 from quoth.bootstrap.embedding import (
     close_embedder,
+    discard_line,
     open_rerankers,
     open_sentence_embedder,
     token_space,
 )
 from quoth.bootstrap.embedding import default_model as default_model
-from quoth.bootstrap.embedding import discard_line as discard_line
 from quoth.bootstrap.embedding import open_embedder as open_embedder
-from quoth.bootstrap.tenant import EmbedderPool, ProcessResources, tenant_components
+from quoth.bootstrap.tenant import EmbedderPool, OnFirstUse, ProcessResources, tenant_components
 from quoth.bootstrap.tenant import IndexPool as IndexPool
 from quoth.core.crash_test import crash_hook
 from quoth.core.errors import ConfigError, InputError
-from quoth.core.page_images import PageEmbedder
 from quoth.core.plan import PROFILES, make_plan
 from quoth.core.protocols import EntailmentModel, Generator
-from quoth.core.remote_parts import RemotePart
 from quoth.core.settings import Settings
 from quoth.engine import Engine
 from quoth.ingest.sandbox.parent import ParserPool, PdfPages
 from quoth.ingest.sandbox.speech import SpeechReader, SpeechSettings
 from quoth.operations.scale import IngestParts, open_workers
-from quoth.pipeline.components import IngestWorkers, Observe, no_op
+from quoth.pipeline.components import Observe, no_op
 from quoth.store.database import open_database
 from quoth.tenants import Tenants
+
+NONE = (None, "", "none", "off")
+"""Settings that name no component."""
 
 
 @asynccontextmanager
@@ -67,50 +70,22 @@ async def open_tenants(
 
     ``progress`` receives lines of the one-time model build. Raises ConfigError and StorageFull.
     """
-    from quoth.backends.embedders.cached import CachedEmbedder
-
-    remote = check_settings(settings)
+    try:
+        for name in (settings.profile, *settings.request_profiles.split(",")):
+            if name.strip():
+                make_plan(name.strip(), overrides=settings.plan)
+    except InputError as error:
+        raise ConfigError(f"The settings contain an invalid plan: {error}") from None
+    remote = check_parts(settings)
     async with AsyncExitStack() as closing:
-        embedder = open_embedder(settings, progress=progress)
-        sentences = open_sentence_embedder(settings, embedder, progress=progress)
-        asked = CachedEmbedder(embedder)
-        for each in filter(None, (embedder, sentences)):
-            closing.push_async_callback(close_embedder, each)
-        breakers = [asked.breaker]
-        generator, small, named = open_models(settings, breakers=breakers)
-        judge, moderator = open_judge(settings, generator), open_moderator(settings)
-        for model in (generator, small, *named, judge, moderator):
-            if model is not None:
-                closing.push_async_callback(model.close)
-        rerankers = open_rerankers(settings, space := token_space(settings, embedder))
-        if rerankers is not None:
-            closing.push_async_callback(rerankers.aclose)
-        prompts, about = operator_prompts(settings.prompts)
-        database = open_database(settings.catalogue, on_operation=crash_hook(settings.crash_at))
+        shared = _open_resources(settings, closing, progress=progress)
+        if settings.on:
+            workers = open_workers(settings, ingest_parts, local=shared.readers())
+            shared = replace(shared, workers=await closing.enter_async_context(workers))
+        shared = replace(shared, remote=remote, observe=observe)
+        hook = discard_line if settings.crash_at is None else crash_hook(settings.crash_at)
+        database = open_database(settings.catalogue, on_operation=hook)
         closing.callback(database.close)
-        readers, pages, workers = await _open_processes(settings, closing, progress)
-        shared = ProcessResources(
-            embedder=embedder,
-            sentences=sentences,
-            remote=remote,
-            asked=asked,
-            readers=readers,
-            pages=pages,
-            generator=generator,
-            small=small,
-            request_models=named,
-            judge=judge,
-            moderator=moderator,
-            breakers=tuple(breakers),
-            rerankers=rerankers,
-            space=space,
-            page_embedder=_open_page_embedder(settings, closing),
-            prompts=prompts,
-            about=about,
-            observe=observe,
-            files=open_files(settings),
-            workers=workers,
-        )
         others = EmbedderPool(settings, shared)
         closing.push_async_callback(others.aclose)
 
@@ -118,38 +93,61 @@ async def open_tenants(
             own = settings.model_copy(update={"tenant": tenant})
             return Engine(tenant_components(own, shared, database=database, others=others))
 
-        closing.callback(shared.close_indexes)
-        yield Tenants(settings, database=database, open_tenant=open_tenant)
+        try:
+            yield Tenants(settings, database=database, open_tenant=open_tenant)
+        finally:
+            for index in shared.indexes:
+                index.close()
 
 
-def _open_page_embedder(settings: Settings, closing: AsyncExitStack) -> PageEmbedder | None:
-    opened = open_page_embedder(settings)
-    if opened is not None:
-        closing.push_async_callback(close_embedder, opened)
-    return opened
+def _open_resources(
+    settings: Settings, closing: AsyncExitStack, *, progress: Callable[[str], None]
+) -> ProcessResources:
+    """Open what all tenants share; the processes that read files start at their first use."""
+    from quoth.backends.embedders.cached import CachedEmbedder
 
-
-async def _open_processes(
-    settings: Settings, closing: AsyncExitStack, progress: Callable[[str], None]
-) -> tuple[SpeechReader, PdfPages, IngestWorkers | None]:
-    """Open the processes that read files and draw pages, and the workers on a cluster."""
-    readers = open_readers(settings, progress=progress)
+    embedder = open_embedder(settings, progress=progress)
+    sentences = open_sentence_embedder(settings, embedder, progress=progress)
+    pages = None if settings.page_embedder in NONE else open_page_embedder(settings)
+    for each in filter(None, (embedder, sentences, pages)):
+        closing.push_async_callback(close_embedder, each)
+    asked = CachedEmbedder(embedder)
+    breakers = [asked.breaker]
+    models = NO_MODELS
+    if names_models(settings):
+        models = open_models(settings, breakers=breakers)
+    judge = open_judge(settings, models.generator) if settings.judge else None
+    moderator = None if settings.moderation.strip() in NONE else open_moderator(settings)
+    for model in (models.generator, models.small, *models.named, judge, moderator):
+        if model is not None:
+            closing.push_async_callback(model.close)
+    rerankers = open_rerankers(settings, space := token_space(settings, embedder))
+    if rerankers is not None:
+        closing.push_async_callback(rerankers.aclose)
+    prompts, about = operator_prompts(settings.prompts)
+    readers = OnFirstUse(lambda: open_readers(settings, progress=progress))
+    drawn = OnFirstUse(lambda: PdfPages(workers=min(2, settings.threads)))
     closing.push_async_callback(readers.close)
-    pages = PdfPages(workers=min(2, settings.threads))
-    closing.push_async_callback(pages.close)
-    workers = open_workers(settings, ingest_parts, local=readers)
-    return readers, pages, await closing.enter_async_context(workers)
-
-
-def check_settings(settings: Settings) -> tuple[RemotePart, ...]:
-    """Return the components on servers; raises ConfigError or MissingExtra for what is missing."""
-    try:
-        for name in (settings.profile, *settings.request_profiles.split(",")):
-            if name.strip():
-                make_plan(name.strip(), overrides=settings.plan)
-    except InputError as error:
-        raise ConfigError(f"The settings contain an invalid plan: {error}") from None
-    return check_parts(settings)
+    closing.push_async_callback(drawn.close)
+    return ProcessResources(
+        embedder=embedder,
+        sentences=sentences,
+        asked=asked,
+        readers=readers,
+        pages=drawn,
+        generator=models.generator,
+        small=models.small,
+        request_models=models.named,
+        judge=judge,
+        moderator=moderator,
+        breakers=tuple(breakers),
+        rerankers=rerankers,
+        space=space,
+        page_embedder=pages,
+        prompts=prompts,
+        about=about,
+        files=None if settings.files is None else open_files(settings),
+    )
 
 
 def profile_parts(settings: Settings) -> dict[str, list[PartState]]:
@@ -187,12 +185,10 @@ def open_readers(
     return SpeechReader(files, speech, how, progress=progress)
 
 
-def open_judge(settings: Settings, generator: Generator | None) -> EntailmentModel | None:
+def open_judge(settings: Settings, generator: Generator | None) -> EntailmentModel:
     """Open the configured entailment model; raises ConfigError."""
-    if settings.judge is None:
-        return None
     from quoth.backends.entailment import registry as judge_open
 
     return judge_open.open_judge(
-        settings.judge, models=settings.models, threads=settings.threads, generator=generator
+        settings.judge or "", models=settings.models, threads=settings.threads, generator=generator
     )

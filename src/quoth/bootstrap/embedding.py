@@ -93,8 +93,10 @@ def build_default_model(
     progress: Callable[[str], None] = discard_line,
 ) -> None:
     """Build the default model if missing; raises ConfigError and StorageFull."""
-    folder, built = default_model(settings)
-    if built:
+    from quoth_e5 import is_built
+
+    folder = settings.models / DEFAULT_EMBEDDER
+    if is_built(folder):
         return
     # Imported here: the model builder takes a second to load and is needed once.
     from quoth_e5.build import build_e5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from weakref import WeakSet
 
 from quoth.answering.prompts import Prompt
@@ -43,6 +43,7 @@ from quoth.pipeline.components import (
     Observe,
     OutlineCache,
     embedding_fingerprint,
+    no_op,
 )
 from quoth.pipeline.page_pictures import DocumentPictures
 from quoth.store.blobs import Blobs
@@ -56,6 +57,35 @@ if TYPE_CHECKING:
     from quoth.backends.rerankers.registry import Rerankers
 
 
+class Closes(Protocol):
+    """What has processes or connections to close."""
+
+    async def close(self) -> None:
+        """Close them."""
+
+
+T = TypeVar("T", bound=Closes)
+
+
+@dataclass(slots=True)
+class OnFirstUse(Generic[T]):
+    """A component that is opened by the first call, and closed at the end if it was opened."""
+
+    open: Callable[[], T]
+    _opened: T | None = None
+
+    def __call__(self) -> T:
+        """Return the component."""
+        if self._opened is None:
+            self._opened = self.open()
+        return self._opened
+
+    async def close(self) -> None:
+        """Close the component."""
+        if self._opened is not None:
+            await self._opened.close()
+
+
 @dataclass(frozen=True, slots=True)
 class ProcessResources:
     """Resources shared by all tenants; only the answer cache holds tenant data.
@@ -65,10 +95,9 @@ class ProcessResources:
 
     embedder: Embedder
     sentences: Embedder | None
-    remote: tuple[RemotePart, ...]
     asked: Embedder
-    readers: SpeechReader
-    pages: PdfPages
+    readers: OnFirstUse[SpeechReader]
+    pages: OnFirstUse[PdfPages]
     generator: Generator | None
     small: Generator | None
     request_models: tuple[Generator, ...]
@@ -80,17 +109,13 @@ class ProcessResources:
     page_embedder: PageEmbedder | None
     prompts: Mapping[str, Prompt]
     about: str
-    observe: Observe
     files: ObjectFolder | None = None
+    remote: tuple[RemotePart, ...] = ()
+    observe: Observe = no_op
     workers: IngestWorkers | None = None
     cache: AnswerCache = field(default_factory=AnswerCache)
     pace: LatencyEstimator = field(default_factory=LatencyEstimator)
     indexes: WeakSet[IndexPool] = field(default_factory=WeakSet)
-
-    def close_indexes(self) -> None:
-        """Close the tenants' indexes that are still open."""
-        for index in self.indexes:
-            index.close()
 
 
 class EmbedderPool:
@@ -236,14 +261,17 @@ def tenant_components(
 
 def _open_indexes(settings: Settings, shared: ProcessResources, catalogue: Catalogue) -> IndexPool:
     embedder = shared.embedder
-    blobs = Blobs(settings.home, tenant=settings.tenant, shared=shared.files)
+    pictures = None
+    if shared.page_embedder is not None:
+        blobs = Blobs(settings.home, tenant=settings.tenant, shared=shared.files)
+        pictures = DocumentPictures(catalogue, blobs, shared.pages())
     return IndexPool(
         settings,
         dimension=embedder.dimension,
         sparse=embedder if isinstance(embedder, SparseEmbedder) and embedder.has_sparse else None,
         on_operation=catalogue.database.on_operation,
         pages=shared.page_embedder,
-        pictures=DocumentPictures(catalogue, blobs, shared.pages),
+        pictures=pictures,
     )
 
 

@@ -73,35 +73,29 @@ class CircuitBreaker:
 
         A block that is cancelled, or ended by a bug, does not count.
         """
-        probe = self._enter()
-        try:
-            yield
-        except BackendError as error:
-            self._ended(failed=self._counts(error), probe=probe)
-            raise
-        else:
-            self._ended(failed=False, probe=probe)
-        finally:
-            if probe:
-                self._probing = False
-
-    def _enter(self) -> bool:
-        """Return whether the beginning call is the half-open trial."""
         state = self.state
-        if state == "closed":
-            return False
-        if state == "open" or self._probing:
+        if state == "open" or (state == "half_open" and self._probing):
             wait = f"in {self.waits_s:.0f} s" if state == "open" else "as soon as one call succeeds"
             raise self._error(
                 f"{self.name} failed {self._failures.maxlen} times in a row and is not called "
                 f"for now. It is tried again {wait}."
             )
-        self._probing = True
-        return True
+        probe = self._probing = state == "half_open"
+        failed: bool | None = None
+        try:
+            yield
+            failed = False
+        except BackendError as error:
+            failed = self._counts(error)
+            raise
+        finally:
+            if probe:
+                self._probing = False
+            # A call that began before the breaker opened does not count.
+            if failed is not None and (self._opened is None or probe):
+                self._count(failed=failed, probe=probe)
 
-    def _ended(self, *, failed: bool, probe: bool) -> None:
-        if self._opened is not None and not probe:
-            return  # It began before the breaker opened and does not count.
+    def _count(self, *, failed: bool, probe: bool) -> None:
         now = self._clock()
         if not failed:
             self._opened = None

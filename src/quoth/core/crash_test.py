@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable
 
 
-def crash_hook(operation: int | None) -> Callable[[str], None]:
+def crash_hook(operation: int) -> Callable[[str], None]:
     """Return a hook that kills this process at its n-th store operation, for crash tests."""
     seen = 0
 

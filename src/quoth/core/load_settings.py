@@ -37,19 +37,22 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
     ``overrides`` are the caller's own; a value of None means "not given".
     """
     given = {name: value for name, value in (overrides or {}).items() if value is not None}
-    _refuse_unknown_variables()
-    named = {name: value for name, value in _environment().items() if value and name not in given}
+    environment = _environment()
+    named = {name: value for name, value in environment.items() if value and name not in given}
     home = Path(
         given.get("home")
         or named.get("home")
         or Settings.model_fields["home"].get_default(call_default_factory=True)
     )
     file = home.expanduser() / "quoth.toml"
-    written = _file(file)
-    other = _yaml(home.expanduser() / "quoth.yaml")
+    written, other = _read_files(home.expanduser())
     below = {name: value for name, value in written.items() if name not in named}
     set_here = given.keys() | named.keys() | below.keys()
-    theirs = {name: found for name, found in _provider_keys().items() if name not in set_here}
+    theirs = {
+        name: key
+        for name, variables in PROVIDER_VARIABLES.items()
+        if name not in set_here and (key := next(filter(None, map(os.environ.get, variables)), ""))
+    }
     also = read_aliases(os.environ)
     below |= {name: value for name, value in also.settings.items() if name not in named}
     below = {name: value for name, value in other.settings.items() if name not in named} | below
@@ -57,7 +60,7 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
         other.plan,
         written.get("plan"),
         also.plan,
-        _json(_environment().get("plan", "")),
+        _json(environment["plan"]) if environment.get("plan") else None,
         given.get("plan"),
     )
     if all(isinstance(table, dict | None) for table in tables):
@@ -85,54 +88,43 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
 def _json(text: str) -> Any:
     """Parse a table from JSON; invalid text is reported when the settings are validated."""
     try:
-        return json.loads(text) if text else None
+        return json.loads(text)
     except ValueError:
         return text
 
 
 def _environment() -> dict[str, str]:
-    return {
+    """Return the variables of quoth by the settings' names; raises ConfigError for an unknown."""
+    found = {
         name.removeprefix(PREFIX).lower(): value
         for name, value in os.environ.items()
         if name.startswith(PREFIX) and not OF_KUBERNETES.fullmatch(f"{name}={value}")
     }
-
-
-def _provider_keys() -> dict[str, str]:
-    found = {
-        name: next((os.environ[variable] for variable in variables if os.environ.get(variable)), "")
-        for name, variables in PROVIDER_VARIABLES.items()
-    }
-    return {name: key for name, key in found.items() if key}
-
-
-def _refuse_unknown_variables() -> None:
-    unknown = sorted(set(_environment()) - set(Settings.model_fields))
+    unknown = sorted(found.keys() - Settings.model_fields.keys())
     if unknown:
         known = ", ".join(PREFIX + name.upper() for name in Settings.model_fields)
         raise ConfigError(
             f"The environment variable {PREFIX}{unknown[0].upper()} is not a setting of quoth. "
             f"The settings are: {known}."
         )
+    return found
 
 
-def _file(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
+def _read_files(home: Path) -> tuple[dict[str, Any], Aliased]:
+    """Return what ``quoth.toml`` and ``quoth.yaml`` say, nothing where a file is missing."""
+    texts = {}
+    for file in (home / "quoth.toml", home / "quoth.yaml"):
+        try:
+            texts[file.suffix] = file.read_text(encoding="utf-8") if file.is_file() else ""
+        except UnicodeDecodeError:
+            raise ConfigError(f"The settings file {file} is not in UTF-8.") from None
+        except OSError as error:
+            raise ConfigError(
+                f"The settings file {file} cannot be read: {error.strerror}."
+            ) from None
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The settings file {path} is not valid TOML: {error}.") from None
-    except OSError as error:
-        raise ConfigError(f"The settings file {path} cannot be read: {error.strerror}.") from None
-
-
-def _yaml(path: Path) -> Aliased:
-    if not path.is_file():
-        return Aliased()
-    try:
-        return read_yaml(path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError:
-        raise ConfigError(f"The settings file {path} is not in UTF-8.") from None
-    except OSError as error:
-        raise ConfigError(f"The settings file {path} cannot be read: {error.strerror}.") from None
+        written = tomllib.loads(texts[".toml"])
+    except tomllib.TOMLDecodeError as error:
+        file = home / "quoth.toml"
+        raise ConfigError(f"The settings file {file} is not valid TOML: {error}.") from None
+    return written, read_yaml(texts[".yaml"]) if texts[".yaml"] else Aliased()

@@ -281,8 +281,7 @@ def make_plan(profile_name: str, *, overrides: Mapping[str, Any] | None = None) 
     Later values override earlier ones: the defaults of `Plan`, the profile, ``overrides`` (where
     None means "not given"). The kind of the query changes it once more: `plan_for_kind`.
     """
-    given = _without_retired(overrides or {})
-    _refuse_unknown(given)
+    given = _known_fields(overrides or {})
     values = {**profile(profile_name).plan, **given}
     if "mode" in values:
         values["mode"] = _mode(str(values["mode"]))
@@ -337,8 +336,11 @@ def _filters(given: Any) -> tuple[Filter, ...]:
     return tuple(given)
 
 
-def _without_retired(overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given values, with a warning for each field or value of `RETIRED`."""
+def _known_fields(overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the given values; raises InputError for an unknown field.
+
+    A field or value of `RETIRED` is warned of and left out or replaced.
+    """
     given = {name: value for name, value in overrides.items() if value is not None}
     for name, replaced in RETIRED.items():
         if name not in given or (replaced is not None and given[name] not in replaced):
@@ -352,16 +354,12 @@ def _without_retired(overrides: Mapping[str, Any]) -> dict[str, Any]:
             del given[name]
         else:
             given[name] = replaced[given[name]]
-    return given
-
-
-def _refuse_unknown(given: Mapping[str, Any]) -> None:
     known = {each.name for each in fields(Plan)} - {"profile"}
-    for name in given:
-        if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f" Did you mean '{near[0]}'?" if near else ""
-            raise InputError(f"'{name}' is not a field of the plan.{hint}")
+    for name in given.keys() - known:
+        near = get_close_matches(name, known, n=1)
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        raise InputError(f"'{name}' is not a field of the plan.{hint}")
+    return given
 
 
 def _check(name: str, value: Any) -> None:

@@ -41,7 +41,11 @@ class Settings(BaseSettings):
     """Everything that is set once for a process; per-request choices are in `Plan`."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True
+        env_prefix=PREFIX,
+        env_ignore_empty=True,
+        extra="forbid",
+        frozen=True,
+        validate_default=False,
     )
 
     home: Path = Field(default_factory=lambda: user_data_path("quoth"))

@@ -233,7 +233,7 @@ async def _prepare(
         if claim == "poison":
             problem = Problem(POISON, SET_ASIDE)
             return _failed(collection, document_id, problem=problem, source=source, title=title)
-        reading = await (parts.workers or parts.readers).read(path, said)
+        reading = await (parts.workers or parts.readers()).read(path, said)
         reading = rename(reading, given.name, path=path)
         return await asyncio.to_thread(
             make_entry, parts, collection, reading=reading, source=source, sha=sha, key=document_id

@@ -49,6 +49,8 @@ def within_budget(
     ``pace`` estimates the latency of the stages. Passages are assumed to fill the plan's limit, so
     that the answer never costs more than announced.
     """
+    if plan.max_usd is None and trace.remaining_ms() is None:
+        return plan
     return _fit_deadline(_fit_cost(plan, generator, trace), generator, trace, pace)
 
 
@@ -224,18 +226,16 @@ class MeteredEmbedder(EmbedderWrapper):
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
         """Return one unit row per text; raises EmbeddingError."""
         rows, usage = await self.embed_inner(texts, role=role)
-        self._count(usage)
+        if usage.input_tokens:
+            self._meter.add(usage, stage=EMBED)
         return rows
 
     async def encode(self, query: str) -> EncodedQuery:
         """Return a query's vector and token vectors; raises EmbeddingError."""
         encoded = await self.inner.encode(query)
-        self._count(encoded.usage)
+        if encoded.usage.input_tokens:
+            self._meter.add(encoded.usage, stage=EMBED)
         return encoded
-
-    def _count(self, usage: Usage) -> None:
-        if usage.input_tokens:
-            self._meter.add(usage, stage=EMBED)
 
 
 class MeteredReranker:

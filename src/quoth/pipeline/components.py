@@ -12,7 +12,7 @@ from cachetools import LRUCache
 
 from quoth.answering.prompts import PROMPTS, Prompt
 from quoth.core.circuit_breaker import CircuitBreaker
-from quoth.core.errors import ConfigError, IndexMismatch, InputError
+from quoth.core.errors import ConfigError, IndexMismatch, InputError, NotFound
 from quoth.core.object_folder import ObjectFolder
 from quoth.core.outline import CollectionOutline
 from quoth.core.page_images import PageEmbedder
@@ -61,11 +61,14 @@ class OutlineCache:
         """Return the named collections with their outlines; raises NotFound."""
         found = []
         for name in names:
-            collection, _languages = self._catalogue.collection_and_languages(name)
-            found.append((collection, self._catalogue.collection_outline(collection)))
-        return found, self._look_up(found)
-
-    def _look_up(self, found: Sequence[tuple[Collection, CollectionOutline]]) -> EntityIndex:
+            collection = self._catalogue.collection(name)
+            outline = self._catalogue.collection_outline(collection)
+            if not outline.documents:
+                raise NotFound(
+                    f"The collection '{name}' holds no documents yet. Add some with: quoth add PATH"
+                )
+            found.append((collection, outline))
+        outlines = [outline for _, outline in found]
         versions = tuple(f"{each.id} {outline.version}" for each, outline in found)
         with self._alone:
             names = self._names.get(versions)
@@ -73,17 +76,13 @@ class OutlineCache:
                 labels = {}
                 for collection, _shelf in found:
                     labels.update(self._catalogue.labels(collection))
-                names = build_entity_index(
-                    _merge_outlines([outline for _, outline in found]), labels=labels
-                )
-                self._names[versions] = names
-        return names
+                whole = outlines[0] if len(outlines) == 1 else _merge_outlines(outlines)
+                names = self._names[versions] = build_entity_index(whole, labels=labels)
+        return found, names
 
 
 def _merge_outlines(outlines: Sequence[CollectionOutline]) -> CollectionOutline:
     """Merge outlines into one, for queries over several collections."""
-    if len(outlines) == 1:
-        return outlines[0]
     return CollectionOutline(
         version=" ".join(outline.version for outline in outlines),
         languages=tuple(
@@ -151,8 +150,8 @@ class Components:
     jobs: Jobs
     embedder: Embedder
     open_index: Callable[[str], Index]
-    readers: FileParser
-    pages: PdfPages
+    readers: Callable[[], FileParser]
+    pages: Callable[[], PdfPages]
     outlines: OutlineCache
     shared_tables: Callable[[], Mapping[str, float]] = dict
     """The tables of an index on shared storage, and when each was last written to."""

@@ -34,7 +34,7 @@ from quoth.answering.extractive.select import (
     sentence_spans,
 )
 from quoth.answering.extractive.write import write_answer
-from quoth.core.protocols import EncodedQuery, Reranker, SpanScorer, SpanScores
+from quoth.core.protocols import EncodedQuery, Reranker, SpanScores
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, AnswerStatus, Counts, Hit, Passage, Query, Turn
 from quoth.pipeline.components import Components
@@ -196,8 +196,12 @@ async def _choose(
     )
     if status in ("no_results", "low_relevance") or not material.sentences:
         return _Selection((), status, material, (), scores, chance)
-    shown = _shown_before(material, history)
-    statements, halved = await _statements_of_both(parts, found, passages, shown=shown, trace=trace)
+    shown = _shown_before(material, history) if history else frozenset()
+    halved = False
+    if halves := two_questions(found.query):
+        statements, halved = await _statements_of_both(
+            parts, found, passages, halves=halves, shown=shown, trace=trace
+        )
     if halved and status == "answered":
         status = "partial"
     statements = statements or choose_statements(
@@ -225,16 +229,14 @@ async def _statements_of_both(
     found: Retrieved,
     passages: Sequence[Passage],
     *,
+    halves: Sequence[str],
     shown: Collection[int],
     trace: Trace,
 ) -> tuple[tuple[Statement, ...], bool]:
-    """Select statements for each of two questions in one, and whether one of them has no answer.
-
-    There are none for a single question.
-    """
+    """Select statements for each of two questions in one, and whether one of them has no answer."""
     chosen: list[Statement] = []
     halved = False
-    for text in two_questions(found.query):
+    for text in halves:
         query = replace(found.query, original=text, standalone=text)
         encoded = None
         if found.encoded is not None:
@@ -292,7 +294,15 @@ async def _score_sentences(
     spans: SpanScores | None = None
     cosines: Scores | None = None
     if parts.spans is not None and material.sentences:
-        scoring = _score_spans(parts.spans, found, material, passages)
+        chunks, places = sentence_spans(material, passages)
+        question = found.query.standalone
+        scoring = parts.spans.score(
+            question,
+            chunks,
+            spans=places,
+            asking=question_word_offset(question) or 0,
+            tokens=None if found.encoded is None else found.encoded.tokens,
+        )
         spans = await trace.attempt("read", scoring, otherwise=None, fallback="words")
     elif found.encoded is not None and material.sentences:
         scores = sentence_scores(found.query, material, passages=passages)
@@ -315,20 +325,6 @@ async def _sentence_cosines(
         return cosines_to(encoded.vector, await parts.embedder.embed(texts, role="document"))
     own = await local.encode(question)
     return cosines_to(own.vector, await local.embed(texts, role="document"))
-
-
-async def _score_spans(
-    spans: SpanScorer, found: Retrieved, material: QueryContext, passages: Sequence[Passage]
-) -> SpanScores:
-    chunks, places = sentence_spans(material, passages)
-    question = found.query.standalone
-    return await spans.score(
-        question,
-        chunks,
-        spans=places,
-        asking=question_word_offset(question) or 0,
-        tokens=None if found.encoded is None else found.encoded.tokens,
-    )
 
 
 def _answer_probability(

@@ -14,11 +14,10 @@ from importlib.metadata import PackageNotFoundError, version
 from quoth.core.plan import Plan, plan_for_kind
 from quoth.core.types import (
     Answer,
-    Candidate,
     LegScore,
     ScoreKind,
 )
-from quoth.pipeline.components import Components, model_names
+from quoth.pipeline.components import model_names
 from quoth.pipeline.retrieve import Request, RequestContext, Retrieved
 from quoth.pipeline.strategies import RankedList
 from quoth.store.privacy_settings import HistoryLevel
@@ -104,11 +103,6 @@ class Record:
         return self.answer.query_id
 
 
-def model_versions(parts: Components) -> ModelVersions:
-    """Return the names of an engine's models."""
-    return ModelVersions(*model_names(parts), quoth=_release())
-
-
 @cache
 def _release() -> str:
     try:
@@ -125,7 +119,7 @@ def build_record(context: RequestContext, *, answer: Answer, found: Retrieved | 
         request=replace(request, collections=names),
         plan=plan_for_kind(context.plan, answer.query.kind, overrides=request.choices),
         answer=answer,
-        makers=model_versions(parts),
+        makers=ModelVersions(*model_names(parts), quoth=_release()),
         spans_ms=context.trace.spans_ms(),
         collection=", ".join(names),
         keeping=parts.settings.history,
@@ -151,30 +145,25 @@ def _collection_trace(
     pool = {
         candidate.chunk_id: (rank, candidate) for rank, candidate in enumerate(ranked.pool, start=1)
     }
+    traces = []
+    for rank, each in enumerate(ranked.fused, start=1):
+        if rank > most and each.chunk_id not in pool:
+            continue
+        pool_rank, last = pool.get(each.chunk_id, (None, each))
+        traces.append(
+            CandidateTrace(
+                each.chunk_id,
+                {leg: score for leg, score in {**each.legs, **last.legs}.items() if leg != FUSED},
+                LegScore(rank, each.score),
+                last.score_kind,
+                None if pool_rank is None else LegScore(pool_rank, last.score),
+                shown.get(each.chunk_id),
+            )
+        )
     return CollectionTrace(
         collection=ranked.collection.name,
         version=ranked.collection.index_version,
         found=len(ranked.fused),
-        candidates=tuple(
-            _candidate_trace(
-                each, rank, pool=pool.get(each.chunk_id), shown=shown.get(each.chunk_id)
-            )
-            for rank, each in enumerate(ranked.fused, start=1)
-            if rank <= most or each.chunk_id in pool
-        ),
+        candidates=tuple(traces),
         whole=ranked.whole,
-    )
-
-
-def _candidate_trace(
-    each: Candidate, rank: int, *, pool: tuple[int, Candidate] | None, shown: int | None
-) -> CandidateTrace:
-    last = each if pool is None else pool[1]
-    return CandidateTrace(
-        each.chunk_id,
-        {leg: score for leg, score in {**each.legs, **last.legs}.items() if leg != FUSED},
-        LegScore(rank, each.score),
-        last.score_kind,
-        None if pool is None else LegScore(pool[0], last.score),
-        shown,
     )

@@ -45,7 +45,17 @@ def pack(record: Record) -> StoredRecord:
         text = f"#{sha256(normalize_name(text).encode('utf-8', 'replace')).hexdigest()[:24]}"
         record = _without_texts(record)
     names: dict[str, int] = {}
-    searched = [_pack_searched(each, names) for each in record.searched]
+    searched = [
+        {
+            "collection": trace.collection,
+            "version": trace.version,
+            "found": trace.found,
+            "whole": trace.whole,
+            "candidates": [_pack_candidate(candidate, names) for candidate in trace.candidates],
+        }
+        for trace in record.searched
+    ]
+    answer = record.answer
     about = {
         "request": to_json(record.request),
         "makers": to_json(record.makers),
@@ -63,11 +73,18 @@ def pack(record: Record) -> StoredRecord:
         collection=record.collection[:100],
         text=text,
         plan=_json(to_json(record.plan)),
-        answer=_json(to_json(record.answer)),
-        version=record.answer.index_version[:120],
-        status=record.answer.status,
+        answer=_json(to_json(answer)),
+        version=answer.index_version[:120],
+        status=answer.status,
         record=_json(about),
-        spent=_spent(record.answer),
+        spent=QueryCost(
+            total_ms=answer.timings_ms.get("total"),
+            input_tokens=answer.usage.input_tokens,
+            output_tokens=answer.usage.output_tokens,
+            usd=answer.usage.usd,
+            degraded=bool(answer.degraded),
+            cached=answer.cached,
+        ),
     )
 
 
@@ -94,17 +111,6 @@ def decode_record(row: QueryRow) -> Record:
         record=row.record,
         created_at=row.created_at,
         collection=row.collection,
-    )
-
-
-def _spent(answer: Answer) -> QueryCost:
-    return QueryCost(
-        total_ms=answer.timings_ms.get("total"),
-        input_tokens=answer.usage.input_tokens,
-        output_tokens=answer.usage.output_tokens,
-        usd=answer.usage.usd,
-        degraded=bool(answer.degraded),
-        cached=answer.cached,
     )
 
 
@@ -181,16 +187,6 @@ def _without_texts(record: Record) -> Record:
             rejected=(),
         ),
     )
-
-
-def _pack_searched(trace: CollectionTrace, names: dict[str, int]) -> dict[str, Any]:
-    return {
-        "collection": trace.collection,
-        "version": trace.version,
-        "found": trace.found,
-        "whole": trace.whole,
-        "candidates": [_pack_candidate(candidate, names) for candidate in trace.candidates],
-    }
 
 
 def _pack_candidate(candidate: CandidateTrace, names: dict[str, int]) -> list[Any]:

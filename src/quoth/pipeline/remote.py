@@ -93,7 +93,7 @@ def _steps(
         address,
         mirror=mirror,
         limits=replace(options.limits, depth=options.limits.depth or before.depth),
-        read_links=parts.readers.links,
+        read_links=parts.readers().links,
         internet=ways,
         drop_gone=options.drop_gone,
         warn=warn,

@@ -15,7 +15,7 @@ from uuid import uuid4
 from quoth.core.errors import IndexCorrupt, InputError, OutOfTime, RetrievalError
 from quoth.core.outline import CollectionOutline, SummarySentence
 from quoth.core.plan import Plan, plan_for_kind
-from quoth.core.protocols import EncodedQuery, Matrix
+from quoth.core.protocols import EncodedQuery
 from quoth.core.trace import Trace
 from quoth.core.translations import translate
 from quoth.core.types import Candidate, Filter, Hit, Passage, Query, Turn
@@ -98,7 +98,7 @@ class RequestContext:
 
     ``parts`` holds the language model only where the tenant's settings allow it; ``plan`` is the
     one before the kind of the query is known; ``encoded`` is the original query, None in keyword
-    mode and where the embedder failed.
+    mode and where the embedder failed; ``small_talk`` means that the turn asks for nothing.
     """
 
     request: Request
@@ -109,6 +109,7 @@ class RequestContext:
     trace: Trace
     meter: UsageMeter
     query_id: str
+    small_talk: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,19 +168,19 @@ async def open_request(
     ``writes`` means that an answer is wanted. Raises InputError, NotFound and IndexMismatch.
     """
     question, meter = request.question, UsageMeter()
-    searches = not (writes and is_small_talk(question))
-    if request.checked and searches:
+    small_talk = writes and is_small_talk(question)
+    if request.checked and not small_talk:
         with trace.stage("understand"):
             validate(question)
     # Which embedder the index has, and whether the question may be sent, is known after that.
     allowed, view = await asyncio.to_thread(_read_tenant, parts, request, meter)
     encoded = None
-    if plan.mode != "keyword" and searches:
+    if plan.mode != "keyword" and not small_talk:
         encoded = await encode_query(question, embedder=allowed.embedder, trace=trace)
     if allowed.generation_disabled_reason:
         note_withheld(plan, reason=allowed.generation_disabled_reason, trace=trace, writes=writes)
     query_id = f"q_{uuid4().hex[:12]}"
-    return RequestContext(request, allowed, plan, view, encoded, trace, meter, query_id)
+    return RequestContext(request, allowed, plan, view, encoded, trace, meter, query_id, small_talk)
 
 
 def _read_tenant(
@@ -198,12 +199,6 @@ def _read_tenant(
     return meter_models(apply_privacy_settings(parts), meter), view
 
 
-def _vector_for_heads(context: RequestContext) -> Matrix | None:
-    """Return the query's vector if the classifiers were trained with the same model."""
-    encoded, name = context.encoded, context.parts.embedder.name
-    return None if encoded is None or not name.startswith(MODEL) else encoded.vector
-
-
 async def analyse(context: RequestContext) -> AnalysedQuery:
     """Analyse the query: language, intent, names, filters, standalone wording and plan."""
     request, parts, names, trace = context.request, context.parts, context.view.names, context.trace
@@ -215,7 +210,8 @@ async def analyse(context: RequestContext) -> AnalysedQuery:
         query = understand(
             request.question,
             names=names,
-            vector=_vector_for_heads(context),
+            # The classifiers read the vectors of the model that they were trained with.
+            vector=encoded.vector if encoded and parts.embedder.name.startswith(MODEL) else None,
             history=request.history,
             drop=dropped_fields(request.filters),
         )
@@ -244,18 +240,23 @@ async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieve
     rankings are fused. Explicit ones stay.
     """
     query, given = analysed.query, analysed.explicit_filters
-    page = await embed_page_query(
-        query.standalone, analysed.plan, embedder=context.parts.page_embedder, trace=context.trace
-    )
+    page = None
+    if context.parts.page_embedder is not None:
+        embedder = context.parts.page_embedder
+        page = await embed_page_query(
+            query.standalone, analysed.plan, embedder=embedder, trace=context.trace
+        )
     search = partial(_search_collections, context, page=page)
     plan, ranked = await search(analysed, (*query.filters, *given))
-    documents = context.view.names.documents
-    notices = describe_filters(query.filters, documents=documents, language=query.language)
+    notices: tuple[str, ...] = ()
+    if query.filters:
+        documents = context.view.names.documents
+        notices = describe_filters(query.filters, documents=documents, language=query.language)
     if query.filters and not any(ranking.fused for ranking in ranked):
         query = replace(query, filters=())
         plan, ranked = await search(replace(analysed, query=query), given)
         notices = (translate("pipeline.filters_dropped", query.language),)
-    elif found_little(query, ranked):
+    elif query.filters and found_little(query, ranked):
         _, wide = await search(analysed, given)
         ranked = fuse_with(ranked, wide)
     if given and not any(ranking.fused for ranking in ranked):

@@ -16,7 +16,7 @@ from quoth.core.calibration import Tuning
 from quoth.core.errors import Busy, IndexCorrupt
 from quoth.core.outline import CollectionOutline, SummarySentence
 from quoth.core.plan import Plan
-from quoth.core.protocols import EncodedQuery, Index, Matrix
+from quoth.core.protocols import EncodedQuery, Generator, Index, Matrix
 from quoth.core.trace import Trace
 from quoth.core.types import Candidate, Chunk, Query, Variant
 from quoth.pipeline.budget import at_stage
@@ -107,7 +107,10 @@ async def retrieve_parts(
 async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | None) -> RankedList:
     """Expand → search → fuse → rerank → diversify."""
     parts, plan, trace = context.parts, context.plan, context.trace
-    variants = (*_query_variants(query, plan), *await _expand(context, query))
+    others: tuple[Variant, ...] = ()
+    if parts.reader is not None and (plan.expansion == "generated" or plan.hyde):
+        others = await _expand(context, query, generator=parts.reader)
+    variants = (*_query_variants(query, plan), *others)
     wordings = await embed_variants(
         variants, encoded, plan, embedder=parts.embedder, trace=trace, page=context.page
     )
@@ -141,9 +144,10 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
             fallback="fused order",
         )
     with trace.stage("diversify"):
-        pool = maximal_marginal_relevance(
-            pool, vectors=vectors, mmr_lambda=plan.mmr_lambda, limit=len(pool)
-        )
+        if plan.mmr_lambda < 1:
+            pool = maximal_marginal_relevance(
+                pool, vectors=vectors, mmr_lambda=plan.mmr_lambda, limit=len(pool)
+            )
     return RankedList(
         context.collection, context.tuning, found[0], tuple(fused), tuple(pool), chunks, vectors
     )
@@ -254,11 +258,11 @@ def _query_variants(query: Query, plan: Plan) -> tuple[Variant, ...]:
     return (*wordings, Variant(query.in_context, weight=CONTEXT_WEIGHT, name="conversation"))
 
 
-async def _expand(context: SearchContext, query: Query) -> tuple[Variant, ...]:
-    """Return a language model's other wordings, as far as the plan wants them and time permits."""
-    generator, plan = context.parts.reader, context.plan
-    if generator is None or not (plan.expansion == "generated" or plan.hyde):
-        return ()
+async def _expand(
+    context: SearchContext, query: Query, *, generator: Generator
+) -> tuple[Variant, ...]:
+    """Return a language model's other wordings, as far as time permits."""
+    plan = context.plan
     found = await context.trace.attempt(
         "expand",
         generated_variants(
@@ -331,7 +335,7 @@ def _joint_scores(ranked: Sequence[RankedList], plan: Plan) -> dict[str, float]:
 
 def found_little(query: Query, ranked: Sequence[RankedList]) -> bool:
     """Return whether filters read from a query, other than places, left fewer than `FEW` hits."""
-    if not query.filters or any(each.field in LOCATOR_FIELDS for each in query.filters):
+    if any(each.field in LOCATOR_FIELDS for each in query.filters):
         return False
     return sum(len(each.pool) for each in ranked) < FEW and not any(each.whole for each in ranked)
 

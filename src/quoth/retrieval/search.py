@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from quoth.core.errors import OutOfTime, RetrievalError
 from quoth.core.page_images import PageEmbedder, PageIndex
@@ -170,53 +170,45 @@ async def _search_wording(
     variant, vector, weights, page = wording
     filters, limit = (*plan.filters, *variant.filters), plan.candidates_per_leg
 
-    async def semantic() -> list[Scored] | None:
-        if plan.mode == "keyword" or not variant.semantic:
-            return []
-        if vector is None:
-            return None
-        return await trace.attempt(
+    searches: dict[str, Coroutine[Any, Any, list[Scored] | None]] = {}
+    dense_wanted = plan.mode != "keyword" and variant.semantic
+    if dense_wanted and vector is not None:
+        searches["semantic"] = trace.attempt(
             "semantic",
             index.nearest(vector, limit=limit, filters=filters),
             otherwise=None,
             fallback="keyword",
         )
-
-    async def keyword() -> list[Scored] | None:
-        if plan.mode == "semantic" or not variant.keyword:
-            return []
-        return await trace.attempt(
+    if plan.mode != "semantic" and variant.keyword:
+        searches["keyword"] = trace.attempt(
             "keyword",
             index.match(variant.text, languages=languages, limit=limit, filters=filters),
             otherwise=None,
             fallback="semantic",
         )
-
-    async def sparse() -> list[Scored]:
-        weighed = plan.mode == "hybrid" and plan.sparse_weight > 0
-        if not weighed or weights is None or not isinstance(index, SparseIndex):
-            return []
-        return await trace.attempt(
+    weighed = plan.mode == "hybrid" and plan.sparse_weight > 0
+    if weighed and weights is not None and isinstance(index, SparseIndex):
+        searches["sparse"] = trace.attempt(
             "sparse",
             index.match_sparse(weights, limit=limit, filters=filters),
             otherwise=[],
             fallback="keyword and semantic",
         )
-
-    async def pages() -> list[Scored]:
-        if page is None or not isinstance(index, PageIndex):
-            return []
-        return await trace.attempt(
+    if page is not None and isinstance(index, PageIndex):
+        searches["pages"] = trace.attempt(
             "pages",
             index.match_pages(page, limit=limit, filters=filters),
             otherwise=[],
             fallback="texts alone",
         )
-
-    dense, lexical, weighted, seen = await asyncio.gather(semantic(), keyword(), sparse(), pages())
+    found = dict(zip(searches, await asyncio.gather(*searches.values()), strict=True))
+    dense = found.get("semantic", None if dense_wanted else [])
+    lexical = found.get("keyword", [])
     if (dense is None and not lexical) or (lexical is None and not dense):
         return None
-    return RetrieverResults(lexical or [], dense or [], weighted, seen)
+    return RetrieverResults(
+        lexical or [], dense or [], found.get("sparse") or [], found.get("pages") or []
+    )
 
 
 def merge(

@@ -8,11 +8,9 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, and_, delete, func, insert, or_, select
 
-from quoth.core.errors import NotFound
 from quoth.core.types import Chunk, Document
 from quoth.store.checksums import intact
 from quoth.store.collections import CollectionRows
-from quoth.store.database import Database
 from quoth.store.history import QueryHistory
 from quoth.store.outline import OutlineReader, write_map
 from quoth.store.prepared import NEAR, OF_CHUNKS, OF_DOCUMENTS
@@ -36,10 +34,6 @@ BATCH = 400
 
 class Catalogue(CollectionRows, OutlineReader, QueryHistory):
     """The catalogue of one tenant: its collections, documents, chunks and history."""
-
-    def __init__(self, database: Database, *, tenant: str) -> None:
-        super().__init__(database, tenant=tenant)
-        self._languages: dict[tuple[str, str], tuple[str, ...]] = {}
 
     # --- documents ----------------------------------------------------------------------------
 
@@ -100,20 +94,6 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
         statement = select(documents.c.id).where(self.for_tenant(documents, collection))
         with self.reading() as connection:
             return {row.id for row in connection.execute(statement)}
-
-    def collection_and_languages(self, name: str) -> tuple[Collection, tuple[str, ...]]:
-        """Return the collection of that name and its languages; raises NotFound."""
-        collection = self.collection(name)
-        state = (collection.id, collection.index_version)
-        # They change only with the version, and counting them grows with the documents.
-        if state not in self._languages:
-            self._languages = {state: self.languages(collection)}
-        languages = self._languages[state]
-        if not languages:
-            raise NotFound(
-                f"The collection '{name}' holds no documents yet. Add some with: quoth add PATH"
-            )
-        return collection, languages
 
     def languages(self, collection: Collection) -> tuple[str, ...]:
         """Return the languages of the collection's documents, the most frequent first."""

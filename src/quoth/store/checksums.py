@@ -17,14 +17,12 @@ from sqlalchemy import (
     Boolean,
     Column,
     Connection,
-    Engine,
     Float,
     Index,
     Table,
     Update,
     and_,
     bindparam,
-    event,
     null,
     select,
     update,
@@ -50,9 +48,15 @@ class ChecksumColumn:
 
     def of(self, values: Iterable[object]) -> int:
         """Return the checksum of the values of the covered columns, from whichever driver."""
-        return row_checksum(
-            _as_read(column, value) for column, value in zip(self.covered, values, strict=True)
-        )
+        read = []
+        for column, value in zip(self.covered, values, strict=True):
+            # As SQLAlchemy reads it from the database.
+            if isinstance(column.type, Boolean) and value in (0, 1):
+                value = bool(value)
+            elif isinstance(column.type, Float) and isinstance(value, int):
+                value = float(value)
+            read.append(value)
+        return row_checksum(read)
 
 
 def add_checksum(
@@ -63,10 +67,13 @@ def add_checksum(
     names = covered or [each.name for each in table.columns if each.name not in done]
     columns = tuple(table.c[each] for each in names)
     done.update((*names, name))
+    defaults = {
+        each.name: None if each.server_default is None else each.server_default.arg  # type: ignore[attr-defined]
+        for each in columns
+    }
 
     def of_new_row(context: Any) -> int:
-        given = context.get_current_parameters()
-        return checked.of(given.get(column.name, _default(column)) for column in columns)
+        return checked.of({**defaults, **context.get_current_parameters()}[name] for name in names)
 
     column = Column(name, BigInteger, default=of_new_row, onupdate=null())
     table.append_column(column)
@@ -77,12 +84,8 @@ def add_checksum(
     return checked
 
 
-def note_updates(engine: Engine) -> None:
-    """Let the connections of an engine note which tables are updated."""
-    event.listen(engine, "before_execute", _note)
-
-
-def _note(connection: Connection, statement: object, *_given: object) -> None:
+def note_update(connection: Connection, statement: object, *_given: object) -> None:
+    """Note on its connection which table a statement updates; for the event ``before_execute``."""
     if isinstance(statement, Update):
         connection.info.setdefault(UPDATED, set()).add(statement.table)
 
@@ -136,15 +139,3 @@ def intact(rows: Iterable[Any], *, extra: int = 0) -> Iterator[Any]:
 def first_intact(rows: Iterable[Any]) -> Any:
     """Return the first of the rows that are as they were written, None where there is none."""
     return next(intact(rows), None)
-
-
-def _as_read(column: Column[Any], value: object) -> object:
-    """Return a value as SQLAlchemy reads it from the database."""
-    if isinstance(column.type, Boolean) and value in (0, 1):
-        return bool(value)
-    return float(value) if isinstance(column.type, Float) and isinstance(value, int) else value
-
-
-def _default(column: Column[Any]) -> object:
-    server = column.server_default
-    return None if server is None else server.arg  # type: ignore[attr-defined]

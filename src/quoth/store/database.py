@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import BoundedSemaphore, Lock
 from typing import Any, Self
 
-from sqlalchemy import Connection, Engine, and_, exc
+from sqlalchemy import Connection, Engine, and_, event, exc
 
 from quoth.core.errors import Busy, ConfigError, QuothError, StoreDown
 from quoth.store import postgres, sqlite
-from quoth.store.checksums import note_updates, seal_rows
+from quoth.store.checksums import note_update, seal_rows
 from quoth.store.migrate import upgrade_to_head
 from quoth.store.rows import Collection
 from quoth.store.schema import CHECKSUMS
@@ -66,30 +66,20 @@ class Database:
         """Open a write transaction. Meanwhile no other ``alone`` transaction of the tenant writes:
         its reads stay valid until it ends. An SQLite file has one writer in any case.
         """
-        with self._turn(), translated_errors(), self.engine.connect() as plain:
+        with ExitStack() as closing:
+            if self.is_file:
+                for lock, patience_s in ((self.line, 0.0), (self.turn, self.patience_s)):
+                    if not lock.acquire(timeout=patience_s):
+                        raise Busy(OTHERS_WRITE, retryable=True, retry_after_s=1.0)
+                    closing.callback(lock.release)
+            closing.enter_context(translated_errors())
+            plain = closing.enter_context(self.engine.connect())
             connection = plain.execution_options(**WRITE)
             with connection.begin():
                 if alone and not self.is_file:
                     postgres.acquire_lock(connection, f"quoth writes for {tenant}")
                 yield connection
                 seal_rows(connection, CHECKSUMS)
-
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
-        if not self.is_file:
-            yield
-            return
-        if not self.line.acquire(blocking=False):
-            raise Busy(OTHERS_WRITE, retryable=True, retry_after_s=1.0)
-        try:
-            if not self.turn.acquire(timeout=self.patience_s):
-                raise Busy(OTHERS_WRITE, retryable=True, retry_after_s=1.0)
-            try:
-                yield
-            finally:
-                self.turn.release()
-        finally:
-            self.line.release()
 
 
 def open_database(
@@ -129,11 +119,11 @@ def connect(address: Path | str, *, patience_s: float = PATIENCE_S) -> Engine:
 
     Raises ConfigError and MissingExtra.
     """
-    if postgres.is_address(address):
+    if isinstance(address, str) and postgres.is_address(address):
         engine = postgres.connect(str(address), patience_s=patience_s)
     else:
         engine = sqlite.connect(Path(address), patience_s=patience_s)
-    note_updates(engine)
+    event.listen(engine, "before_execute", note_update)
     return engine
 
 
@@ -171,6 +161,7 @@ class TenantConnection:
     def __init__(self, database: Database, *, tenant: str) -> None:
         self.database = database
         self.tenant = tenant
+        self.reading = database.reading
 
     @classmethod
     def of(cls, other: TenantConnection) -> Self:
@@ -180,12 +171,6 @@ class TenantConnection:
     def close(self) -> None:
         """Close the database, for every tenant that shares it."""
         self.database.close()
-
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A connection that sees one state of the catalogue."""
-        with self.database.reading() as connection:
-            yield connection
 
     @contextmanager
     def writing(self, operation: str, *, alone: bool = True) -> Iterator[Connection]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from sqlalchemy import insert, select, update
@@ -28,15 +30,19 @@ SET_ASIDE = (
 Claim = Literal["claimed", "ready", "held", "poison"]
 
 
+@dataclass
 class Jobs:
     """Ingest jobs of one process; ``clock`` returns seconds since the epoch."""
 
-    def __init__(self, catalogue: Catalogue, *, clock: Callable[[], float] = time.time) -> None:
-        self._catalogue = catalogue
-        self._clock = clock
-        self.owner = new_owner()
-        # Documents of this process, so that a lease it failed to release does not block it.
-        self._working: set[str] = set()
+    _catalogue: Catalogue
+    clock: Callable[[], float] = time.time
+    _working: set[str] = field(default_factory=set)
+    """Documents of this process, so that a lease it failed to release does not block it."""
+
+    @cached_property
+    def owner(self) -> str:
+        """The name of this process in its leases."""
+        return new_owner()
 
     def claim(self, collection: Collection, document_id: str, *, source: str, title: str) -> Claim:
         """Lease a document, unless it is ready or another live process holds the lease."""
@@ -49,7 +55,7 @@ class Jobs:
                 return "ready"
             here = catalogue.for_tenant(jobs, collection) & (jobs.c.document_id == document_id)
             job = connection.execute(select(jobs).where(here)).first()
-            lease = {"owner": self.owner, "lease_until": self._clock() + LEASE_SECONDS}
+            lease = {"owner": self.owner, "lease_until": self.clock() + LEASE_SECONDS}
             # Recorded within the transaction, so that no other thread considers it abandoned.
             if job is None:
                 self._working.add(document_id)
@@ -97,7 +103,7 @@ class Jobs:
             connection.execute(
                 update(jobs)
                 .where(jobs.c.owner == self.owner, jobs.c.state == "running")
-                .values(lease_until=self._clock() + LEASE_SECONDS)
+                .values(lease_until=self.clock() + LEASE_SECONDS)
             )
 
     def fail(
@@ -160,5 +166,5 @@ class Jobs:
     def _expired(self, job: Any) -> bool:
         if job.owner == self.owner:
             return job.document_id not in self._working
-        now = self._clock()
+        now = self.clock()
         return is_over(job.owner, job.lease_until, now=now, seconds=LEASE_SECONDS)

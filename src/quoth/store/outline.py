@@ -238,7 +238,13 @@ class OutlineReader(TenantConnection):
         state = (collection.id, collection.index_version)
         kept = self._shelves.get(state)
         if kept is None:
-            found = self._read_shelf(collection)
+            owned, mine = (self.for_tenant(table, collection) for table in (documents, headings))
+            with self.reading() as connection:
+                there = all_documents(connection, owned=owned, name=collection.name)
+                known = all_headings(connection, mine=mine)
+            counts = Counter(each.language or "" for each in there)
+            languages = tuple(sorted(sorted(counts), key=counts.__getitem__, reverse=True))
+            found = CollectionOutline(collection.index_version, languages, tuple(there), known)
             kept = found, {document.document_id: document for document in found.documents}
             others = {key: shelf for key, shelf in self._shelves.items() if key[0] != collection.id}
             self._shelves = {**others, state: kept}
@@ -248,15 +254,6 @@ class OutlineReader(TenantConnection):
         """Return the documents of the cached outline by id; empty before it was read."""
         kept = self._shelves.get((collection.id, collection.index_version))
         return {} if kept is None else kept[1]
-
-    def _read_shelf(self, collection: Collection) -> CollectionOutline:
-        owned, mine = (self.for_tenant(table, collection) for table in (documents, headings))
-        with self.reading() as connection:
-            there = all_documents(connection, owned=owned, name=collection.name)
-            known = all_headings(connection, mine=mine)
-        counts = Counter(each.language or "" for each in there)
-        languages = tuple(sorted(counts, key=lambda language: (-counts[language], language)))
-        return CollectionOutline(collection.index_version, languages, tuple(there), known)
 
     def headings(self, collection: Collection, document_ids: Sequence[str]) -> list[Heading]:
         """Return all headings of these documents; an outline may hold only the leading ones."""

@@ -62,28 +62,21 @@ def connect(file: Path, *, patience_s: float) -> Engine:
         # to protect a read that a write follows.
         connection.isolation_level = None
         connection.execute(f"PRAGMA busy_timeout={round(patience_s * 1000)}")
-        _write_ahead(connection, patience_s=patience_s)
+        last = time.monotonic() + patience_s
+        while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            try:
+                connection.execute("PRAGMA journal_mode=WAL")
+            except sqlite3.OperationalError as error:
+                # Of two connections that switch an older file, SQLite lets neither wait.
+                if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() >= last:
+                    raise
+                time.sleep(SWITCH_PAUSE_S)
         for pragma in ("synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     event.listen(engine, "connect", configure)
     event.listen(engine, "begin", _begin)
     return engine
-
-
-def _write_ahead(connection: sqlite3.Connection, *, patience_s: float) -> None:
-    """Switch to the write-ahead log; raises the driver's error after ``patience_s``."""
-    last = time.monotonic() + patience_s
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-        except sqlite3.OperationalError as error:
-            # Two connections that switch an older file at once: SQLite does not wait for the other.
-            if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() >= last:
-                raise
-            time.sleep(SWITCH_PAUSE_S)
-        else:
-            return
 
 
 def _begin(connection: Connection) -> None:

@@ -63,7 +63,17 @@ class CachedEmbedder(EmbedderWrapper):
         self.misses += 1
         with self.breaker.call():
             encoded = await self.inner.encode(query)
-        return replace(self._keep(query, encoded), usage=encoded.usage)
+        # A view would keep the whole matrix of its batch in memory.
+        vector = encoded.vector.copy()
+        tokens = None if encoded.tokens is None else encoded.tokens.copy()
+        for array in (vector, tokens):
+            if array is not None:
+                array.setflags(write=False)
+        kept = EncodedQuery(vector, tokens, encoded.sparse)
+        with self._lock:
+            if _bytes(kept) <= self._encoded.maxsize:
+                self._encoded[query] = kept
+        return replace(kept, usage=encoded.usage)
 
     def close(self) -> None:
         """Release threads and memory."""
@@ -74,19 +84,6 @@ class CachedEmbedder(EmbedderWrapper):
     def _cached(self, query: str) -> EncodedQuery | None:
         with self._lock:
             return self._encoded.get(query)
-
-    def _keep(self, query: str, encoded: EncodedQuery) -> EncodedQuery:
-        # A view would keep the whole matrix of its batch in memory.
-        vector = encoded.vector.copy()
-        tokens = None if encoded.tokens is None else encoded.tokens.copy()
-        for array in (vector, tokens):
-            if array is not None:
-                array.setflags(write=False)
-        copied = EncodedQuery(vector, tokens, encoded.sparse)
-        with self._lock:
-            if _bytes(copied) <= self._encoded.maxsize:
-                self._encoded[query] = copied
-        return copied
 
 
 def _bytes(encoded: EncodedQuery) -> int:

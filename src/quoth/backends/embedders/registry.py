@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from quoth.backends.http_access import HttpAccess
@@ -127,12 +127,14 @@ def open_embedder(settings: Settings, *, build: Callable[[], None] = lambda: Non
         return _open_remote(remote, settings)
     name = settings.embedder or profile(settings.profile).embedder
     if name == "fake":
-        return _as_embedder(backend("embedder", name)())
-    if plugin("embedder", name) is not None:
-        return _as_embedder(backend("embedder", name)(settings))
-    if name == DEFAULT_EMBEDDER:
-        build()
-    return _as_embedder(backend("embedder", "onnx")(folder_of(settings), threads=settings.threads))
+        embedder: Embedder = backend("embedder", name)()
+    elif plugin("embedder", name) is not None:
+        embedder = backend("embedder", name)(settings)
+    else:
+        if name == DEFAULT_EMBEDDER:
+            build()
+        embedder = backend("embedder", "onnx")(folder_of(settings), threads=settings.threads)
+    return embedder
 
 
 def folder_of(settings: Settings) -> Path:
@@ -170,16 +172,10 @@ def _open_remote(remote: RemoteModel, settings: Settings) -> Embedder:
         timeout_s=settings.llm_seconds,
         retries=settings.llm_retries,
     )
-    return _as_embedder(
-        backend("embedder", remote.provider)(
-            access,
-            dimension=dimension,
-            shortened=whole is not None and dimension != whole,
-            max_tokens=max_tokens,
-        )
+    embedder: Embedder = backend("embedder", remote.provider)(
+        access,
+        dimension=dimension,
+        shortened=whole is not None and dimension != whole,
+        max_tokens=max_tokens,
     )
-
-
-def _as_embedder(opened: Any) -> Embedder:
-    embedder: Embedder = opened
     return embedder

@@ -21,6 +21,9 @@ class LanguageModels(NamedTuple):
     named: tuple[Generator, ...]
 
 
+NO_MODELS = LanguageModels(None, None, ())
+
+
 def open_models(settings: Settings, *, breakers: list[CircuitBreaker]) -> LanguageModels:
     """Open the configured language models; adds each one's circuit breaker to ``breakers``.
 

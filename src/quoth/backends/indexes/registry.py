@@ -206,7 +206,7 @@ def store_place(
         keywords = access.address
     elif access.address and settings.database is not None:
         keywords = settings.database.get_secret_value()
-    s3 = S3Access.of(settings)
+    s3 = S3Access.of(settings) if access.address else S3Access()
     return StorePlace(name, access, keywords, settings.vector_index_rows, s3)
 
 

@@ -54,7 +54,14 @@ class GuardedReranker:
         with self.breaker.call():
             try:
                 async with asyncio.timeout(self._limit_s) as limit:
-                    return await self._score(query, chunks, tokens=tokens)
+                    for reranker in self.rerankers:
+                        try:
+                            if isinstance(reranker, CountsReranking):
+                                return await reranker.score_counted(query, chunks, tokens=tokens)
+                            return await reranker.score(query, chunks, tokens=tokens), Usage()
+                        except RerankError:
+                            if reranker is self.rerankers[-1]:
+                                raise
             except TimeoutError:
                 if not limit.expired():
                     raise
@@ -64,22 +71,3 @@ class GuardedReranker:
         """Release threads and memory."""
         for reranker in self.rerankers:
             reranker.close()
-
-    async def _score(
-        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None
-    ) -> tuple[list[float], Usage]:
-        *earlier, last = self.rerankers
-        for reranker in earlier:
-            try:
-                return await _counted(reranker, query, chunks, tokens)
-            except RerankError:
-                continue
-        return await _counted(last, query, chunks, tokens)
-
-
-async def _counted(
-    reranker: Reranker, query: str, chunks: Sequence[Chunk], tokens: Matrix | None
-) -> tuple[list[float], Usage]:
-    if isinstance(reranker, CountsReranking):
-        return await reranker.score_counted(query, chunks, tokens=tokens)
-    return await reranker.score(query, chunks, tokens=tokens), Usage()

@@ -50,17 +50,12 @@ class Rerankers:
         """
         return GuardedReranker(*(make(vectors, store) for make in self._makes), limit_s=limit_s)
 
-    def close(self) -> None:
-        """Release the models."""
-        for model in self._models:
-            model.close()
-
     async def aclose(self) -> None:
         """Close connections, and release the models."""
         for model in self._models:
             if isinstance(model, ClosesAsync):
                 await model.aclose()
-        await asyncio.to_thread(self.close)
+            await asyncio.to_thread(model.close)
 
     def _make(self, name: str, settings: Settings) -> Make:
         if name == "late":

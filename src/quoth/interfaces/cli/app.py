@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 
 from quoth import __version__
 from quoth.core.errors import ConfigError, InputError
-from quoth.interfaces.cli import audit, backup, keys, uploads
+from quoth.interfaces.cli import audit, backup, evaluate_live, keys, uploads
 from quoth.interfaces.cli.add import add, sync, watch
 from quoth.interfaces.cli.chainlit import chainlit
 from quoth.interfaces.cli.doctor import doctor, profiles, purge, repair
@@ -233,7 +233,7 @@ async def ask(
 
     The exit code is 1 where nothing was found that answers it.
     """
-    from quoth.interfaces.cli.ask import ask_question
+    from quoth.interfaces.cli.ask import show_answer
     from quoth.pipeline.retrieve import Request
 
     request = Request(
@@ -242,7 +242,11 @@ async def ask(
         filters=tuple(filters or ()),
         collections=session.collections,
     )
-    return await ask_question(with_model(session, llm), request, stream=stream)
+    session = with_model(session, llm)
+    async with engine_of(session) as engine:
+        events = engine.stream(request)
+        answer = await show_answer(session, events, question=request.question, stream=stream)
+    return DONE if answer.citations else FAILED
 
 
 @app.command()
@@ -313,16 +317,7 @@ app.add_typer(audit.app, name="audit")
 app.command()(uploads.tenants)
 app.add_typer(uploads.app, name="uploads")
 app.add_typer(backup.app, name="backup")
-
-
-def with_evaluation(group: typer.Typer) -> typer.Typer:
-    """Add `quoth eval` to the group, once."""
-    from quoth.interfaces.cli import evaluate, evaluate_live
-
-    evaluate_live.add_commands()
-    if not any(each.name == "eval" for each in group.registered_groups):
-        group.add_typer(evaluate.app, name="eval")
-    return group
+app.add_typer(evaluate_live.app, name="eval")
 
 
 def main() -> None:
@@ -330,4 +325,4 @@ def main() -> None:
     os.umask(0o077)
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a sign the terminal lacks is no reason to stop
-    with_evaluation(app)()
+    app()

@@ -30,9 +30,8 @@ from quoth.interfaces.cli.render import (
     with_links,
     wrap_text,
 )
-from quoth.interfaces.cli.session import DONE, FAILED, CliSession, engine_of
+from quoth.interfaces.cli.session import CliSession
 from quoth.interfaces.links import answer_page
-from quoth.pipeline.retrieve import Request
 from quoth.text.analyzer import detect_language
 from quoth.text.json_codec import to_json
 
@@ -172,17 +171,6 @@ class Watching:
             self._screen.print()
 
 
-async def ask_question(session: CliSession, request: Request, *, stream: bool | None) -> int:
-    """Answer one question and show it; return the exit code, 1 where nothing is cited.
-
-    A program gets one object, or with --stream its events.
-    """
-    async with engine_of(session) as engine:
-        events = engine.stream(request)
-        answer = await show_answer(session, events, question=request.question, stream=stream)
-    return DONE if answer.citations else FAILED
-
-
 async def show_answer(
     session: CliSession, events: AsyncIterator[Event], *, question: str, stream: bool | None
 ) -> Answer:
@@ -194,16 +182,21 @@ async def show_answer(
     if session.json:
         return await _put_answer(session, events, stream=bool(stream))
     answer: Answer | None = None
-    language = detect_language(question, among=("en", "fr"), fallback="en")
-    with Watching(session, language=language) as watching:
-        async for event in events:
-            if session.out.is_terminal and stream is not False:
+    shown = ""
+    if session.out.is_terminal and stream is not False:
+        language = detect_language(question, among=("en", "fr"), fallback="en")
+        with Watching(session, language=language) as watching:
+            async for event in events:
                 watching.see(event)
-            if isinstance(event, AnswerCompleted):
-                answer = event.answer
+                if isinstance(event, AnswerCompleted):
+                    answer = event.answer
+        shown = watching.shown
+    else:
+        answers = [event.answer async for event in events if isinstance(event, AnswerCompleted)]
+        answer = answers[-1]
     assert answer is not None
-    if watching.shown.strip() != answer.text.strip():
-        if watching.shown:
+    if shown.strip() != answer.text.strip():
+        if shown:
             session.out.print(Text("\nThe answer that stands:", style="dim"))
         answer_text(session, answer)
     answer_sources(session, answer)

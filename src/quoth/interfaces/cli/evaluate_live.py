@@ -22,6 +22,7 @@ SpeechErrors = Annotated[
 ]
 
 
+@app.command()
 @evaluation
 def live(
     session: CliSession,
@@ -66,6 +67,7 @@ def live(
     )
 
 
+@app.command()
 @evaluation
 def stream(
     session: CliSession,
@@ -98,11 +100,3 @@ def stream(
         ),
         summary,
     )
-
-
-def add_commands() -> None:
-    """Add both to `quoth eval`, once."""
-    known = {each.name for each in app.registered_commands}
-    for work in (live, stream):
-        if work.__name__ not in known:
-            app.command(work.__name__)(work)

@@ -199,7 +199,7 @@ def _sandbox(parts: Components) -> Sandbox:
     known: Mapping[bool | None, TriState] = {True: "yes", False: "no", None: "unknown"}
     settings = parts.settings
     return Sandbox(
-        offline=known[getattr(parts.readers, "offline", None)],
+        offline=known[getattr(parts.readers(), "offline", None)],
         seconds=settings.parser_seconds,
         memory_mb=settings.parser_memory_mb,
     )

@@ -99,10 +99,8 @@ def require_documents(caller: Principal, name: str | None) -> Collection:
     found = find_collection(caller, name)
     if found is None:
         raise Conflict(NO_DOCUMENTS)
-    try:
-        caller.engine.parts.catalogue.collection_and_languages(found.name)
-    except NotFound:
-        raise Conflict(NO_DOCUMENTS) from None
+    if not caller.engine.parts.catalogue.languages(found):
+        raise Conflict(NO_DOCUMENTS)
     return found
 
 

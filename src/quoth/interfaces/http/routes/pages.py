@@ -80,7 +80,7 @@ async def marks(
     if lines:
         unchanged = request.app.state.unchanged_files
         file = await asyncio.to_thread(original_file, found, caller, unchanged=unchanged)
-        pages = await caller.engine.parts.pages.mark(file, lines)
+        pages = await caller.engine.parts.pages().mark(file, lines)
     exact = bool(pages) and all(page.rectangles is not None for page in pages)
     labels = _labels(chunks)
     shown = [
@@ -124,7 +124,7 @@ async def page_image(
     tag = await asyncio.to_thread(entity_tag, found, caller, page, width, DRAWING)
     if (same := not_modified(request, tag)) is not None:
         return same
-    drawn = await caller.engine.parts.pages.draw(file, page=page, width=width)
+    drawn = await caller.engine.parts.pages().draw(file, page=page, width=width)
     headers = {**CACHED, **({} if tag is None else {"etag": tag})}
     return Response(drawn, media_type="image/png", headers=headers)
 

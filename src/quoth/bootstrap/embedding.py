@@ -56,7 +56,7 @@ def token_space(settings: Settings, embedder: Embedder) -> TokenSpace | None:
     # Another model may have no token vectors, which is only known once it is open.
     named = "late" in (settings.reranker or "")
     if isinstance(embedder, TokenEmbedder) and (named or embedder.name == DEFAULT_EMBEDDER):
-        return TokenSpace(embedder)
+        return TokenSpace(embedder, folder=settings.home / "tokens")
     return None
 
 

@@ -11,8 +11,6 @@ import re
 import tomllib
 from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
-from typing import Any
 
 DEFAULT_LANGUAGE = "en"
 MIN_LETTERS = 8
@@ -102,20 +100,17 @@ def _pattern(sentence: str) -> re.Pattern[str]:
 @cache
 def _messages(language: str) -> dict[str, str]:
     file = files("quoth.core").joinpath("locales", "messages", f"{language}.toml")
-    return _read(file) if file.is_file() else {}
+    return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
 
 
 @cache
 def _sentences(language: str) -> dict[str, str]:
     if language not in languages():
         return {}
-    sections = _read(files("quoth.core").joinpath("locales", f"{language}.toml"))
+    file = files("quoth.core").joinpath("locales", f"{language}.toml")
+    sections = tomllib.loads(file.read_text("utf-8"))
     return {
         f"{section}.{name}": sentence
         for section, sentences in sections.items()
         for name, sentence in sentences.items()
     }
-
-
-def _read(file: Traversable) -> dict[str, Any]:
-    return tomllib.loads(file.read_text("utf-8"))

@@ -39,10 +39,9 @@ from quoth.core.trace import Trace
 from quoth.core.types import Answer, AnswerStatus, Counts, Hit, Passage, Query, Turn
 from quoth.pipeline.components import Components
 from quoth.pipeline.retrieve import RequestContext, Retrieved
-from quoth.query.dialogue_act import continuations
+from quoth.query.dialogue_act import continuations, two_questions
 from quoth.query.keywords import LOCATOR_FIELDS, only_asks_for_a_place, strip_locator_words
 from quoth.query.tokens import folded_words
-from quoth.query.two_questions import two_questions
 from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
 from quoth.retrieval.prune import prune
 from quoth.retrieval.rerank import RERANK

@@ -18,7 +18,7 @@ from quoth.core.plan import Plan, plan_for_kind
 from quoth.core.protocols import EncodedQuery
 from quoth.core.trace import Trace
 from quoth.core.translations import translate
-from quoth.core.types import Candidate, Filter, Hit, Passage, Query, Turn
+from quoth.core.types import Candidate, Filter, FilterField, Hit, Passage, Query, Turn
 from quoth.pipeline.budget import (
     MeteredEmbedder,
     UsageMeter,
@@ -206,14 +206,18 @@ async def analyse(context: RequestContext) -> AnalysedQuery:
     with trace.stage("understand"):
         if not all(isinstance(turn, Turn) for turn in request.history):
             raise InputError("'history' is a sequence of quoth.Turn: a question and its answer.")
-        given = (*parse_filters(request.filters), *context.plan.filters)
+        given = context.plan.filters
+        dropped: frozenset[FilterField] = frozenset()
+        if request.filters:
+            given = (*parse_filters(request.filters), *given)
+            dropped = dropped_fields(request.filters)
         query = understand(
             request.question,
             names=names,
             # The classifiers read the vectors of the model that they were trained with.
             vector=encoded.vector if encoded and parts.embedder.name.startswith(MODEL) else None,
             history=request.history,
-            drop=dropped_fields(request.filters),
+            drop=dropped,
         )
     reader, pace = parts.reader, parts.latency_estimator
     limited = partial(within_budget, generator=parts.generator or reader, trace=trace, pace=pace)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from quoth.core.types import Turn
+from quoth.core.types import Query, Turn
 from quoth.query.filters.patterns import mapping
 from quoth.query.tokens import (
     TokenizedQuery,
@@ -46,7 +46,10 @@ def read_act(text: str) -> DialogueAct | None:
         return None
     line = "".join(f"{word} " for word in words)
     for kinds in (SMALL_TALK, ("more",), ("language",)):
-        spoken = {each: _kinds_in(line, kinds, each) for each in table_languages("turns")}
+        spoken: dict[str, set[ActKind]] = {}
+        for language in table_languages("turns"):
+            if _cover(kinds, language).fullmatch(line):
+                spoken[language] = {k for k in kinds if _phrases(k, language).search(line)}
         found = [kind for kind in kinds if any(kind in each for each in spoken.values())]
         if found:
             languages = tuple(each for each, there in spoken.items() if found[0] in there)
@@ -96,13 +99,6 @@ def topical_turns(history: Iterable[Turn]) -> list[Turn]:
     return turns
 
 
-def _kinds_in(line: str, kinds: Sequence[ActKind], language: str) -> set[ActKind]:
-    """Return the kinds of phrases in a line that phrases of these kinds and fillers cover."""
-    if not _cover(kinds, language).fullmatch(line):
-        return set()
-    return {kind for kind in kinds if _phrases(kind, language).search(line)}
-
-
 @cache
 def _cover(kinds: tuple[ActKind, ...], language: str) -> re.Pattern[str]:
     names = (*kinds, "filler")
@@ -115,6 +111,24 @@ def _phrases(name: str, language: str) -> re.Pattern[str]:
     codes = "/".join(sorted(mapping("languages")))
     phrases = read_table("turns", language)[name]
     return compile_phrases([phrase.replace("{language}", codes) for phrase in phrases])
+
+
+def two_questions(query: Query) -> tuple[str, ...]:
+    """Return both questions of "What is X and why is it useful?", the second with X.
+
+    Empty for one question. The table ``data/two_questions.LANGUAGE.toml`` has a pattern of both.
+    """
+    rows = read_table("two_questions", query.language)
+    found = None
+    if rows and not query.aspects:
+        found = re.compile(rows["pattern"], re.IGNORECASE).search(query.standalone.strip())
+    if found is None:
+        return ()
+    second = found["second"]
+    if pronoun := re.compile(rows["pronoun"], re.IGNORECASE).search(second):
+        subject = found["subject"].strip()
+        second = f"{second[: pronoun.start()]} {subject}{second[pronoun.end() :]}"
+    return f"{found['first']}?", f"{' '.join(second.split())}?"
 
 
 MAX_ROUNDS = 3
@@ -137,17 +151,18 @@ def _table(language: str) -> _Table | None:
     if not rows:
         return None
 
-    def compiled(key: str, *, end: str = "") -> tuple[re.Pattern[str], ...]:
-        phrases = (
+    # Each opening and ending, with every word for a source in its place.
+    openings, endings = (
+        [
             phrase.replace("{source}", source)
             for phrase in rows[key]
             for source in (rows["sources"] if "{source}" in phrase else [""])
-        )
-        return tuple(compile_phrases([phrase + end]) for phrase in phrases)
-
+        ]
+        for key in ("openings", "endings")
+    )
     return _Table(
-        compiled("openings"),
-        compiled("endings", end="$"),
+        tuple(compile_phrases([opening]) for opening in openings),
+        tuple(compile_phrases([f"{ending}$"]) for ending in endings),
         tuple(
             (compile_phrases([opening]), compile_phrases([f"{ending}$"]))
             for opening, endings in rows["frames"]

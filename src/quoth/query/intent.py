@@ -39,7 +39,9 @@ def scores(
     weights = _weights()
     if vector is None or vector.shape != (DIMENSION,):
         return embed_features(words, cues) @ weights[f"{head}_words"]
-    features = np.concatenate((scale_vector(vector), embed_features(words, cues)))
+    # Relative to the mean of the training queries.
+    relative = ((vector - weights["mean"]) * VECTOR_WEIGHT).astype(np.float32)
+    features = np.concatenate((relative, embed_features(words, cues)))
     return features @ weights[head]
 
 
@@ -58,11 +60,6 @@ def embed_features(words: Sequence[str], cues: Sequence[bool]) -> Array:
     length = float(np.linalg.norm(found))
     rest = np.array([*(CUE_WEIGHT * cue for cue in cues), 1.0], np.float32)
     return np.concatenate((found / length if length else found, rest))
-
-
-def scale_vector(vector: Matrix) -> Array:
-    """Return the embedding relative to the mean of the training queries."""
-    return ((vector - _weights()["mean"]) * VECTOR_WEIGHT).astype(np.float32)
 
 
 @cache

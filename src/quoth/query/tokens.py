@@ -73,13 +73,18 @@ def tokenize_query(text: str) -> TokenizedQuery:
     clean = _clean(text[:MAX_CHARACTERS])
     folded = normalize_query(clean)
     found = list(WORD.finditer(folded))
+    quoted = []
+    if any(mark in clean for mark in '"«“‘'):
+        quoted += [each.span(each.lastindex or 0) for each in _QUOTED.finditer(clean)]
+    if "'" in folded:
+        quoted += [each.span(1) for each in _SINGLE.finditer(folded)]
     return TokenizedQuery(
         clean,
         folded,
         tuple([each.group() for each in found]),
         tuple([each.start() for each in found]),
         tuple([each.end() for each in found]),
-        _quoted(clean, folded),
+        tuple(quoted),
     )
 
 
@@ -116,15 +121,6 @@ def _clean(text: str) -> str:
     return text
 
 
-def _quoted(clean: str, folded: str) -> tuple[tuple[int, int], ...]:
-    spans = []
-    if any(mark in clean for mark in '"«“‘'):
-        spans += [each.span(each.lastindex or 0) for each in _QUOTED.finditer(clean)]
-    if "'" in folded:
-        spans += [each.span(1) for each in _SINGLE.finditer(folded)]
-    return tuple(spans)
-
-
 MAX_WORDS = 80
 """Maximum words of a query that are matched: half at its beginning, half at its end."""
 _DATA = files("quoth.query") / "data"
@@ -145,8 +141,27 @@ def table_languages(topic: str) -> tuple[str, ...]:
 
 
 def compile_phrases(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Compile one pattern for `normalized_query_words` joined by spaces, with a trailing space."""
-    return re.compile("|".join(map(_pattern, phrases)) or r"(?!)")
+    """Compile one pattern for `normalized_query_words` joined by spaces, with a trailing space.
+
+    In a phrase, ``a/b`` are alternatives, ``a*`` begins a word, ``_`` is any word, ``a?`` is
+    optional, ``...`` is up to eight words; ``^`` and ``$`` are the ends of the query.
+    """
+    patterns = []
+    for phrase in phrases:
+        pattern = "^" if phrase.startswith("^") else r"(?<!\S)"
+        for word in phrase.removeprefix("^").removesuffix("$").split():
+            if word == "...":
+                pattern += r"(?:\S+ ){0,8}?"
+                continue
+            either = "|".join(
+                r"\S+"
+                if each == "_"
+                else re.escape(each.removesuffix("*")) + r"\S*" * each.endswith("*")
+                for each in word.removesuffix("?").split("/")
+            )
+            pattern += f"(?:(?:{either}) ){'?' * word.endswith('?')}"
+        patterns.append(pattern + ("$" if phrase.endswith("$") else ""))
+    return re.compile("|".join(patterns) or r"(?!)")
 
 
 def normalized_query_words(text: str) -> list[str]:
@@ -162,11 +177,16 @@ class PhraseMatcher:
         by_first: dict[str, list[str]] = {}
         rest = []
         for phrase in phrases:
-            first = _first_words(phrase)
+            first: list[str] = []
+            for word in phrase.removeprefix("^").removesuffix("$").split():
+                first += word.removesuffix("?").split("/")
+                if not word.endswith("?"):
+                    break
+            if any(word[-1] in "*_." for word in first):  # it may begin with any word
+                rest.append(phrase)
+                continue
             for word in first:
                 by_first.setdefault(word, []).append(phrase)
-            if not first:
-                rest.append(phrase)
         self._by_first = {word: compile_phrases(group) for word, group in by_first.items()}
         self._rest = compile_phrases(rest)
 
@@ -180,30 +200,3 @@ class PhraseMatcher:
                 return True
             start += len(word) + 1
         return self._rest.search(text) is not None
-
-
-def _first_words(phrase: str) -> list[str]:
-    """Return the words that a phrase can begin with, empty if that is any word."""
-    first: list[str] = []
-    for word in phrase.removeprefix("^").removesuffix("$").split():
-        first += word.removesuffix("?").split("/")
-        if not word.endswith("?"):
-            break
-    return [] if any(word[-1] in "*_." for word in first) else first
-
-
-def _pattern(phrase: str) -> str:
-    start, end = phrase.startswith("^"), phrase.endswith("$")
-    tokens = phrase.removeprefix("^").removesuffix("$").split()
-    return ("^" if start else r"(?<!\S)") + "".join(map(_token, tokens)) + ("$" if end else "")
-
-
-def _token(word: str) -> str:
-    if word == "...":
-        return r"(?:\S+ ){0,8}?"
-    optional = word.endswith("?")
-    either = "|".join(
-        r"\S+" if each == "_" else re.escape(each.removesuffix("*")) + r"\S*" * each.endswith("*")
-        for each in word.removesuffix("?").split("/")
-    )
-    return f"(?:(?:{either}) ){'?' * optional}"

@@ -50,7 +50,6 @@ from quoth.query.filters.places import (
     extract_sections,
     extract_segments,
     extract_times,
-    names_a_page,
 )
 from quoth.query.filters.title import extract_titles
 from quoth.query.intent import (
@@ -156,9 +155,9 @@ def understand(
         asked_again = _earlier_question(act, history, names=names, drop=drop)
         if asked_again is not None:
             return replace(asked_again, original=text, is_followup=True)
-    turns = recent_turns(topical_turns(history))
+    turns = recent_turns(topical_turns(history)) if history else ()
     query = correct_spelling(tokenize_query(text), names)
-    follows_up = is_followup(query.clean, vector=vector, history=turns)
+    follows_up = bool(turns) and is_followup(query.clean, vector=vector, history=turns)
     if follows_up:
         fallback_language = _detect(turns[-1].question, names, fallback_language)
     analysis = _analyse(query, names, fallback_language, vector=vector)
@@ -223,15 +222,16 @@ def _analyse(
     sources = NOTHING
     for extract in SOURCE_EXTRACTORS:
         sources += extract(query, context)
-    titles = extract_titles(query, _narrow(context, sources))
+    context = replace(context, documents=documents_within(sources.filters, entities))
+    titles = extract_titles(query, context)
     sources += titles
     masked = mask_spans(query, sources.spans)
-    context = _narrow(context, sources)
+    context = replace(context, documents=documents_within(sources.filters, entities))
     places = NOTHING
     for extract in PLACE_EXTRACTORS:
         places += extract(masked, context)
     kind = classify_intent(masked.folded, language=language, vector=vector)
-    if names_a_page(masked):
+    if places.names_a_page:
         if kind != "comparison" and any(filter_.field == "label" for filter_ in places.filters):
             kind = "page_specific"
         elif kind == "exploratory":
@@ -244,10 +244,6 @@ def _analyse(
     named = [*sources.people, *(name for mention in mentioned for name in mention.names)]
     real = tuple(dict.fromkeys(name.real for name in named))[:MAX_ENTITIES]
     return _QueryAnalysis(query, language, kind, merge_filters(sources + places), real, aspects)
-
-
-def _narrow(context: ExtractionContext, extracted: ExtractedFilters) -> ExtractionContext:
-    return replace(context, documents=documents_within(extracted.filters, context.entities))
 
 
 def _detect(text: str, entities: EntityIndex, fallback: str) -> str:

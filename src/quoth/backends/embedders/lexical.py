@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
@@ -22,24 +22,6 @@ from quoth.core.protocols import Matrix, SparseWeights
 HEAD = "sparse_linear.pt"
 REMEMBERED = 4096
 """Texts whose weights are kept from the pass that embedded them, until they are asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class LexicalHead:
-    """The layer: a weight per number of a token vector, a bias, and the tokens without weights."""
-
-    weight: Matrix
-    bias: float
-    special: frozenset[int]
-
-    def weigh(self, ids: Sequence[int], states: Matrix) -> SparseWeights:
-        """Return the weights of a text's tokens; ``states`` has the shape (tokens, width)."""
-        scores = states @ self.weight + self.bias
-        found: dict[int, float] = {}
-        for token, score in zip(ids, scores.tolist(), strict=True):
-            if score > found.get(token, 0.0) and token not in self.special:
-                found[token] = score
-        return found
 
 
 class RecentWeights:
@@ -60,15 +42,32 @@ class RecentWeights:
             self._kept[_key(ids)] = weights
 
 
-def read_head(folder: Path) -> LexicalHead | None:
-    """Return the layer in a model's folder, None where there is none; raises ConfigError.
+@dataclass(frozen=True, slots=True)
+class LexicalHead:
+    """The layer: a weight per number of a token vector, a bias, and the tokens without weights."""
+
+    weight: Matrix
+    bias: float
+    special: frozenset[int]
+    recent: RecentWeights = field(default_factory=RecentWeights)
+
+    def weigh(self, ids: Sequence[int], states: Matrix) -> SparseWeights:
+        """Return the weights of a text's tokens; ``states`` has the shape (tokens, width)."""
+        scores = states @ self.weight + self.bias
+        found: dict[int, float] = {}
+        for token, score in zip(ids, scores.tolist(), strict=True):
+            if score > found.get(token, 0.0) and token not in self.special:
+                found[token] = score
+        return found
+
+
+def read_head(folder: Path) -> LexicalHead:
+    """Return the layer in a model's folder; raises ConfigError.
 
     The file is a ZIP archive of torch. Only its tensors are read, as plain numbers: nothing in it
     is unpickled.
     """
     path = folder / HEAD
-    if not path.is_file():
-        return None
     try:
         with zipfile.ZipFile(path) as archive:
             parts = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}

@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from quoth.backends.embedders.lexical import HEAD, RecentWeights, read_head
+from quoth.backends.embedders.lexical import HEAD, read_head
 from quoth.backends.embedders.onnx_model import TOKEN_OUTPUTS, open_session, open_tokens
 from quoth.backends.onnx.model_folder import Pooling, describe
 from quoth.backends.onnx.session import replace_surrogates
@@ -48,9 +48,9 @@ class OnnxEmbedder:
         self.max_tokens = self._card.max_tokens
         self.query_prefix = self._card.query_prefix
         self.document_prefix = self._card.document_prefix
-        self._head = read_head(folder)
+        self._head = read_head(folder) if (folder / HEAD).is_file() else None
         self.has_sparse = self._head is not None
-        self._weights = RecentWeights()
+        self._prefixes = {"query": self.query_prefix, "document": self.document_prefix}
         self._threads = threads
         self._pools: dict[Role, ThreadPoolExecutor] = {
             "query": ThreadPoolExecutor(threads, thread_name_prefix="embed-query"),
@@ -69,7 +69,7 @@ class OnnxEmbedder:
         rows = np.zeros((len(texts), self.dimension), np.float32)
         if not texts:
             return rows
-        prefixed = [self._prefix(role) + text for text in texts]
+        prefixed = [self._prefixes[role] + text for text in texts]
         ids = await self._run(role, lambda: self._encode(prefixed))
 
         def embed_one(at: int) -> None:
@@ -90,7 +90,7 @@ class OnnxEmbedder:
         tokens: list[Matrix] = [rows] * len(texts)
         if not texts:
             return rows, tokens
-        prefixed = [self._prefix(role) + text for text in texts]
+        prefixed = [self._prefixes[role] + text for text in texts]
         own = self._owns.get(role) or await self._run(role, lambda: self._own(role))
         ids = await self._run(role, lambda: self._encode(prefixed))
 
@@ -108,12 +108,13 @@ class OnnxEmbedder:
         gives none.
         """
         weights: list[SparseWeights] = [{}] * len(texts)
-        if self._head is None or not texts:
+        head = self._head
+        if head is None or not texts:
             return weights
-        ids = await self._run(role, lambda: self._encode([self._prefix(role) + t for t in texts]))
+        ids = await self._run(role, lambda: self._encode([self._prefixes[role] + t for t in texts]))
 
         def weigh(at: int) -> None:
-            known = self._weights.get(ids[at])
+            known = head.recent.get(ids[at])
             weights[at] = self._states(ids[at])[2] if known is None else known
 
         await self._spread(role, weigh, sizes=[len(row) for row in ids])
@@ -121,7 +122,7 @@ class OnnxEmbedder:
 
     async def encode(self, query: str) -> EncodedQuery:
         """Return a query's vector and token vectors from one pass; raises EmbeddingError."""
-        return await self._run("query", lambda: self._encode_query(query))
+        return await self._run("query", partial(self._encode_query, query))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, without the role's prefix and special tokens."""
@@ -132,14 +133,11 @@ class OnnxEmbedder:
         for pool in self._pools.values():
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def _prefix(self, role: Role) -> str:
-        return self.query_prefix if role == "query" else self.document_prefix
-
     def _own(self, role: Role) -> slice:
         """Return which tokens are a text's own: without special ones and those of the prefix."""
         tokens = self._tokens.result()
         before, after = tokens.ends
-        (length,) = tokens.count([self._prefix(role).rstrip()])
+        (length,) = tokens.count([self._prefixes[role].rstrip()])
         self._owns[role] = slice(before + length, -after or None)
         return self._owns[role]
 
@@ -197,7 +195,7 @@ class OnnxEmbedder:
         found = session.run(ids, outputs=outputs)
         weights = {} if self._head is None or not ids else self._head.weigh(ids, found[-1])
         if self._head is not None:
-            self._weights.put(ids, weights)
+            self._head.recent.put(ids, weights)
         return self._unit(found[0]), found[-1], weights
 
     def _unit(self, output: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

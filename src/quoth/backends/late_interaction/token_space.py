@@ -10,10 +10,13 @@ docs/decisions/013-late-interaction-reranking.md.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +39,9 @@ class Encoding:
 
 def binarize(dimension: int) -> Encoding:
     """Return the 1-bit encoding (the signs); unpacked rows have the length 1."""
-    table = _table(dimension)
+    # The eight components of each byte value, shape (256, 8).
+    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+    table: Matrix = ((2.0 * bits - 1) / np.sqrt(dimension)).astype(np.float32)
 
     def pack(rows: Matrix) -> Packed:
         packed: Packed = np.packbits(rows > 0, axis=1)
@@ -62,14 +67,6 @@ def quantize_nbits(dimension: int) -> Encoding:
         return whole
 
     return Encoding(dimension, pack, unpack)
-
-
-@cache
-def _table(dimension: int) -> Matrix:
-    """Return the eight components of each byte value, shape (256, 8)."""
-    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
-    table: Matrix = ((2.0 * bits - 1) / np.sqrt(dimension)).astype(np.float32)
-    return table
 
 
 SMALLEST = 1e-6
@@ -183,16 +180,28 @@ class TokenSpace:
     """Token space of one model, the same for all documents and tenants.
 
     ``form`` is None for an embedder's tokens; for a model trained for late interaction it is the
-    encoding of its vectors, which are then not transformed.
+    encoding of its vectors, which are then not transformed. ``folder`` keeps the mean of the tokens
+    of `COMMON`, so that no later process computes it; None keeps nothing.
     """
 
-    def __init__(self, embedder: TokenEmbedder, *, form: Encoding | None = None) -> None:
+    def __init__(
+        self,
+        embedder: TokenEmbedder,
+        *,
+        form: Encoding | None = None,
+        folder: Path | None = None,
+    ) -> None:
         self.name = embedder.name
         self.revision = embedder.revision
         self.form = form or binarize(embedder.dimension)
         self._embedder = embedder
-        self._turned = _rotation(embedder.dimension) if form is None else None
+        self._turned: Matrix | None = None
+        if form is None:
+            # A fixed random rotation, shape (dimension, dimension).
+            random = np.random.default_rng(SEED).normal(size=[embedder.dimension] * 2)
+            self._turned = np.linalg.qr(random)[0].astype(np.float32)
         self._common: Matrix | None = None
+        self._kept = folder and folder / f"{embedder.name}-{embedder.revision[:16]}-mean.npz"
 
     async def question(self, text: str, *, tokens: Matrix | None = None) -> Matrix:
         """Return the unit vectors of a question's tokens, shape (tokens, dimension).
@@ -222,13 +231,22 @@ class TokenSpace:
         if self._turned is None:
             return _NOTHING
         if self._common is None:
+            if self._kept is not None and self._kept.is_file():
+                # A damaged archive fails its checksum.
+                with suppress(OSError, ValueError, KeyError, BadZipFile):
+                    self._common = np.load(self._kept)["mean"]
+                    return self._common
             _, tokens = await self._embedder.embed_tokens(COMMON, role="document")
             self._common = np.concatenate(tokens).mean(axis=0).astype(np.float32)
+            if self._kept is not None:
+                await asyncio.to_thread(_keep_mean, self._kept, self._common)
         return self._common
 
 
-def _rotation(dimension: int) -> Matrix:
-    """Return a fixed random rotation, shape (dimension, dimension)."""
-    random = np.random.default_rng(SEED).normal(size=(dimension, dimension))
-    turned, _ = np.linalg.qr(random)
-    return turned.astype(np.float32)
+def _keep_mean(path: Path, mean: Matrix) -> None:
+    """Write the mean for later processes; where that fails they compute it."""
+    draft = path.with_suffix(f".{os.getpid()}.npz")
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(draft, mean=mean)
+        draft.replace(path)

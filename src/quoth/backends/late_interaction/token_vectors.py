@@ -22,7 +22,7 @@ class TokenVectors:
     """
 
     def __init__(self, space: TokenSpace, *, store: TokenStore | None) -> None:
-        self._space = space
+        self.space = space
         self._store = store
         self.form = space.form
 
@@ -31,7 +31,7 @@ class TokenVectors:
 
         Raises EmbeddingError.
         """
-        return await self._space.documents(texts)
+        return await self.space.documents(texts)
 
     async def put(self, chunks: Sequence[Chunk], tokens: Sequence[TokenRows]) -> None:
         """Write the token vectors of chunks to disk; raises StorageFull and RerankError."""
@@ -48,7 +48,7 @@ class TokenVectors:
         known = await self.stored(chunks)
         absent = [chunk for chunk in chunks if chunk.chunk_id not in known]
         if absent and self._store is not None:
-            _, tokens = await self._space.documents([chunk.indexed for chunk in absent])
+            _, tokens = await self.space.documents([chunk.indexed for chunk in absent])
             await self.put(absent, tokens)
 
     async def delete(self, document_ids: Iterable[str]) -> None:
@@ -66,13 +66,6 @@ class TokenVectors:
             return 0
         return await asyncio.to_thread(self._store.keep_only, list(document_ids), all_models=True)
 
-    async def question(self, text: str, *, tokens: Matrix | None = None) -> Matrix:
-        """Return the unit vectors of a question's tokens, shape (tokens, dimension).
-
-        ``tokens`` are those of `Embedder.encode`; None computes them.
-        """
-        return await self._space.question(text, tokens=tokens)
-
     async def stored(self, chunks: Sequence[Chunk]) -> dict[str, TokenRows]:
         """Return the token vectors of those chunks that are on the disk, by chunk id."""
         if self._store is None:
@@ -87,7 +80,7 @@ class TokenVectors:
         known = await self.stored(chunks)
         absent = [chunk for chunk in chunks if chunk.chunk_id not in known]
         if absent:
-            _, tokens = await self._space.documents([chunk.indexed for chunk in absent])
+            _, tokens = await self.space.documents([chunk.indexed for chunk in absent])
             for chunk, bits in zip(absent, tokens, strict=True):
                 known[chunk.chunk_id] = bits
         return [known[chunk.chunk_id] for chunk in chunks]

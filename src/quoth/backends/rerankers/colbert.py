@@ -200,7 +200,7 @@ class ColbertReranker:
             return []
         try:
             question, passages = await asyncio.gather(
-                self.vectors.question(query), self.vectors.passages(chunks)
+                self.vectors.space.question(query), self.vectors.passages(chunks)
             )
         except EmbeddingError as error:
             raise RerankError(str(error), retryable=error.retryable) from error

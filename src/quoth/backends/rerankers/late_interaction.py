@@ -6,6 +6,7 @@ import asyncio
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -23,6 +24,7 @@ from quoth.core.protocols import Matrix, SpanScores
 from quoth.core.types import Chunk
 
 
+@dataclass(frozen=True, slots=True)
 class LateReranker:
     """A `Reranker` that scores passages by the similarity of their tokens to the query's.
 
@@ -31,10 +33,8 @@ class LateReranker:
     is embedded again. Scores are cosines, mostly from 0.2 to 0.8.
     """
 
-    name = "late"
-
-    def __init__(self, vectors: TokenVectors) -> None:
-        self._vectors = vectors
+    _vectors: TokenVectors
+    name: str = "late"
 
     async def score(
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
@@ -44,7 +44,7 @@ class LateReranker:
             return []
         try:
             question, passages = await asyncio.gather(
-                self._vectors.question(query, tokens=tokens), self._vectors.passages(chunks)
+                self._vectors.space.question(query, tokens=tokens), self._vectors.passages(chunks)
             )
         except EmbeddingError as error:
             raise RerankError(
@@ -80,11 +80,11 @@ def _piece_starts(text: str) -> list[int]:
     return [match.start() for match in _PIECE.finditer(text)]
 
 
+@dataclass(frozen=True, slots=True)
 class LateSpans:
     """Scores spans of chunks as the late reranker scores chunks; docs/decisions/042."""
 
-    def __init__(self, vectors: TokenVectors) -> None:
-        self._vectors = vectors
+    _vectors: TokenVectors
 
     async def score(
         self,
@@ -102,7 +102,7 @@ class LateSpans:
         if not spans:
             return SpanScores((), (), ())
         asked, kept = await asyncio.gather(
-            self._vectors.question(question, tokens=tokens), self._vectors.passages(chunks)
+            self._vectors.space.question(question, tokens=tokens), self._vectors.passages(chunks)
         )
         matches, pooled = await asyncio.to_thread(
             self._matches, asked, kept, chunks=chunks, spans=spans

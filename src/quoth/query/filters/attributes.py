@@ -233,8 +233,10 @@ def extract_dates(query: TokenizedQuery, context: ExtractionContext) -> Extracte
     dates = context.entities.dates
     matches = find_matches("date", query.folded) if dates else []
     ranges = [days for match in matches if (days := _range(match))]
+    if not ranges:
+        return NOTHING
     existing = [days for days in ranges if _has_document(days, context.entities)]
-    if existing or not ranges:
+    if existing:
         return ExtractedFilters(bounding_range("date", existing))
     first = min(low for low, _ in dates.values()) // 10_000
     last = max(high for _, high in dates.values()) // 10_000

@@ -19,7 +19,8 @@ class ExtractedFilters:
     """Filters, soft filters and notes extracted from a query.
 
     ``filters`` were stated explicitly; ``soft_filters`` only lift. ``spans`` are the spans that
-    name a source, so that other rules skip them; ``people`` are all speakers named.
+    name a source, so that other rules skip them; ``people`` are all speakers named;
+    ``names_a_page`` means that a page or slide is named, existing or not.
     """
 
     filters: tuple[Filter, ...] = ()
@@ -27,6 +28,7 @@ class ExtractedFilters:
     notes: tuple[str, ...] = ()
     spans: tuple[Span, ...] = ()
     people: tuple[Entity, ...] = ()
+    names_a_page: bool = False
 
     def __add__(self, other: ExtractedFilters) -> ExtractedFilters:
         """Concatenate the two."""
@@ -36,6 +38,7 @@ class ExtractedFilters:
             self.notes + other.notes,
             self.spans + other.spans,
             self.people + other.people,
+            self.names_a_page or other.names_a_page,
         )
 
 

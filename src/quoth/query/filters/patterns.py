@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from itertools import islice
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -25,6 +26,7 @@ _SHARED = {
 }
 _NAME = re.compile(r"\{([a-z_]+)\}")
 _NO_GROUPS: Mapping[str, str] = MappingProxyType({})
+PATTERNS = ("pattern", "before", "after", "not_before", "not_after")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +71,20 @@ class PatternTable:
         """Return the topics that have rules."""
         return tuple(name for name, rows in self._data.items() if isinstance(rows, list))
 
-    def may_match(self, topic: str, text: str) -> bool:
-        """Return whether a text contains a substring that the topic requires."""
-        needs = self._data.get("needs", {}).get(topic, ())
-        return not needs or any(part in text for part in needs)
-
     def rules(self, topic: str) -> tuple[Rule, ...]:
         """Return the rules of a topic."""
         if topic not in self._rules:
-            rows = self._data.get(topic, ())
-            self._rules[topic] = tuple(_rule(row, self._words) for row in rows)
+            made = []
+            for row in self._data.get(topic, ()):
+                patterns: dict[str, re.Pattern[str]] = {}
+                settings: dict[str, str] = {}
+                for name, value in row.items():
+                    if name in PATTERNS:
+                        patterns[name] = re.compile(_expand(str(value), self._words))
+                    else:
+                        settings[name] = str(value)
+                made.append(Rule(**patterns, settings=settings))
+            self._rules[topic] = tuple(made)
         return self._rules[topic]
 
     def mapping(self, name: str) -> Mapping[str, Any]:
@@ -95,7 +101,7 @@ class PatternTable:
 def pattern_tables() -> tuple[PatternTable, ...]:
     """Return the tables of all languages, sorted by language."""
     folder = files("quoth.query").joinpath("data", "filters")
-    paths = sorted(folder.iterdir(), key=lambda path: path.name)
+    paths = sorted(folder.iterdir(), key=attrgetter("name"))
     return tuple(
         PatternTable(path.name.removesuffix(".toml"), path.read_text("utf-8")) for path in paths
     )
@@ -130,8 +136,14 @@ def find_matches(topic: str, text: str) -> list[PatternMatch]:
     found: list[PatternMatch] = []
     excluded: list[PatternMatch] = []
     for table in pattern_tables():
-        for rule in table.rules(topic) if table.may_match(topic, text) else ():
-            for match in islice(_matches(rule, text), MAX_MATCHES):
+        needs = table.mapping("needs").get(topic)
+        if needs and not any(part in text for part in needs):
+            continue
+        for rule in table.rules(topic):
+            for each in islice(rule.pattern.finditer(text) if rule.pattern else (), MAX_MATCHES):
+                given = each.groupdict()
+                groups = {name: given[name] for name in given if given[name] is not None}
+                match = PatternMatch(each.start(), each.end(), groups, rule.settings)
                 (excluded if _is_excluded(rule, match, text) else found).append(match)
     kept: list[PatternMatch] = []
     for match in sorted(found, key=lambda match: (match.start - match.end, match.start)):
@@ -144,13 +156,7 @@ def find_matches(topic: str, text: str) -> list[PatternMatch]:
 
 def has_match(topic: str, text: str) -> bool:
     """Return whether any rule of a topic matches."""
-    return any(True for rule in rules(topic) for _ in _matches(rule, text))
-
-
-def _matches(rule: Rule, text: str) -> Iterator[PatternMatch]:
-    for match in rule.pattern.finditer(text) if rule.pattern else ():
-        groups = {name: value for name, value in match.groupdict().items() if value is not None}
-        yield PatternMatch(match.start(), match.end(), groups, rule.settings)
+    return any(rule.pattern and rule.pattern.search(text) for rule in rules(topic))
 
 
 def _is_excluded(rule: Rule, match: PatternMatch, text: str) -> bool:
@@ -161,17 +167,9 @@ def _is_excluded(rule: Rule, match: PatternMatch, text: str) -> bool:
     )
 
 
-def _rule(row: Mapping[str, object], words: Mapping[str, str]) -> Rule:
-    patterns: dict[str, re.Pattern[str]] = {}
-    settings: dict[str, str] = {}
-    for name, value in row.items():
-        if name in ("pattern", "before", "after", "not_before", "not_after"):
-            patterns[name] = re.compile(_expand(str(value), words))
-        else:
-            settings[name] = str(value)
-    return Rule(**patterns, settings=settings)
-
-
 def _expand(pattern: str, words: Mapping[str, str]) -> str:
     """Return a pattern with every ``{name}`` replaced by its word list, in a group."""
-    return _NAME.sub(lambda name: f"(?:{words[name[1]]})", pattern)
+    fixed, names = _NAME.split(pattern)[::2], _NAME.findall(pattern)
+    return fixed[0] + "".join(
+        f"(?:{words[name]}){after}" for name, after in zip(names, fixed[1:], strict=True)
+    )

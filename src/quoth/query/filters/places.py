@@ -33,20 +33,15 @@ def extract_pages(query: TokenizedQuery, context: ExtractionContext) -> Extracte
     Slides are those of presentations, else pages: many presentations are exported as PDF.
     """
     if labels := _named_labels("page", query):
-        return _existing_pages(labels, context)
+        return replace(_existing_pages(labels, context), names_a_page=True)
     if labels := _named_labels("slide", query):
         known = context.entities.documents
         decks = tuple(id_ for id_ in context.documents if known[id_].kind == "slides")
         within = replace(context, documents=decks) if decks else context
         found = _existing_pages(labels, within)
         only = restrict_to("document", decks) if found.filters else ()
-        return replace(found, filters=(*found.filters, *only))
+        return replace(found, filters=(*found.filters, *only), names_a_page=True)
     return NOTHING
-
-
-def names_a_page(query: TokenizedQuery) -> bool:
-    """Return whether a query names a page or a slide at all, existing or not."""
-    return bool(_named_labels("page", query) or _named_labels("slide", query))
 
 
 def _named_labels(place: str, query: TokenizedQuery) -> list[str]:
@@ -146,6 +141,8 @@ def _appendix(letter: str) -> str:
 def extract_sections(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
     """Extract sections named by their dotted number ("section 3.5"); only existing ones filter."""
     numbers = [match.groups["number"] for match in find_matches("section", query.folded)]
+    if not numbers:
+        return NOTHING
     reach = frozenset(context.documents)
     titles = [
         title
@@ -153,7 +150,7 @@ def extract_sections(query: TokenizedQuery, context: ExtractionContext) -> Extra
         for document_id, title in context.entities.sections.get(number, ())
         if document_id in reach
     ]
-    if numbers and not titles:
+    if not titles:
         asked = join_names(numbers, context.language)
         note = translate("query.no_section", context.language, asked=asked)
         return ExtractedFilters(notes=(note,))

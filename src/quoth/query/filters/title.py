@@ -51,7 +51,7 @@ def extract_titles(query: TokenizedQuery, context: ExtractionContext) -> Extract
 
     Only documents within the context count. An ambiguous title is a soft filter.
     """
-    extracted = _quoted(query, context)
+    extracted = _quoted(query, context) if query.quoted else NOTHING
     for description in _descriptions(query):
         extracted += _described(query, description, context)
     announced_until = -1

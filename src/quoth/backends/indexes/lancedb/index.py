@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -144,7 +145,8 @@ class LanceIndex:
             if snapshot is None:
                 store = await self._table()
                 return await store.nearest(vector, limit=limit, filters=filters)
-            return await self._run(lambda: snapshot.nearest(vector, limit=limit, filters=filters))
+            search = partial(snapshot.nearest, vector, limit=limit, filters=filters)
+            return await self._run(search)
 
     async def match(
         self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
@@ -152,18 +154,14 @@ class LanceIndex:
         """Rank chunks by BM25 (k1 1.2, b .75), best first."""
         with _translated():
             snapshot = await self._segments.current()
+            terms = analyze_query(text, languages=languages)
+            if not terms:
+                return []
             if snapshot is None:
-                terms = analyze_query(text, languages=languages)
-                if not terms:
-                    return []
                 store = await self._table()
                 near = await self._near(store, terms)
                 return await store.match(terms, near=near, limit=limit, filters=filters)
-            return await self._run(
-                lambda: snapshot.match(
-                    analyze_query(text, languages=languages), limit=limit, filters=filters
-                )
-            )
+            return await self._run(partial(snapshot.match, terms, limit=limit, filters=filters))
 
     async def vectors(
         self, chunk_ids: Sequence[str], *, exact: bool = False

@@ -54,12 +54,6 @@ class Part:
         alive[rows] = False
         return replace(self, alive=alive)
 
-    def length(self) -> int:
-        """Return the number of terms of the rows that are there."""
-        if self.alive is None:
-            return self.segment.length
-        return int(self.segment.arrays["lengths"][self.alive].sum())
-
     def frequency(self, key: int) -> int:
         """Return how many rows have a term."""
         rows, _ = self.segment.terms(key)
@@ -110,7 +104,11 @@ class Snapshot:
     def __init__(self, parts: Sequence[Part]) -> None:
         self.parts = tuple(parts)
         self.count = sum(part.count for part in self.parts)
-        self._mean = max(1.0, sum(part.length() for part in self.parts) / max(1, self.count))
+        terms = 0
+        for part in self.parts:
+            lengths = part.segment.arrays["lengths"]
+            terms += int((lengths if part.alive is None else lengths[part.alive]).sum())
+        self._mean = max(1.0, terms / max(1, self.count))
 
     def nearest(
         self, vector: Matrix, *, limit: int, filters: Sequence[Filter] = ()
@@ -124,9 +122,16 @@ class Snapshot:
     ) -> list[Scored]:
         """Rank chunks by BM25, best first; a repeated term counts as often as it is repeated.
 
-        An unknown term is searched as its nearest known ones (`near_terms`).
+        The weight of a term is its IDF. An unknown one is searched as its nearest known ones
+        (`near_terms`).
         """
-        weights = self._weights(terms)
+        weights: dict[int, float] = defaultdict(float)
+        for term, times in Counter(terms).items():
+            known = self._known(term)
+            share = times if term in known else times * NEAR_WEIGHT / max(1, len(known))
+            for each, often in known.items():
+                idf = math.log(1 + (self.count - often + 0.5) / (often + 0.5))
+                weights[encode_key("", each)] += share * idf
         found = [
             part.match(weights, mean=self._mean, limit=limit, filters=filters)
             for part in self.parts
@@ -145,17 +150,6 @@ class Snapshot:
             ids = (chunk_ids[at] for at in which.tolist())
             found.update(zip(ids, part.segment.vectors(rows), strict=True))
         return found
-
-    def _weights(self, terms: Sequence[str]) -> dict[int, float]:
-        """Return the weight of each term to search for: its IDF, by how often it is asked for."""
-        weights: dict[int, float] = defaultdict(float)
-        for term, times in Counter(terms).items():
-            known = self._known(term)
-            share = times if term in known else times * NEAR_WEIGHT / max(1, len(known))
-            for each, often in known.items():
-                idf = math.log(1 + (self.count - often + 0.5) / (often + 0.5))
-                weights[encode_key("", each)] += share * idf
-        return weights
 
     def _known(self, term: str) -> dict[str, int]:
         """Return a term, else its nearest known ones, with the number of rows that have each."""
@@ -192,20 +186,18 @@ class Snapshot:
 
 
 def top_k(scores: Numbers, limit: int) -> Numbers:
-    """Return the indices of the highest scores, best first; ties in index order."""
-    among = np.flatnonzero(scores >= _min_score(scores, limit))
-    order: Numbers = among[np.argsort(-scores[among], kind="stable")[:limit]]
-    return order
+    """Return the indices of the highest scores, best first; ties in index order.
 
-
-def _min_score(scores: Numbers, limit: int) -> float:
-    """Return a score that at least ``limit`` rows reach, and few more.
-
-    It is the ``limit``-th highest group maximum. Computing maxima is ten times as fast as
-    partitioning all scores.
+    Those looked at reach the ``limit``-th highest group maximum, which at least ``limit`` scores do
+    and few more. Computing maxima is ten times as fast as partitioning all scores.
     """
     groups = len(scores) // GROUP
-    if groups < limit:
-        return -math.inf if len(scores) <= limit else float(np.partition(scores, -limit)[-limit])
-    highest = scores[: groups * GROUP].reshape(GROUP, groups).max(axis=0)
-    return float(np.partition(highest, -limit)[-limit])
+    least = -math.inf
+    if groups >= limit:
+        highest = scores[: groups * GROUP].reshape(GROUP, groups).max(axis=0)
+        least = float(np.partition(highest, -limit)[-limit])
+    elif len(scores) > limit:
+        least = float(np.partition(scores, -limit)[-limit])
+    among = np.flatnonzero(scores >= least)
+    order: Numbers = among[np.argsort(-scores[among], kind="stable")[:limit]]
+    return order

@@ -90,11 +90,6 @@ class Segment:
         text = self.arrays["term_text"].tobytes().decode("utf-8", "surrogatepass")
         return sorted(text.split(" ")) if text else []
 
-    @cached_property
-    def length(self) -> int:
-        """The number of terms of all rows, repeated ones too."""
-        return int(self.arrays["lengths"].sum())
-
     def meets(self, condition: Filter) -> Numbers:
         """Return for each row whether it meets a filter."""
         if condition.operator != "in" and condition.field not in LISTS:

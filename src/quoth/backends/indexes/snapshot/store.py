@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -54,6 +53,7 @@ class SegmentStore:
     def __init__(self, root: Path, table: str, *, shared: ObjectFolder | None = None) -> None:
         self._root = root
         self._table = table
+        self.manifest_path = root / f"{table}.scan.json"
         self._shared = None if shared is None else shared.below(table)
         self._looked = -math.inf
         self._refreshing: asyncio.Task[None] | None = None
@@ -139,11 +139,6 @@ class SegmentStore:
         self._loaded = {segment.name: segment for segment, _ in loaded if segment}
         return [Part(each, unpack_mask(alive, each.rows)) for each, alive in loaded if each]
 
-    @property
-    def manifest_path(self) -> Path:
-        """The path of the manifest."""
-        return self._root / f"{self._table}.scan.json"
-
     def close(self) -> None:
         """Release the segments."""
         self._seen, self._loaded, self.latest = None, {}, None
@@ -189,9 +184,8 @@ class SegmentStore:
 
     def _signature(self) -> bytes | None:
         """Return the digest of the manifest, which changes with every write."""
-        # Called three times per query: building paths would take longer than reading.
         try:
-            with open(f"{self._root}{os.sep}{self._table}.scan.json", "rb", buffering=0) as file:
+            with open(self.manifest_path, "rb", buffering=0) as file:
                 return file.read(SIGNED)
         except OSError:
             return None
@@ -213,7 +207,8 @@ class SegmentStore:
                 break
             parts = self.parts(manifest)
             if len(parts) == len(manifest.segments):
-                self._remove_copies({each.name for each in manifest.segments})
+                if self._shared is not None:
+                    self._remove_copies({each.name for each in manifest.segments})
                 return Snapshot(parts)
         return None
 
@@ -241,7 +236,7 @@ class SegmentStore:
 
     def _remove_copies(self, kept: set[str]) -> None:
         """Remove copies of segments that another machine has replaced some time ago."""
-        for path in self._root.glob(f"{self._table}.*.scan") if self._shared else ():
+        for path in self._root.glob(f"{self._table}.*.scan"):
             with suppress(OSError):
                 if path.name not in kept and time.time() - path.stat().st_mtime > KEEP_COPIES_S:
                     remove_file(path)

@@ -82,6 +82,10 @@ def make_citation(
     locator = _locator(passage, start=start, end=end)
     told = _locator(passage, start=marked[0], end=marked[1]) if marked else locator
     paged = locator if isinstance(locator, Pages) else None
+    end_shown = start + len(snippet)
+    part = None  # the telling part in characters of the snippet, unless it is all of it
+    if marked and marked != (start, end_shown) and start <= marked[0] < marked[1] <= end_shown:
+        part = marked[0] - start, marked[1] - start
     heading = chunk.section[-1] if chunk.section else locator.section
     return Citation(
         id=citation_id(document.document_id, start=start, end=end),
@@ -95,7 +99,7 @@ def make_citation(
         page_number=paged.first if paged else None,
         snippet=snippet,
         snippet_start=start,
-        snippet_end=start + len(snippet),
+        snippet_end=end_shown,
         link=link(
             told,
             url=document.url,
@@ -108,17 +112,10 @@ def make_citation(
         support_score=support_score,
         retrieval_method=retrieval_method,
         created_at=created_at,
-        marked=_within(marked, start, start + len(snippet)),
+        marked=part,
         span_end=end,
         cut=len(snippet) < len(span),
     )
-
-
-def _within(marked: tuple[int, int] | None, start: int, end: int) -> tuple[int, int] | None:
-    """Return a part of a snippet in its own characters; None for the whole of it."""
-    if marked is None or marked == (start, end) or not start <= marked[0] < marked[1] <= end:
-        return None
-    return marked[0] - start, marked[1] - start
 
 
 def citation_id(document_id: str, *, start: int, end: int) -> str:

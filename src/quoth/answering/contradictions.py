@@ -68,34 +68,22 @@ def contradictions(
     continue theirs; those are not compared among themselves.
     """
     sentences = [*statements, *against]
-    read = [_analyze(sentence) for sentence in sentences]
+    read = []
+    for each in sentences:
+        parts = tokens(each.text, language=each.language)
+        values = read_values(each.text, parts, language=each.language)
+        stems = frozenset(part.stem for part in parts if part.stem)
+        read.append(_AnalyzedStatement(parts, values, each.text, stems))
     found = []
-    for one, two in combinations(range(len(sentences)), 2):
-        if one < len(statements) and _comparable(
-            sentences[one], sentences[two], read[one], read[two]
-        ):
-            about = _difference(read[one], read[two])
+    for at, other in combinations(range(len(sentences)), 2):
+        one, two = sentences[at], sentences[other]
+        apart = one.document_id != two.document_id or abs(one.start - two.start) >= MIN_DISTANCE
+        shared = len(read[at].stems & read[other].stems)
+        if at < len(statements) and apart and one.language == two.language and shared >= MIN_SHARED:
+            about = _difference(read[at], read[other])
             if about is not None:
-                found.append((one, two, about))
+                found.append((at, other, about))
     return tuple(found)
-
-
-def _analyze(sentence: ComparedSentence) -> _AnalyzedStatement:
-    parts = tokens(sentence.text, language=sentence.language)
-    values = read_values(sentence.text, parts, language=sentence.language)
-    stems = frozenset(part.stem for part in parts if part.stem)
-    return _AnalyzedStatement(parts, values, sentence.text, stems)
-
-
-def _comparable(
-    one: ComparedSentence,
-    two: ComparedSentence,
-    first: _AnalyzedStatement,
-    second: _AnalyzedStatement,
-) -> bool:
-    if one.language != two.language or len(first.stems & second.stems) < MIN_SHARED:
-        return False
-    return one.document_id != two.document_id or abs(one.start - two.start) >= MIN_DISTANCE
 
 
 def _difference(one: _AnalyzedStatement, two: _AnalyzedStatement) -> str | None:
@@ -268,15 +256,10 @@ def _cited(citations: Sequence[Citation], passages: Sequence[Passage]) -> list[C
     languages = {chunk.chunk_id: chunk.language for passage in passages for chunk in passage.chunks}
     return [
         ComparedSentence(
-            marked_text(citation),
+            citation.snippet[slice(*citation.marked)] if citation.marked else citation.snippet,
             citation.document_id,
             citation.snippet_start + (citation.marked[0] if citation.marked else 0),
             languages.get(citation.chunk_id, "en"),
         )
         for citation in citations
     ]
-
-
-def marked_text(citation: Citation) -> str:
-    """Return the telling part of a citation's snippet, or the whole of it."""
-    return citation.snippet[slice(*citation.marked)] if citation.marked else citation.snippet

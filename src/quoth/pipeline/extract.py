@@ -20,7 +20,6 @@ from quoth.answering.answerability import (
     weigh_evidence,
 )
 from quoth.answering.citations import cite_statements
-from quoth.answering.context import build_context
 from quoth.answering.contradictions import conflict_notice, disagreements, with_other_sides
 from quoth.answering.extractive.candidates import question_word_offset
 from quoth.answering.extractive.expected_values import expected_kind, have_value
@@ -43,12 +42,13 @@ from quoth.query.dialogue_act import continuations, two_questions
 from quoth.query.keywords import LOCATOR_FIELDS, only_asks_for_a_place, strip_locator_words
 from quoth.query.tokens import folded_words
 from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
-from quoth.retrieval.prune import prune
 from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.search import encode_query
 from quoth.store.rows import now
 from quoth.text.analyzer import estimate_tokens
 
+HEADER_TOKENS = 30
+"""Tokens that the title and the place of a passage take in a prompt, about."""
 MAX_CLOSEST = 3
 """Passages shown, uncited, when the collection has no answer."""
 CLOSEST_SENTENCES = 12
@@ -77,13 +77,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     """Answer with the best verbatim sentences of the passages, each with its citation."""
     plan, language, trace = found.plan, found.query.language, context.trace
     with trace.stage("context"):
-        passages = build_context(
-            found.passages,
-            max_tokens=plan.max_context_tokens,
-            count_tokens=estimate_tokens,
-            order=plan.context_order,
-            kept=prune(found.passages, query=found.query) if plan.prune else None,
-        ).passages
+        passages = _passages_within(found.passages, max_tokens=plan.max_context_tokens)
     history = context.request.history if found.query.continues else ()
     chosen = await _choose(context.parts, found, passages, history=history, trace=trace)
     with trace.stage("cite"):
@@ -126,6 +120,21 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         contradictions=disputed,
         confidence=chosen.confidence,
     )
+
+
+def _passages_within(passages: Sequence[Passage], *, max_tokens: int) -> list[Passage]:
+    """Return the passages, best first, that fit the budget, the first in any case.
+
+    One that is too big is left out, and those after it are still tried.
+    """
+    taken: list[Passage] = []
+    left = max_tokens
+    counts = estimate_tokens([passage.text for passage in passages])
+    for passage, tokens in zip(passages, counts, strict=True):
+        if not taken or tokens + HEADER_TOKENS <= left:
+            taken.append(passage)
+            left -= tokens + HEADER_TOKENS
+    return taken
 
 
 def _shown_before(material: QueryContext, history: Sequence[Turn]) -> frozenset[int]:

@@ -67,10 +67,10 @@ def convex_combination(
     texts = max(0.0, 1.0 - sparse - pages)
     sums: dict[str, float] = {}
     for leg, weight, low in (
-        (SEMANTIC, texts * share, _last(rankings.get(SEMANTIC, ()))),
+        (SEMANTIC, texts * share, None),
         (KEYWORD, texts * (1.0 - share), 0.0),
         (SPARSE, sparse, 0.0),
-        (PAGES, pages, _last(rankings.get(PAGES, ()))),
+        (PAGES, pages, None),
     ):
         for chunk_id, score in _spread(rankings.get(leg, ()), low=low):
             sums[chunk_id] = sums.get(chunk_id, 0.0) + weight * score
@@ -145,13 +145,11 @@ def passthrough(rankings: Rankings, *, leg: str, kind: ScoreKind) -> list[Candid
     return _ordered(dict(rankings.get(leg, ())), rankings=rankings, kind=kind)
 
 
-def _last(ranking: Sequence[Scored]) -> float:
-    return min((score for _chunk_id, score in ranking), default=0.0)
-
-
-def _spread(ranking: Sequence[Scored], *, low: float) -> Iterable[Scored]:
-    """Scale scores to 0…1: ``low`` gives 0, the best gives 1."""
-    high = max((score for _chunk_id, score in ranking), default=0.0)
+def _spread(ranking: Sequence[Scored], *, low: float | None) -> Iterable[Scored]:
+    """Scale scores to 0…1: ``low``, or else the last, gives 0, the best gives 1."""
+    scores = [score for _chunk_id, score in ranking]
+    high = max(scores, default=0.0)
+    low = min(scores, default=0.0) if low is None else low
     if high <= low:
         return [(chunk_id, 1.0) for chunk_id, _score in ranking]
     return [(chunk_id, (score - low) / (high - low)) for chunk_id, score in ranking]

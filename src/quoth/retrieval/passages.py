@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -80,12 +81,13 @@ def widen(
     spans: list[tuple[Span, int]] = []
     reach = [(_window(hit, window, sections), rank) for rank, hit in enumerate(hits)]
     for span, rank in sorted(reach):
-        if spans and _joins(spans[-1][0], span, sections):
-            (document, first, last), best = spans[-1]
+        (document, first, last), best = spans[-1] if spans else (("", 0, -2), 0)
+        touches = document == span[0] and span[1] <= last + 1
+        if touches and sections.get((document, last)) == sections.get((span[0], span[1])):
             spans[-1] = ((document, first, max(last, span[2])), min(best, rank))
         else:
             spans.append((span, rank))
-    return [span for span, _rank in sorted(spans, key=lambda each: each[1])]
+    return [span for span, _rank in sorted(spans, key=itemgetter(1))]
 
 
 def _window(
@@ -107,12 +109,6 @@ def _within(
     section: tuple[str, ...] | None,
 ) -> bool:
     return place in sections and sections[place] == section
-
-
-def _joins(left: Span, right: Span, sections: Mapping[ChunkPosition, tuple[str, ...]]) -> bool:
-    if left[0] != right[0] or right[1] > left[2] + 1:
-        return False
-    return sections.get((left[0], left[2])) == sections.get((right[0], right[1]))
 
 
 Numbers = npt.NDArray[np.float64]

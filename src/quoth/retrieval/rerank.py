@@ -68,7 +68,7 @@ async def rerank(
         raw += await reranker.score(query.standalone, texts, tokens=tokens)
         scored = known[: len(raw)]
         mixed = mix([first[at] for at in scored], spread(raw), weight=weight)
-        order = sorted(range(len(scored)), key=lambda at: -mixed[at])
+        order = sorted(range(len(scored)), key=mixed.__getitem__, reverse=True)
         if len(order) > keep and not any(at >= start for at in order[:keep]):
             break
     return _in_rank_order(candidates, scored=scored, order=order, mixed=mixed, raw=raw)
@@ -96,9 +96,8 @@ def _in_rank_order(
     raw: Sequence[float],
 ) -> list[Candidate]:
     """Redistribute the ranks of the scored candidates in their new order."""
-    ranks = {
-        at: rank for rank, at in enumerate(sorted(range(len(raw)), key=lambda at: -raw[at]), 1)
-    }
+    by_raw = sorted(range(len(raw)), key=raw.__getitem__, reverse=True)
+    ranks = {at: rank for rank, at in enumerate(by_raw, start=1)}
     coming = iter(order)
     places = set(scored)
     result: list[Candidate] = []

@@ -191,70 +191,64 @@ def _tokens(text: str) -> list[str]:
 
 
 class _KnownTerms(dict[str, str]):
-    """The terms of the tokens met so far; a look-up costs a tenth of a call with a cache."""
+    """The terms of the tokens met so far, separated by spaces; stop words of a language have none.
+
+    A look-up costs a tenth of a call with a cache.
+    """
 
     def __init__(self, language: str, without: str) -> None:
-        self._language, self._without = language, without
+        algorithm = STEMMERS.get(language)
+        self._stemmer = Stemmer.Stemmer(algorithm, 0) if algorithm else None
+        self._stop = query_stop_words(without)
+        self._folded_first = language in _FOLDED_FIRST
 
     def __missing__(self, token: str) -> str:
         if len(self) >= MAX_KNOWN_TERMS:
             self.clear()
-        self[token] = terms = _analysed(token, self._language, self._without)
+        parts = [part for part in _SEPARATOR.split(token) if part]
+        telling = [part for part in parts if part not in self._stop]
+        if token in self._stop:
+            terms = ""
+        elif _PLAIN.fullmatch(token):
+            terms = self._stemmed(token)
+        elif _NUMBER.fullmatch(token):
+            terms = _cut(token.replace(",", ""))
+        elif token.endswith(("++", "#")):
+            terms = _cut(token)
+        else:
+            found = [term for part in telling for term in self._of_part(part)]
+            if token.startswith("."):
+                found.append(_cut(token))
+            elif len(telling) > 1 and telling == parts:
+                found.append(self._stemmed("".join(parts)))
+            terms = " ".join(found)
+        self[token] = terms
         return terms
+
+    def _of_part(self, part: str) -> list[str]:
+        if not _UNSPACED_RUN.search(part):
+            return [self._stemmed(part)]
+        found: list[str] = []
+        at = 0
+        for run in _UNSPACED_RUN.finditer(part):
+            found += [self._stemmed(part[at : run.start()])] if run.start() > at else []
+            characters = run.group()
+            found += [characters[i : i + 2] for i in range(max(1, len(characters) - 1))]
+            at = run.end()
+        return found + ([self._stemmed(part[at:])] if at < len(part) else [])
+
+    def _stemmed(self, word: str) -> str:
+        if self._folded_first:
+            word = _without_accents(word)
+        if self._stemmer and (word.isalpha() or not any(map(str.isdigit, word))):
+            with _stemming:
+                word = self._stemmer.stemWord(word)
+        return _cut(_without_accents(word))
 
 
 @lru_cache(maxsize=8)
 def _known_terms(language: str, without: str) -> _KnownTerms:
     return _KnownTerms(language, without)
-
-
-def _analysed(token: str, language: str, without: str) -> str:
-    """Return the terms of one token, separated by spaces, without stop words of a language."""
-    stop = query_stop_words(without)
-    if token in stop:
-        return ""
-    if _PLAIN.fullmatch(token):
-        return _stemmed(token, language)
-    if _NUMBER.fullmatch(token):
-        return _cut(token.replace(",", ""))
-    if token.endswith(("++", "#")):
-        return _cut(token)
-    parts = [part for part in _SEPARATOR.split(token) if part]
-    telling = [part for part in parts if part not in stop]
-    found = [term for part in telling for term in _of_part(part, language)]
-    if token.startswith("."):
-        found.append(_cut(token))
-    elif len(telling) > 1 and telling == parts:
-        found.append(_stemmed("".join(parts), language))
-    return " ".join(found)
-
-
-def _of_part(part: str, language: str) -> list[str]:
-    if not _UNSPACED_RUN.search(part):
-        return [_stemmed(part, language)]
-    found: list[str] = []
-    at = 0
-    for run in _UNSPACED_RUN.finditer(part):
-        found += [_stemmed(part[at : run.start()], language)] if run.start() > at else []
-        characters = run.group()
-        found += [characters[i : i + 2] for i in range(max(1, len(characters) - 1))]
-        at = run.end()
-    return found + ([_stemmed(part[at:], language)] if at < len(part) else [])
-
-
-def _stemmed(word: str, language: str) -> str:
-    algorithm = STEMMERS.get(language)
-    if language in _FOLDED_FIRST:
-        word = _without_accents(word)
-    if algorithm and (word.isalpha() or not any(map(str.isdigit, word))):
-        with _stemming:
-            word = _stemmer(algorithm).stemWord(word)
-    return _cut(_without_accents(word))
-
-
-@cache
-def _stemmer(algorithm: str) -> Stemmer.Stemmer:
-    return Stemmer.Stemmer(algorithm, 0)
 
 
 def _without_accents(word: str) -> str:
@@ -277,7 +271,7 @@ def _by_function_words(text: str, languages: tuple[str, ...]) -> str | None:
         return None
     words = [part for token in _tokens(text[:2000]) for part in token.split("-")]
     counts = {language: sum(word in _TELLING[language] for word in words) for language in languages}
-    best, second = sorted(languages, key=lambda language: -counts[language])[:2]
+    best, second = sorted(languages, key=counts.__getitem__, reverse=True)[:2]
     return best if counts[best] > 2 * counts[second] else None
 
 

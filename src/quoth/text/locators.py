@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import assert_never
 from urllib.parse import parse_qs, quote, urldefrag, urlsplit
@@ -209,12 +208,7 @@ def _address(text: str | None) -> str | None:
         return quote(urldefrag(text).url, safe="%/:=&?~+!$,;'@()*[]") if _split(text) else None
     if re.match(r"(?i)[a-z][a-z0-9+.-]+:", text):
         return None
-    return _file_uri(text if os.path.isabs(text) else str(Path(text).absolute()))
-
-
-@lru_cache(maxsize=4096)
-def _file_uri(path: str) -> str:
-    return Path(path).as_uri()
+    return Path(text).absolute().as_uri()
 
 
 def _fragment(anchor: str | None) -> str:
@@ -264,8 +258,7 @@ def _last_label(places: Sequence[SpanLocator], first: Chars) -> str:
 
 
 def _merge_pages(locators: Sequence[Pages]) -> Pages:
-    first = min(locators, key=lambda locator: locator.first)
-    last = max(locators, key=lambda locator: locator.last)
+    first, last = min(locators, key=attrgetter("first")), max(locators, key=attrgetter("last"))
     return Pages(
         first=first.first,
         last=last.last,
@@ -293,7 +286,13 @@ def _merge_lines(boxes: Sequence[Box]) -> tuple[Box, ...]:
     merged: list[Box] = []
     for box in boxes:
         previous = merged[-1] if merged else None
-        if previous is not None and _same_line(previous, box):
+        on_line = previous is not None and previous.page == box.page
+        if previous is not None and on_line:
+            height = min(previous.y1 - previous.y0, box.y1 - box.y0)
+            shared = min(previous.y1, box.y1) - max(previous.y0, box.y0)
+            gap = max(previous.x0, box.x0) - min(previous.x1, box.x1)
+            on_line = shared > 0.5 * height and gap <= 2 * height
+        if previous is not None and on_line:
             merged[-1] = Box(
                 page=box.page,
                 x0=min(previous.x0, box.x0),
@@ -304,15 +303,6 @@ def _merge_lines(boxes: Sequence[Box]) -> tuple[Box, ...]:
         else:
             merged.append(box)
     return tuple(merged)
-
-
-def _same_line(one: Box, other: Box) -> bool:
-    if one.page != other.page:
-        return False
-    height = min(one.y1 - one.y0, other.y1 - other.y0)
-    shared = min(one.y1, other.y1) - max(one.y0, other.y0)
-    gap = max(one.x0, other.x0) - min(one.x1, other.x1)
-    return shared > 0.5 * height and gap <= 2 * height
 
 
 def _clip_to(boxes: tuple[Box, ...], share: tuple[float, float]) -> tuple[Box, ...]:

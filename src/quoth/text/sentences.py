@@ -153,19 +153,16 @@ def sentences(text: str, *, breaks: Sequence[int] = ()) -> list[Span]:
     punctuation is cut by preference. Takes time in proportion to the length of the text.
     """
     spans: list[Span] = []
-    lower = _starts_small(text)
-    for start, end in _paragraphs(text):
-        for low, high in _split(text, start, end, lower=lower):
-            spans.extend(_shorten(text, low, high, breaks=breaks))
-    return spans
-
-
-def _paragraphs(text: str) -> Iterator[Span]:
+    after = _AFTER_STOP.findall(text)
+    # Whether sentences begin in lower case, as in some captions.
+    lower = len(after) >= 4 and sum(letter.islower() for letter in after) > 0.6 * len(after)
     position = 0
-    for gap in _PARAGRAPH.finditer(text):
-        yield from _trim(text, position, gap.start())
-        position = gap.end()
-    yield from _trim(text, position, len(text))
+    for gap in (*[match.span() for match in _PARAGRAPH.finditer(text)], (len(text), len(text))):
+        for start, end in _trim(text, position, gap[0]):
+            for low, high in _split(text, start, end, lower=lower):
+                spans.extend(_shorten(text, low, high, breaks=breaks))
+        position = gap[1]
+    return spans
 
 
 def _trim(text: str, start: int, end: int) -> Iterator[Span]:
@@ -175,12 +172,6 @@ def _trim(text: str, start: int, end: int) -> Iterator[Span]:
         end -= 1
     if start < end:
         yield start, end
-
-
-def _starts_small(text: str) -> bool:
-    """Return whether sentences begin in lower case, as in some captions."""
-    after = _AFTER_STOP.findall(text)
-    return len(after) >= 4 and sum(letter.islower() for letter in after) > 0.6 * len(after)
 
 
 def _split(text: str, start: int, end: int, *, lower: bool) -> Iterator[Span]:
@@ -207,14 +198,10 @@ def _ends(text: str, stop: re.Match[str], *, begin: int, end: int, lower: bool) 
     mark = stop["mark"]
     if mark != ".":
         return bool(first) or "!" in mark or "?" in mark
-    word = _word_before(text, stop.start(), begin)
-    return _ends_after(word, bare, text=text, at=stop.start(), begin=begin)
-
-
-def _word_before(text: str, at: int, begin: int) -> str:
-    window = text[max(begin, at - 24) : at]
+    window = text[max(begin, stop.start() - 24) : stop.start()]
     word = "" if window[-1:].isspace() else window.rsplit(None, 1)[-1] if window else ""
-    return word.lstrip("\"'“‘«([{")
+    word = word.lstrip("\"'“‘«([{")
+    return _ends_after(word, bare, text=text, at=stop.start(), begin=begin)
 
 
 def _ends_after(word: str, bare: str, *, text: str, at: int, begin: int) -> bool:

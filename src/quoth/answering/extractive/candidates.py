@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from threading import Lock
 
 from cachetools import LRUCache, cached
 
-from quoth.core.types import Chunk, Locator, Passage
+from quoth.core.types import Locator, Passage
 from quoth.text.locators import locate
 from quoth.text.sentences import (
     ANAPHORIC,
@@ -131,102 +131,95 @@ def quotable_sentences(passages: Sequence[Passage]) -> tuple[Quotable, ...]:
 
 
 def _identity(passage: Passage) -> tuple[Hashable, ...]:
-    # Only what `_split` reads: the boxes of a page take longer to hash than all the rest.
+    # Only what `_of_passage` reads: the boxes of a page take longer to hash than all the rest.
     chunks = tuple(
-        (each.chunk_id, each.start, each.text, each.section, each.language, _ends(each))
+        (
+            *(each.chunk_id, each.start, each.text, each.section, each.language),
+            tuple([place.end for place in each.places]),
+        )
         for each in passage.chunks
     )
     return passage.document.document_id, passage.document.title, chunks
 
 
-def _ends(chunk: Chunk) -> tuple[int, ...]:
-    return tuple(place.end for place in chunk.places)
-
-
 @cached(LRUCache(256), key=_identity, lock=Lock())
 def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
     """Return the sentences of a passage; questions on one subject share many passages."""
-    return tuple(_split(passage))
-
-
-def _split(passage: Passage) -> Iterator[Quotable]:
     text = passage.text
     starts = [chunk.start - passage.start for chunk in passage.chunks]
     titles = {normalize(title).strip() for chunk in passage.chunks for title in chunk.section}
     titles.add(normalize(passage.document.title).strip())
-    order, before = 0, 0
+    found: list[Quotable] = []
+    before = 0
     for first, last in _with_lists(text, _spans(passage, text)):
-        first = _without_opening(text, first, last)
+        opening = _OPENING.match(text, first, last)
+        if opening and opening.end() < last:
+            first = opening.end()
         shown = text[first:last]
-        words = _count_words(shown)
+        words = len(_WORD.findall(shown))
+        if not shown.isascii():
+            words += len(_CJK.findall(shown)) // 2
         if words == 0 or _NOISE.fullmatch(shown):
             continue
         chunk = passage.chunks[max(0, bisect_right(starts, first) - 1)]
         folded = normalize(shown[:OPENING])
         bare = shown.rstrip("\"'»”’) ")
         question = bare.endswith(_QUESTION_ENDS) and not _TAG.search(normalize(bare[-20:]))
-        yield Quotable(
-            document_id=passage.document.document_id,
-            chunk_id=chunk.chunk_id,
-            start=passage.start + first,
-            end=passage.start + last,
-            text=shown,
-            language=chunk.language,
-            passage=0,
-            order=order,
-            standalone_score=_fitness(shown, folded, words=words, titles=titles, question=question),
-            anaphoric=bool(ANAPHORIC.match(folded)) and not NOT_ANAPHORIC.match(folded),
-            contrasting=bool(CONTRASTS.match(folded)),
-            joined=order > 0 and "\n\n" not in text[before:first],
-            question=question,
-            cut=_is_cut(text, first, last),
+        found.append(
+            Quotable(
+                document_id=passage.document.document_id,
+                chunk_id=chunk.chunk_id,
+                start=passage.start + first,
+                end=passage.start + last,
+                text=shown,
+                language=chunk.language,
+                passage=0,
+                order=len(found),
+                standalone_score=_fitness(
+                    shown, folded, words=words, titles=titles, question=question
+                ),
+                anaphoric=bool(ANAPHORIC.match(folded)) and not NOT_ANAPHORIC.match(folded),
+                contrasting=bool(CONTRASTS.match(folded)),
+                joined=bool(found) and "\n\n" not in text[before:first],
+                question=question,
+                cut=_is_cut(text, first, last),
+            )
         )
-        order, before = order + 1, last
+        before = last
+    return tuple(found)
 
 
-def _spans(passage: Passage, text: str) -> Iterator[tuple[int, int]]:
+def _spans(passage: Passage, text: str) -> list[tuple[int, int]]:
+    """Return the sentences of each section and the items of lists, long ones cut."""
     cues = [place.end - passage.start for chunk in passage.chunks for place in chunk.places]
-    borders = [0, *(c.start - passage.start for c in _section_openers(passage)), len(text)]
+    openers = [right for left, right in pairwise(passage.chunks) if left.section != right.section]
+    borders = [0, *(chunk.start - passage.start for chunk in openers), len(text)]
+    found: list[tuple[int, int]] = []
     for opening, closing in pairwise(borders):
         for first, last in sentences(text[opening:closing], breaks=[c - opening for c in cues]):
             first, last = first + opening, last + opening
             bullets = [match.start() for match in _BULLET.finditer(text, first + 1, last)]
             for low, high in pairwise([first, *bullets, last]):
-                yield from _shortened(text, *_trimmed(text, low, high), cues=cues)
+                low, high = _trimmed(text, low, high)
+                long = high - low > MAX_SENTENCE
+                found += cut_at_clauses(text, low, high, cues=cues) if long else [(low, high)]
+    return found
 
 
-def _with_lists(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _with_lists(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Join a sentence that ends in a colon with its list: alone it is incomplete."""
+    found: list[tuple[int, int]] = []
     group: list[tuple[int, int]] = []
-    for span in spans:
-        if group and not _OPENING.match(text, *span):
-            yield from _joined(group)
+    for span in (*spans, None):
+        if group and (span is None or not _OPENING.match(text, *span)):
+            first, last = group[0][0], group[-1][1]
+            found += [(first, last)] if last - first <= MAX_LIST else group
             group = []
-        if group or text[span[1] - 1] == ":":
+        if span is not None and (group or text[span[1] - 1] == ":"):
             group.append(span)
-        else:
-            yield span
-    yield from _joined(group)
-
-
-def _joined(group: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    if group and group[-1][1] - group[0][0] <= MAX_LIST:
-        yield group[0][0], group[-1][1]
-    else:
-        yield from group
-
-
-def _shortened(
-    text: str, first: int, last: int, *, cues: Sequence[int]
-) -> Iterator[tuple[int, int]]:
-    if last - first <= MAX_SENTENCE:
-        yield first, last
-    else:
-        yield from cut_at_clauses(text, first, last, cues=cues)
-
-
-def _section_openers(passage: Passage) -> list[Chunk]:
-    return [right for left, right in pairwise(passage.chunks) if left.section != right.section]
+        elif span is not None:
+            found.append(span)
+    return found
 
 
 def cut_at_clauses(
@@ -262,16 +255,6 @@ def _trimmed(text: str, first: int, last: int) -> tuple[int, int]:
     while last > first and text[last - 1].isspace():
         last -= 1
     return first, last
-
-
-def _without_opening(text: str, first: int, last: int) -> int:
-    match = _OPENING.match(text, first, last)
-    return match.end() if match and match.end() < last else first
-
-
-def _count_words(shown: str) -> int:
-    words = len(_WORD.findall(shown))
-    return words if shown.isascii() else words + len(_CJK.findall(shown)) // 2
 
 
 def _is_cut(text: str, first: int, last: int) -> bool:

@@ -48,7 +48,8 @@ def is_duplicate(material: QueryContext, place: int, other: int) -> bool:
     """
     one, two = material.stems[place], material.stems[other]
     texts = (material.sentences[place].text, material.sentences[other].text)
-    if not one or not two or _figures(texts[0]) != _figures(texts[1]):
+    figures = [frozenset(_FIGURE.findall(text)) for text in texts]
+    if not one or not two or figures[0] != figures[1]:
         return False
     if bool(NEGATION.search(normalize(texts[0]))) != bool(NEGATION.search(normalize(texts[1]))):
         return False
@@ -57,10 +58,6 @@ def is_duplicate(material: QueryContext, place: int, other: int) -> bool:
     return shared >= DUPLICATE_OVERLAP * len(one | two) or (
         smaller >= 4 and shared >= 0.9 * smaller
     )
-
-
-def _figures(text: str) -> frozenset[str]:
-    return frozenset(_FIGURE.findall(text))
 
 
 def are_linked(title: str, text: str, *, other_title: str, other_text: str) -> bool:
@@ -133,30 +130,8 @@ class SentenceRun:
         sentences = self.material.sentences
         return sentences[self.last].end - sentences[self.first].start
 
-    def opens_in_passing(self) -> bool:
-        """Return whether the first sentence refers to the one before it, in its paragraph."""
-        first = self.material.sentences[self.first]
-        return first.anaphoric and first.joined
-
-    def precedes_contrast(self) -> bool:
-        """Return whether the sentence after the run, in its paragraph, limits it."""
-        sentences, after = self.material.sentences, self.last + 1
-        if after == len(sentences):
-            return False
-        return sentences[after].contrasting and sentences[after].joined
-
-    def is_incomplete(self) -> bool:
-        """Return whether the run is a fragment, or ends in a question or a colon."""
-        last = self.material.sentences[self.last]
-        return self.length < FRAGMENT or last.question or last.text.endswith(":")
-
-    def add_code(self) -> None:
-        """Add the code that follows a sentence, as a step has its command."""
-        if not self._is_code(self.last):
-            while self._is_code(self.last + 1) and self.adds(self.last + 1, longest=MAX_LIST):
-                pass
-
-    def _is_code(self, at: int) -> bool:
+    def is_code(self, at: int) -> bool:
+        """Return whether a sentence is a line of code, as a step has its command."""
         sentences = self.material.sentences
         if at == len(sentences) or sentences[at].text.endswith(_STOPS):
             return False
@@ -193,16 +168,12 @@ class SentenceRun:
         """
         before = [self.first - 1] if self.continues(self.first) else []
         after = self.last + 1
-        goes_on = self.continues(after) or (
-            self.length < MIN_CHARACTERS and not self.has_list() and self._is_in_section(after)
-        )
+        goes_on = self.continues(after)
+        is_short = self.length < MIN_CHARACTERS and after < len(self.material.sentences)
+        if not goes_on and is_short and not self.has_list():
+            sections = sections_of(self.passage)
+            goes_on = _is_in_section(self.material, after, self.last, sections=sections)
         return before + ([after] if goes_on else [])
-
-    def _is_in_section(self, at: int) -> bool:
-        sections = sections_of(self.passage)
-        return at < len(self.material.sentences) and _is_in_section(
-            self.material, at, self.last, sections=sections
-        )
 
     def has_list(self) -> bool:
         """Return whether the run quotes a part of a list or a table."""
@@ -210,12 +181,6 @@ class SentenceRun:
         return any(_INTRODUCED.search(sentences[at].text) for at in run) or any(
             self.is_item(at) or self.is_row(at) for at in run[1:]
         )
-
-    def add_items(self) -> None:
-        """Add what follows in a list or table of which the run quotes a part."""
-        growing = self.has_list()
-        while growing and self.continues(self.last + 1):
-            growing = self.adds(self.last + 1, longest=MAX_LIST)
 
 
 def headed_section(
@@ -265,16 +230,27 @@ def _is_in_section(
 
 def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
     """Extend a run to its neighbours, best first, and then to what it cannot be read without."""
-    if run.opens_in_passing():
+    sentences = run.material.sentences
+    first = sentences[run.first]
+    if first.anaphoric and first.joined:  # it refers to the sentence before, in its paragraph
         run.adds(run.first - 1, longest=longest)
-    if run.precedes_contrast():
-        run.adds(run.last + 1, longest=longest)
+    after = run.last + 1
+    if after < len(sentences) and sentences[after].contrasting and sentences[after].joined:
+        run.adds(after, longest=longest)
     growing = True
     while growing:
-        beside = sorted(run.neighbours(), key=lambda at: -scores[at])
+        beside = sorted(run.neighbours(), key=scores.__getitem__, reverse=True)
         growing = any(run.adds(at, longest=longest) for at in beside)
-    while run.is_incomplete() and run.adds(run.last + 1, longest=longest):
-        pass
-    run.add_items()
-    run.add_code()
+    last = sentences[run.last]
+    while run.length < FRAGMENT or last.question or last.text.endswith(":"):
+        if not run.adds(run.last + 1, longest=longest):
+            break
+        last = sentences[run.last]
+    # All of a list or table of which the run quotes a part, and a step's command.
+    growing = run.has_list()
+    while growing and run.continues(run.last + 1):
+        growing = run.adds(run.last + 1, longest=MAX_LIST)
+    if not run.is_code(run.last):
+        while run.is_code(run.last + 1) and run.adds(run.last + 1, longest=MAX_LIST):
+            pass
     return range(run.first, run.last + 1)

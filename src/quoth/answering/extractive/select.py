@@ -121,7 +121,9 @@ def choose_statements(
     another one is left out. ``scores`` are those of `sentence_scores`. ``shown`` are sentences of
     earlier answers: the best of the others are chosen.
     """
-    scores = _in_query_language(query, material, scores)
+    foreign = [sentence.language != query.language for sentence in material.sentences]
+    if not all(foreign):
+        scores = scores - [FOREIGN_PENALTY * each for each in foreign]
     ranked = [int(place) for place in (-scores).argsort(kind="stable")]
     order = [place for place in ranked if place not in shown]
     if not order or scores[ranked[0]] - scores[order[0]] > MORE_MARGIN:
@@ -157,10 +159,13 @@ def choose_statements(
         chooser.add(second)
     about = about if len(chooser.runs) > 1 else {}
     runs = chooser.runs if about else chooser.by_document()
-    return tuple(
-        _statement(material, run, seed, passages=passages, name=about.get(seed, ""))
-        for run, seed in runs
-    )
+    statements = []
+    for run, seed in runs:
+        parts, told = [material.sentences[at] for at in run], material.sentences[seed]
+        made = statement_of(parts, passages[parts[0].passage])
+        heading = about.get(seed, "")
+        statements.append(replace(made, marked=(told.start, told.end), heading=heading))
+    return tuple(statements)
 
 
 class _Chooser:
@@ -266,12 +271,6 @@ def _linked_seed(
     return None
 
 
-def _in_query_language(query: Query, material: QueryContext, scores: Scores) -> Scores:
-    foreign = [sentence.language != query.language for sentence in material.sentences]
-    penalties = [FOREIGN_PENALTY * each for each in foreign]
-    return scores if all(foreign) else scores - penalties
-
-
 def _best_of_aspects(
     query: Query, material: QueryContext, order: Sequence[int], scores: Scores
 ) -> dict[int, str]:
@@ -298,20 +297,6 @@ def _best_of_aspects(
         if len(together) == len(query.aspects):
             return together
     return found
-
-
-def _statement(
-    material: QueryContext,
-    run: range,
-    seed: int,
-    *,
-    passages: Sequence[Passage],
-    name: str,
-) -> Statement:
-    parts = [material.sentences[at] for at in run]
-    made = statement_of(parts, passages[parts[0].passage])
-    told = material.sentences[seed]
-    return replace(made, marked=(told.start, told.end), heading=name)
 
 
 def statement_of(parts: Sequence[Quotable], passage: Passage) -> Statement:

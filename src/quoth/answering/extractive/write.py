@@ -38,7 +38,10 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
             heading = statement.heading
             text += f"{plain_quotation(heading)}:\n" if heading else ""
         number = numbers[statement_span(statement)]
-        shown = shown_text(statement)
+        shown = quotation_lines(statement.text)
+        if statement.cut:
+            opening = "… " if shown[:1].islower() else ""
+            shown = f"{opening}{shown}{'' if shown[-1:] in '.!?…' else ' …'}"
         found += [
             Sentence(len(text) + start, len(text) + end, (number,), "supported", 1.0)
             for start, end in sentences(shown)
@@ -56,16 +59,6 @@ def number_spans(statements: Sequence[Statement]) -> dict[tuple[str, int, int], 
     """Number the distinct spans from 1, in the order of the statements."""
     spans = dict.fromkeys(map(statement_span, statements))
     return {span: number for number, span in enumerate(spans, start=1)}
-
-
-def shown_text(statement: Statement) -> str:
-    """Return the statement as displayed: pieces of sentences are marked by ellipses."""
-    shown = quotation_lines(statement.text)
-    if not statement.cut:
-        return shown
-    opening = "… " if shown[:1].islower() else ""
-    closing = "" if shown[-1:] in ".!?…" else " …"
-    return f"{opening}{shown}{closing}"
 
 
 def quotation_lines(text: str) -> str:

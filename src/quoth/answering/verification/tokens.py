@@ -296,33 +296,25 @@ def is_number(part: TextToken) -> bool:
 def _number_values(parts: Sequence[TextToken]) -> Iterator[Value]:
     at = 0
     while at < len(parts):
-        key, last = _number_at(parts, at)
+        word, last = parts[at].word, at
+        following = parts[at + 1].word if at + 1 < len(parts) else ""
+        if is_number(parts[at]):
+            key: str | None = word
+        elif word in SPELLED and following and f"{word} {following}" in WORDS:
+            key, last = str(WORDS[f"{word} {following}"]), at + 1
+        else:
+            key = SPELLED.get(word)
         if key is None:
             at += 1
             continue
-        key, last = _scaled(parts, key, last)
+        while last + 1 < len(parts) and (scale := SCALES.get(parts[last + 1].word)):
+            try:
+                key = format((Decimal(key) * scale).normalize(), "f")
+            except InvalidOperation:
+                break
+            last += 1
         yield Value("number", key, at, last, unit=_unit(parts, at, last))
         at = last + 1
-
-
-def _number_at(parts: Sequence[TextToken], at: int) -> tuple[str | None, int]:
-    word = parts[at].word
-    if is_number(parts[at]):
-        return word, at
-    following = parts[at + 1].word if at + 1 < len(parts) else ""
-    if word in SPELLED and following and f"{word} {following}" in WORDS:
-        return str(WORDS[f"{word} {following}"]), at + 1
-    return SPELLED.get(word), at
-
-
-def _scaled(parts: Sequence[TextToken], key: str, last: int) -> tuple[str, int]:
-    while last + 1 < len(parts) and (scale := SCALES.get(parts[last + 1].word)):
-        try:
-            key = format((Decimal(key) * scale).normalize(), "f")
-        except InvalidOperation:
-            return key, last
-        last += 1
-    return key, last
 
 
 def _unit(parts: Sequence[TextToken], first: int, last: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -121,21 +121,18 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
         hit_list(session, answer.closest)
     for line in notes(answer):
         session.say(f"Note: {line}")
-    out.print(Text(f"\n  {' · '.join(_foot(answer))}", style="dim"), soft_wrap=True)
+    sources = len({each.document_id for each in answer.citations})
+    foot = [
+        f"{sources} source{'' if sources == 1 else 's'}",
+        f"{answer.timings_ms['total'] / 1000:.2f} s",
+        answer.model or "no language model",
+        f"${answer.usage.usd:.4f}" if answer.usage.usd else "",
+        "answered before" if answer.cached else "",
+        f"quoth explain {answer.query_id}",
+    ]
+    out.print(Text(f"\n  {' · '.join(filter(None, foot))}", style="dim"), soft_wrap=True)
     if page := answer_page(settings, answer.query_id):
         out.print(Text("  ").append(_link(out, page)), soft_wrap=True)
-
-
-def _foot(answer: Answer) -> Iterator[str]:
-    sources = len({each.document_id for each in answer.citations})
-    yield f"{sources} source{'' if sources == 1 else 's'}"
-    yield f"{answer.timings_ms['total'] / 1000:.2f} s"
-    yield answer.model or "no language model"
-    if answer.usage.usd:
-        yield f"${answer.usage.usd:.4f}"
-    if answer.cached:
-        yield "answered before"
-    yield f"quoth explain {answer.query_id}"
 
 
 def health_report(session: CliSession, health: Health) -> None:

@@ -17,6 +17,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from quoth.answering.prompts import choose_prompt
 from quoth.core.errors import BackendError, IndexMismatch, StoreDown
@@ -24,12 +25,8 @@ from quoth.core.events import AnswerCompleted, Event, HitsFound, StageStarted, U
 from quoth.core.plan import Plan, make_plan
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, Document, Hit, Usage
-from quoth.pipeline import maintain as upkeep
-from quoth.pipeline import suggest
-from quoth.pipeline.add import DocumentMetadata, add_documents
 from quoth.pipeline.answer_cache import CacheKey, make_cache_key
 from quoth.pipeline.budget import note_pace
-from quoth.pipeline.commit import IngestProgress
 from quoth.pipeline.components import (
     Components,
     components_of,
@@ -37,12 +34,11 @@ from quoth.pipeline.components import (
     model_names,
 )
 from quoth.pipeline.egress import count_tokens, require_egress
-from quoth.pipeline.extract import extractive_answer
-from quoth.pipeline.generate import generate_answer, small_talk_reply, whole_answer_events
+from quoth.pipeline.extract import extractive_answer, whole_answer_events
+from quoth.pipeline.generate import generate_answer, small_talk_reply
 from quoth.pipeline.moderate import moderate_answer, moderate_question
 from quoth.pipeline.record import Record, build_record
 from quoth.pipeline.record_codec import save_record
-from quoth.pipeline.remote import forget_mirrored, mirror_folder
 from quoth.pipeline.retrieve import (
     Request,
     RequestContext,
@@ -51,9 +47,12 @@ from quoth.pipeline.retrieve import (
     open_request,
     retrieve,
 )
-from quoth.pipeline.sync import check_folder, gone_documents
-from quoth.pipeline.uploads import documents_in, forget_documents
 from quoth.store.rows import Collection
+
+if TYPE_CHECKING:
+    from quoth.pipeline.add import DocumentMetadata
+    from quoth.pipeline.commit import IngestProgress
+    from quoth.pipeline.maintain import Health
 
 log = logging.getLogger("quoth.engine")
 
@@ -77,14 +76,18 @@ class Engine:
         collection: str | None = None,
     ) -> AsyncGenerator[Document | IngestProgress, None]:
         """Add files and folders; yields progress, and each document once its outcome is known."""
+        from quoth.pipeline.add import DocumentMetadata, add_documents
+        from quoth.pipeline.commit import IngestProgress
+        from quoth.pipeline.maintain import copy_chunks, reconcile
+
         name = collection or self.parts.settings.collection
         if await asyncio.to_thread(self.parts.catalogue.find_collection, name) is None:
             await asyncio.to_thread(require_egress, self.parts)
         found = await asyncio.to_thread(make_collection, self.parts, name)
         parts = await asyncio.to_thread(components_of, self.parts, found)
         await asyncio.to_thread(require_egress, parts)
-        for key in await upkeep.reconcile(parts, found):
-            async for at, of in upkeep.copy_chunks(parts, found.table, document_id=key):
+        for key in await reconcile(parts, found):
+            async for at, of in copy_chunks(parts, found.table, document_id=key):
                 yield IngestProgress(key, 0, 0, at, of)
         about = (given or DocumentMetadata()).cleaned()
         steps = add_documents(parts, found, sources=sources, given=about)
@@ -109,15 +112,21 @@ class Engine:
 
         Raises NotFound for an unknown collection, unless the library is new.
         """
+        from quoth.pipeline.uploads import documents_in
+
         name = collection or self.parts.settings.collection
         return await asyncio.to_thread(documents_in, self.parts.catalogue, name)
 
     async def remove(self, ids: Sequence[str], *, collection: str | None = None) -> list[str]:
         """Delete documents with their uploaded files; return the ids found."""
+        from quoth.pipeline.maintain import remove
+        from quoth.pipeline.remote import forget_mirrored
+        from quoth.pipeline.uploads import forget_documents
+
         found = await self._collection(collection)
         possible = [each for each in ids if each.isascii()]
         there = await asyncio.to_thread(self.parts.catalogue.documents_by_id, found, possible)
-        gone = await upkeep.remove(await self._parts_of(found), found, ids=ids)
+        gone = await remove(await self._parts_of(found), found, ids=ids)
         await asyncio.to_thread(forget_documents, self.parts, gone)
         await forget_mirrored(self.parts, found.name, [each.source for each in there.values()])
         return gone
@@ -130,6 +139,9 @@ class Engine:
         ``fetched`` includes pages of the web that are gone. Raises InputError for a folder that is
         missing or empty as a whole: a disk that was unmounted has not lost its files.
         """
+        from quoth.pipeline.remote import mirror_folder
+        from quoth.pipeline.sync import check_folder, gone_documents
+
         there = await self.documents(collection=collection)
         own = [each for folder in folders for each in gone_documents(there, folder=folder)]
         if own:
@@ -143,8 +155,12 @@ class Engine:
 
     async def remove_collection(self, name: str) -> None:
         """Delete a collection with its documents and its queries."""
+        from quoth.pipeline.maintain import delete_collection
+        from quoth.pipeline.remote import mirror_folder
+        from quoth.pipeline.uploads import forget_documents
+
         found = await self._collection(name)
-        gone = await upkeep.delete_collection(await self._parts_of(found), found)
+        gone = await delete_collection(await self._parts_of(found), found)
         await asyncio.to_thread(forget_documents, self.parts, gone)
         await asyncio.to_thread(shutil.rmtree, mirror_folder(self.parts, name), ignore_errors=True)
 
@@ -156,22 +172,28 @@ class Engine:
         The embedder is the index's own, or the engine's with ``change_embedder`` and where the
         index's cannot be opened.
         """
+        from quoth.pipeline.maintain import rebuild
+
         found = await self._collection(collection)
         parts = self.parts if change_embedder else await self._parts_of(found)
         await asyncio.to_thread(require_egress, parts)
-        async for step in upkeep.rebuild(parts, found):
+        async for step in rebuild(parts, found):
             yield step
 
     async def drop_old(self, *, collection: str | None = None) -> bool:
         """Remove the index of the embedder before; False where none is kept."""
-        found = await self._collection(collection)
-        return await upkeep.drop_kept(self.parts, found)
+        from quoth.pipeline.maintain import drop_kept
 
-    async def health(self, *, collection: str | None = None) -> upkeep.Health:
+        found = await self._collection(collection)
+        return await drop_kept(self.parts, found)
+
+    async def health(self, *, collection: str | None = None) -> Health:
         """Check configuration, catalogue and index."""
+        from quoth.pipeline.maintain import health_check
+
         found = await self._find(collection)
         parts = self.parts if found is None else await self._parts_of(found)
-        return await upkeep.health_check(parts, found)
+        return await health_check(parts, found)
 
     # --- queries ------------------------------------------------------------------------------
 
@@ -210,6 +232,8 @@ class Engine:
 
         Where nothing is typed they are about documents, in ``language`` where there are some.
         """
+        from quoth.pipeline import suggest
+
         name = collection or self.parts.settings.collection
         if isinstance(after, Answer):
             return await suggest.follow_up(self.parts, after, collection=name)
@@ -245,10 +269,9 @@ class Engine:
         try:
             if context.parts.moderator is not None:
                 context = await moderate_question(context)
-            key = self._cache_key(context)
-            if context.small_talk:
-                answer = small_talk_reply(context)
-            else:
+            key = None if plan.cache == "none" else self._cache_key(context)
+            answer = small_talk_reply(context) if context.small_talk else None
+            if answer is None and key is not None:
                 answer = self._cached_answer(context, key)
             found = None
             if answer is None:
@@ -275,8 +298,9 @@ class Engine:
                 usage, timings = context.meter.total, trace.timings_ms()
                 answer = replace(answer, usage=usage, timings_ms=timings)
                 note_pace(self.parts.latency_estimator, timings)
-                vector = None if context.encoded is None else context.encoded.vector
-                self.parts.cache.keep(key, request.question, answer=answer, vector=vector)
+                if key is not None:
+                    vector = None if context.encoded is None else context.encoded.vector
+                    self.parts.cache.keep(key, request.question, answer=answer, vector=vector)
             else:
                 for event in whole_answer_events(answer):
                     yield event
@@ -292,7 +316,10 @@ class Engine:
         given = {name: value for name, value in request.choices.items() if value is not None}
         request = replace(request, choices={**self.parts.settings.plan, **given})
         profile = request.profile or self.parts.settings.profile
-        return request, make_plan(profile, overrides=request.choices)
+        plan = make_plan(profile, overrides=request.choices)
+        if plan.prompt is not None:
+            choose_prompt(self.parts.prompts, name=plan.prompt, profile=profile)
+        return request, plan
 
     def _cache_key(self, context: RequestContext) -> CacheKey:
         """Return everything but the query text that the answer depends on."""

@@ -18,7 +18,6 @@ from itertools import pairwise
 import numpy as np
 
 from quoth.backends.indexes.filter_columns import day_number, label_key, title_key
-from quoth.backends.indexes.near_terms import weigh_terms
 from quoth.core.errors import BackendError, EmbeddingError, RerankError, RetrievalError
 from quoth.core.protocols import (
     EncodedQuery,
@@ -31,6 +30,7 @@ from quoth.core.protocols import (
     Written,
 )
 from quoth.core.types import Chunk, Filter, Pages, Scored, Seconds, Usage
+from quoth.text.analyzer import weigh_terms
 
 WORDS = re.compile(r"\w+")
 K1 = 1.2

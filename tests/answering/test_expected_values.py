@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quoth.answering.extractive.expected_values import expected_kind, have_value
+from quoth.answering.answerability import expected_kind, have_value
 from quoth.core.types import Query
 
 

@@ -8,16 +8,19 @@ thresholds chosen on one half of the measured questions (docs/decisions/008).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
 
 from quoth.answering.contradictions import conflict_notice, disagreements, with_counterparts
+from quoth.answering.extractive.candidates import normalize
 from quoth.answering.extractive.score import QueryContext
 from quoth.answering.generative.assemble import Composed
+from quoth.answering.verification.tokens import TextToken, Value, read_values, tokens
 from quoth.core.translations import translate
 from quoth.core.types import Answer, AnswerStatus, Passage, Query, Sentence
+from quoth.query.filters.patterns import find_matches, has_match, word_set
 from quoth.text.analyzer import detect_language
 
 
@@ -59,9 +62,10 @@ def notes(answer: Answer, *, language: str | None = None) -> Iterator[str]:
     The ``language`` of what failed is that of the question, unless another is given.
     """
     asked = answer.query.language
-    fates = [add_warning(each, language=asked) for each in ("failed", "cut", "refused", "empty")]
-    fell_back = any(entry.startswith("generate:") for entry in answer.degraded)
-    yield from (warning for warning in answer.warnings if not (fell_back and warning in fates))
+    told: list[str] = []
+    if any(entry.startswith("generate:") for entry in answer.degraded):
+        told = [add_warning(each, language=asked) for each in ("failed", "cut", "refused", "empty")]
+    yield from (warning for warning in answer.warnings if warning not in told)
     spoken = language or asked
     yield from (describe_degradation(entry, language=spoken) for entry in answer.degraded)
 
@@ -210,6 +214,58 @@ def status_notices(
     if status != "answered" and not (status == "partial" and evidence.missing):
         found.append(translate(f"answering.{status}", language))
     return tuple(found)
+
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)?(?:[^\W\d]|$)")
+"""A number, perhaps with its unit ("780MB"); no version ("6.3.1")."""
+_IN_WORDS = {"price": "free", "number": "amount"}
+"""How a kind is said without a number: "free", "a dozen"."""
+_CURRENCIES = frozenset("$€£¥")
+_PLACES = frozenset(("page", "chapter"))
+_TIMES = frozenset(("century", "year", "month", "day"))
+
+
+def expected_kind(query: Query) -> str:
+    """Return what a question asks for: "number", "price" or "date", "" for anything else."""
+    matches = find_matches("value", normalize(query.standalone))
+    return matches[0].settings["kind"] if matches else ""
+
+
+def have_value(query: Query, kind: str, texts: Iterable[tuple[str, str]]) -> list[bool]:
+    """Return for each text and its language whether it has a value of a kind.
+
+    Values of the question answer nothing, and numbers of pages, chapters and sections are none.
+    """
+    asked = {value.key for value in _values(query.standalone, query.language)}
+    return [
+        any(value.key not in asked and _is_of_kind(value, kind) for value in _values(*text))
+        or (kind in _IN_WORDS and has_match(_IN_WORDS[kind], normalize(text[0])))
+        for text in texts
+    ]
+
+
+def _is_of_kind(value: Value, kind: str) -> bool:
+    if kind == "price":
+        return value.unit in _CURRENCIES
+    if kind == "date":
+        return value.kind == "date" or value.unit in _TIMES or len(value.key) in (3, 4)
+    return value.unit not in _PLACES
+
+
+def _values(text: str, language: str) -> list[Value]:
+    """Return the numbers and dates of a text that number no part of a document."""
+    parts = tokens(text, language=language)
+    values = read_values(text, parts, language=language)
+    return [
+        value
+        for value in values
+        if value.kind == "date" or (_NUMBER.match(value.key) and not _is_label(parts, value.first))
+    ]
+
+
+def _is_label(parts: Sequence[TextToken], at: int) -> bool:
+    """Return whether a number follows a word such as "section"."""
+    return at > 0 and parts[at - 1].word in word_set("lettered")
 
 
 Note = Literal[

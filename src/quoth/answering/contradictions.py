@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from itertools import combinations
 
 from quoth.answering.extractive.score import QueryContext
 from quoth.answering.extractive.select import Statement, statement_of
 from quoth.answering.extractive.write import statement_span
-from quoth.answering.verification.claim import Change, overlap
 from quoth.answering.verification.tokens import (
     NEGATIONS,
     UNITS,
@@ -33,6 +33,8 @@ MAX_DIFFERENCE = 6
 MIN_DISTANCE = 2000
 """Distance in characters from which two places of one document count as two sources."""
 
+Change = tuple[str, int, int, int, int]
+"""An edit between token ranges of two texts, as difflib reports it."""
 ContradictingPair = tuple[int, int, str]
 """The indexes of two statements, the earlier first, and what they differ in."""
 
@@ -86,9 +88,19 @@ def contradictions(
     return tuple(found)
 
 
+def _overlap(ours: Sequence[TextToken], theirs: Sequence[TextToken]) -> tuple[float, list[Change]]:
+    """Return the share of our words that occur in theirs in order, and the differences."""
+    words, others = ([part.stem or part.word for part in each] for each in (ours, theirs))
+    if not words or not others:
+        return 0.0, []
+    codes: list[Change] = list(SequenceMatcher(None, words, others, autojunk=False).get_opcodes())
+    same = sum(i2 - i1 for tag, i1, i2, _, _ in codes if tag == "equal")
+    return same / len(words), codes
+
+
 def _difference(one: _AnalyzedStatement, two: _AnalyzedStatement) -> str | None:
     """Return the one difference of two sentences; None where there are none or several."""
-    share, codes = overlap(one.tokens, two.tokens)
+    share, codes = _overlap(one.tokens, two.tokens)
     if share < MIN_AGREEMENT or share * len(one.tokens) < MIN_AGREEMENT * len(two.tokens):
         return None
     agreed = sum(

@@ -70,6 +70,17 @@ def profile_settings(settings: Settings, name: str) -> Settings:
     return settings.model_copy(update={"profile": name, **dict.fromkeys(own)})
 
 
+def names_models(settings: Settings) -> bool:
+    """Return whether the settings, or their profile, name any language model."""
+    own = profile(settings.profile)
+    writes = settings.generator or own.generator
+    small = settings.small_llm or own.small_llm or "none"
+    return (
+        bool(settings.request_llms)
+        or {writes.strip(), small.strip()} - {"none", "extractive"} != set()
+    )
+
+
 def _state(
     part: Part, name: str, settings: Settings, look: Callable[[Settings], list[RemotePart]]
 ) -> PartState:
@@ -154,15 +165,10 @@ def _moderator(settings: Settings) -> list[RemotePart]:
 
 
 def _generator(settings: Settings) -> list[RemotePart]:
-    from quoth.backends.generators.registry import (
-        names_models,
-        open_generator,
-        open_named,
-        open_small,
-    )
-
     if not names_models(settings):
         return []
+    from quoth.backends.generators.registry import open_generator, open_named, open_small
+
     open_generator(settings, default=profile(settings.profile).generator)
     open_small(settings)
     open_named(settings)

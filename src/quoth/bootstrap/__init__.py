@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from quoth.answering.prompts import operator_prompts
 from quoth.backends.embedders.registry import DEFAULT_EMBEDDER as DEFAULT_EMBEDDER
 from quoth.backends.embedders.registry import with_embedder as with_embedder
 from quoth.backends.generators.limited import NO_MODELS, open_models
-from quoth.backends.generators.registry import names_models
 from quoth.backends.moderation.registry import open_moderator
 from quoth.backends.page_embedders.registry import open_page_embedder
 from quoth.backends.s3 import open_files
-from quoth.backends.states import PartState, check_parts, part_states, profile_settings
+from quoth.backends.states import (
+    PartState,
+    check_parts,
+    names_models,
+    part_states,
+    profile_settings,
+)
 from quoth.backends.transcribers.microphone import open_microphone as open_microphone
 from quoth.backends.transcribers.registry import WORKER
 from quoth.backends.transcribers.registry import live_speech_settings as live_speech_settings
@@ -38,12 +44,14 @@ from quoth.core.plan import PROFILES, make_plan
 from quoth.core.protocols import EntailmentModel, Generator
 from quoth.core.settings import Settings
 from quoth.engine import Engine
-from quoth.ingest.sandbox.parent import ParserPool, PdfPages
-from quoth.ingest.sandbox.speech import SpeechReader, SpeechSettings
-from quoth.operations.scale import IngestParts, open_workers
 from quoth.pipeline.components import Observe, no_op
 from quoth.store.database import open_database
 from quoth.tenants import Tenants
+
+if TYPE_CHECKING:
+    from quoth.ingest.sandbox.parent import PdfPages
+    from quoth.ingest.sandbox.speech import SpeechReader
+    from quoth.operations.scale import IngestParts
 
 NONE = (None, "", "none", "off")
 """Settings that name no component."""
@@ -80,6 +88,8 @@ async def open_tenants(
     async with AsyncExitStack() as closing:
         shared = _open_resources(settings, closing, progress=progress)
         if settings.on:
+            from quoth.operations.scale import open_workers
+
             workers = open_workers(settings, ingest_parts, local=shared.readers())
             shared = replace(shared, workers=await closing.enter_async_context(workers))
         shared = replace(shared, remote=remote, observe=observe)
@@ -126,7 +136,7 @@ def _open_resources(
         closing.push_async_callback(rerankers.aclose)
     prompts, about = operator_prompts(settings.prompts)
     readers = OnFirstUse(lambda: open_readers(settings, progress=progress))
-    drawn = OnFirstUse(lambda: PdfPages(workers=min(2, settings.threads)))
+    drawn = OnFirstUse(lambda: open_pages(settings))
     closing.push_async_callback(readers.close)
     closing.push_async_callback(drawn.close)
     return ProcessResources(
@@ -158,6 +168,7 @@ def profile_parts(settings: Settings) -> dict[str, list[PartState]]:
 def ingest_parts(settings: Settings) -> IngestParts:
     """Open what a worker of another process needs to read files and embed chunks."""
     from quoth.backends.late_interaction.token_vectors import open_vectors
+    from quoth.operations.scale import IngestParts
 
     embedder = open_embedder(settings)
     space = token_space(settings, embedder) if settings.token_vectors else None
@@ -169,6 +180,9 @@ def open_readers(
     settings: Settings, *, progress: Callable[[str], None] = discard_line
 ) -> SpeechReader:
     """Create the sandboxed parser processes; each starts on first use."""
+    from quoth.ingest.sandbox.parent import ParserPool
+    from quoth.ingest.sandbox.speech import SpeechReader, SpeechSettings
+
     files = ParserPool(
         seconds=settings.parser_seconds,
         memory_mb=settings.parser_memory_mb,
@@ -183,6 +197,13 @@ def open_readers(
         problem=speech_problem(settings),
     )
     return SpeechReader(files, speech, how, progress=progress)
+
+
+def open_pages(settings: Settings) -> PdfPages:
+    """Create the sandboxed processes that draw and mark pages."""
+    from quoth.ingest.sandbox.parent import PdfPages
+
+    return PdfPages(workers=min(2, settings.threads))
 
 
 def open_judge(settings: Settings, generator: Generator | None) -> EntailmentModel:

@@ -34,8 +34,6 @@ from quoth.core.protocols import (
 from quoth.core.remote_parts import RemotePart
 from quoth.core.settings import Settings
 from quoth.core.types import IndexIdentity
-from quoth.ingest.sandbox.parent import PdfPages
-from quoth.ingest.sandbox.speech import SpeechReader
 from quoth.pipeline.answer_cache import AnswerCache
 from quoth.pipeline.components import (
     Components,
@@ -45,8 +43,6 @@ from quoth.pipeline.components import (
     embedding_fingerprint,
     no_op,
 )
-from quoth.pipeline.page_pictures import DocumentPictures
-from quoth.store.blobs import Blobs
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import Database, connect
 from quoth.store.ingest_jobs import Jobs
@@ -55,6 +51,8 @@ from quoth.store.rows import IndexBuild, index_folder, tokens_folder
 if TYPE_CHECKING:
     from quoth.backends.late_interaction.token_space import TokenSpace
     from quoth.backends.rerankers.registry import Rerankers
+    from quoth.ingest.sandbox.parent import PdfPages
+    from quoth.ingest.sandbox.speech import SpeechReader
 
 
 class Closes(Protocol):
@@ -263,6 +261,9 @@ def _open_indexes(settings: Settings, shared: ProcessResources, catalogue: Catal
     embedder = shared.embedder
     pictures = None
     if shared.page_embedder is not None:
+        from quoth.pipeline.page_pictures import DocumentPictures
+        from quoth.store.blobs import Blobs
+
         blobs = Blobs(settings.home, tenant=settings.tenant, shared=shared.files)
         pictures = DocumentPictures(catalogue, blobs, shared.pages())
     return IndexPool(

@@ -22,7 +22,7 @@ from pydantic_settings import SettingsError
 
 from quoth.core.errors import ConfigError
 from quoth.core.settings import PREFIX, PROVIDER_VARIABLES, Settings
-from quoth.core.settings_aliases import Aliased, read_aliases, read_yaml
+from quoth.core.settings_aliases import ALIASES, Aliased, read_aliases, read_yaml
 
 OF_KUBERNETES = re.compile(
     r"QUOTH_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)=|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?=\w+://"
@@ -53,7 +53,7 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
         for name, variables in PROVIDER_VARIABLES.items()
         if name not in set_here and (key := next(filter(None, map(os.environ.get, variables)), ""))
     }
-    also = read_aliases(os.environ)
+    also = read_aliases(os.environ) if ALIASES & os.environ.keys() else Aliased()
     below |= {name: value for name, value in also.settings.items() if name not in named}
     below = {name: value for name, value in other.settings.items() if name not in named} | below
     tables = (

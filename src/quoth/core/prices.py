@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from importlib.util import find_spec
 from typing import Any
@@ -176,11 +176,11 @@ def _days(models: Sequence[Any]) -> set[date]:
     return {day for day in days if day is not None}
 
 
+@dataclass(slots=True)
 class LatencyEstimator:
     """Estimates stage latencies in milliseconds; recent calls count most."""
 
-    def __init__(self) -> None:
-        self._usual: dict[str, float] = {}
+    _usual: dict[str, float] = field(default_factory=dict)
 
     @property
     def usual_ms(self) -> Mapping[str, float]:

@@ -34,6 +34,9 @@ FIXED: Mapping[str, float] = {"BM25_K1": 1.2, "BM25_B": 0.75}
 """Numbers that are fixed in every index; they may be given, but not changed."""
 
 
+ALIASES = frozenset((*PLAN, *SETTINGS, *FIXED))
+
+
 @dataclass(frozen=True, slots=True)
 class Aliased:
     """Settings and plan fields set by aliases, under our own names."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from cachetools import LRUCache
 
@@ -33,15 +33,17 @@ from quoth.core.remote_parts import RemotePart
 from quoth.core.settings import Settings
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, Chunk, IndexIdentity, ParsedDocument
-from quoth.ingest.readers.metadata import EMPTY, Metadata
-from quoth.ingest.readers.page_links import PageLinks
-from quoth.ingest.sandbox.parent import PdfPages
 from quoth.pipeline.answer_cache import AnswerCache
 from quoth.query.entity_index import EntityIndex, build_entity_index
 from quoth.store.catalogue import Catalogue
 from quoth.store.ingest_jobs import Jobs
 from quoth.store.rows import Collection, IndexBuild
 from quoth.text.analyzer import ANALYSER
+
+if TYPE_CHECKING:
+    from quoth.ingest.readers.metadata import Metadata
+    from quoth.ingest.readers.page_links import PageLinks
+    from quoth.ingest.sandbox.parent import PdfPages
 
 MAX_ENTRIES = 8
 """Maximum number of cached look-ups, one per set of collections and version."""
@@ -104,7 +106,7 @@ def no_op(_trace: Trace, _answer: Answer | None) -> None:
 class FileParser(Protocol):
     """Parses files in a sandbox."""
 
-    async def read(self, path: Path, given: Metadata = EMPTY) -> ParsedDocument:
+    async def read(self, path: Path, given: Metadata = ...) -> ParsedDocument:
         """Parse one file; ``given`` overrides its own metadata; raises DocumentError."""
         ...
 
@@ -132,7 +134,7 @@ class OtherEmbedders(Protocol):
 class IngestWorkers(Protocol):
     """Processes, also on other machines, that read files and embed chunks for this one."""
 
-    async def read(self, path: Path, given: Metadata = EMPTY) -> ParsedDocument:
+    async def read(self, path: Path, given: Metadata = ...) -> ParsedDocument:
         """Parse one file as `FileParser` does."""
         ...
 

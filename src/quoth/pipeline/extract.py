@@ -15,6 +15,8 @@ from quoth.answering.answerability import (
     AnswerEvidence,
     Notice,
     decide_status,
+    expected_kind,
+    have_value,
     notice,
     status_notices,
     weigh_evidence,
@@ -22,7 +24,6 @@ from quoth.answering.answerability import (
 from quoth.answering.citations import cite_statements
 from quoth.answering.contradictions import conflict_notice, disagreements, with_other_sides
 from quoth.answering.extractive.candidates import question_word_offset
-from quoth.answering.extractive.expected_values import expected_kind, have_value
 from quoth.answering.extractive.lookup import place_statements, summary_statements
 from quoth.answering.extractive.score import QueryContext, Scores, cosines_to, sentence_scores
 from quoth.answering.extractive.select import (
@@ -33,6 +34,7 @@ from quoth.answering.extractive.select import (
     sentence_spans,
 )
 from quoth.answering.extractive.write import write_answer
+from quoth.core.events import CitationAdded, Event, TextAdded
 from quoth.core.protocols import EncodedQuery, Reranker, SpanScores
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, AnswerStatus, Counts, Hit, Passage, Query, Turn
@@ -122,6 +124,11 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     )
 
 
+def whole_answer_events(answer: Answer) -> list[Event]:
+    """Return the events of an answer that is not streamed by a model."""
+    return [TextAdded(answer.text), *map(CitationAdded, answer.citations)]
+
+
 def _passages_within(passages: Sequence[Passage], *, max_tokens: int) -> list[Passage]:
     """Return the passages, best first, that fit the budget, the first in any case.
 
@@ -180,7 +187,9 @@ async def _choose(
     with trace.stage("judge"):
         material = collect_sentences(subject, passages, filters=plan.filters)
     placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
-    only_place = only_asks_for_a_place(found.query)
+    only_place = (placed or found.from_summaries or bool(found.query.notes)) and (
+        only_asks_for_a_place(found.query)
+    )
     statements: tuple[Statement, ...] = ()
     if found.summary_sentences:
         statements = summary_statements(found.summary_sentences, material, passages)
@@ -227,7 +236,7 @@ async def _choose(
         return _Selection((), "low_relevance", material, (), scores, chance)
     statements = with_other_sides(statements, material, near=near, passages=passages)
     notices = status_notices(status, evidence, language=language)
-    if without := aspects_without(found.query, material, statements):
+    if found.query.aspects and (without := aspects_without(found.query, material, statements)):
         notices = (*notices, notice("missing", language=language, names=without))
     return _Selection(statements, status, material, notices, scores, chance)
 

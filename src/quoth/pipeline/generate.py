@@ -27,7 +27,7 @@ from quoth.answering.verification import (
     read_sources,
     verify,
 )
-from quoth.core.events import CitationAdded, Event, EvidenceFound, StageStarted, TextAdded
+from quoth.core.events import Event, EvidenceFound, StageStarted
 from quoth.core.plan import Plan
 from quoth.core.protocols import (
     AsksModel,
@@ -41,6 +41,7 @@ from quoth.core.trace import Trace
 from quoth.core.translations import translate
 from quoth.core.types import Answer, Citation, Counts, Passage, Query
 from quoth.pipeline.components import Components
+from quoth.pipeline.extract import whole_answer_events
 from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.query.dialogue_act import SMALL_TALK, read_act
 from quoth.retrieval.prune import prune
@@ -103,11 +104,6 @@ async def generate_answer(
                 for shown in whole_answer_events(answer):
                     yield shown
             yield answer
-
-
-def whole_answer_events(answer: Answer) -> list[Event]:
-    """Return the events of an answer that is not streamed by a model."""
-    return [TextAdded(answer.text), *map(CitationAdded, answer.citations)]
 
 
 async def _build_prompt(

@@ -13,7 +13,7 @@ from dataclasses import replace
 from quoth.core.errors import Moderated
 from quoth.core.events import Event, EvidenceFound, StageStarted
 from quoth.core.types import Answer
-from quoth.pipeline.generate import whole_answer_events
+from quoth.pipeline.extract import whole_answer_events
 from quoth.pipeline.retrieve import RequestContext
 
 FALLBACK = "extractive"

@@ -14,10 +14,10 @@ from quoth.core.types import Chunk, Document, Filter
 from quoth.store.checksums import intact
 from quoth.store.database import Database, TenantConnection
 from quoth.store.outline_rows import (
+    BETWEEN,
     heading_rows,
     join_labels,
     link_rows,
-    path_of,
     spot_row,
     summary_from_row,
     summary_rows,
@@ -127,7 +127,7 @@ def _headings(rows: Iterable[Any]) -> Iterator[Heading]:
         first, last, chapter, segment, _leads, _checksum = more
         path = paths.get(packed)
         if path is None:
-            path = paths[packed] = path_of(packed)
+            path = paths[packed] = tuple(packed.split(BETWEEN)) if packed else ()
         yield Heading(document_id, path, first, last, chapter, segment)
 
 

@@ -230,7 +230,9 @@ def plain_quotation(text: str) -> str:
     What would open a link, an image or a tag is separated by a blank, and a number in square
     brackets, which could be taken for a citation, gets other brackets. An address stays as text.
     """
-    clean = " ".join(Characters().feed(text, final=True).split())
+    if not (text.isascii() and text.isprintable()):
+        text = Characters().feed(text, final=True)
+    clean = " ".join(text.split())
     parted = _LIVE.sub(r"\1 ", clean)
     return " ".join(plain_footnotes(without_heads(parted)).split()) or "…"
 

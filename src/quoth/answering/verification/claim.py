@@ -1,11 +1,10 @@
-"""A statement tokenized as its sources, and its word-level overlap with other texts."""
+"""A statement tokenized as its sources."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cache
 from importlib.resources import files
 
@@ -59,9 +58,6 @@ def _forms(word: str, language: str) -> set[str]:
 ROOT = 6
 """Common prefix in letters of related words."""
 
-Change = tuple[str, int, int, int, int]
-"""An edit between token ranges of two texts, as difflib reports it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -109,13 +105,3 @@ def read_claim(text: str, *, language: str, sources: Sources) -> Claim:
         values=read_values(text, parts, language=language),
         weights={stem: 0.0 if stem in empty else sources.weight(stem) for stem in stems},
     )
-
-
-def overlap(ours: Sequence[TextToken], theirs: Sequence[TextToken]) -> tuple[float, list[Change]]:
-    """Return the share of our words that occur in theirs in order, and the differences."""
-    words, others = ([part.stem or part.word for part in each] for each in (ours, theirs))
-    if not words or not others:
-        return 0.0, []
-    codes: list[Change] = list(SequenceMatcher(None, words, others, autojunk=False).get_opcodes())
-    same = sum(i2 - i1 for tag, i1, i2, _, _ in codes if tag == "equal")
-    return same / len(words), codes

@@ -83,14 +83,6 @@ PROXIES = ("http", "https", "socks5", "socks5h")
 Guard = Callable[[Generator], Generator]
 
 
-def names_models(settings: Settings) -> bool:
-    """Return whether the settings, or their profile, name any language model."""
-    own = profile(settings.profile)
-    writes = settings.generator or own.generator
-    small = settings.small_llm or own.small_llm or "none"
-    return bool(settings.request_llms) or {writes.strip(), small.strip()} - {*NONE} != set()
-
-
 def open_generator(
     settings: Settings, *, default: str = "none", guard: Guard = lambda generator: generator
 ) -> Generator | None:

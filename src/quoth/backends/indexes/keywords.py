@@ -28,12 +28,12 @@ from sqlalchemy import (
     select,
 )
 
-from quoth.backends.indexes.near_terms import NEAR_WEIGHT, near_terms
 from quoth.backends.indexes.rows import IndexRow
 from quoth.backends.indexes.sql import filter_values, where
 from quoth.backends.indexes.sql_rows import KEY, SqlRows
 from quoth.backends.indexes.vector_store import BATCH_ROWS, Condition, in_batches
 from quoth.core.types import Scored
+from quoth.text.analyzer import NEAR_WEIGHT, near_terms
 
 K1 = 1.2
 B = 0.75

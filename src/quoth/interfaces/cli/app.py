@@ -236,9 +236,11 @@ async def ask(
     from quoth.interfaces.cli.ask import show_answer
     from quoth.pipeline.retrieve import Request
 
+    chosen = read_choices(settings, **answering(policy, max_ms, max_usd, llm))
     request = Request(
         question_of(question),
-        choices=read_choices(settings, **answering(policy, max_ms, max_usd, llm)),
+        # The process ends with this answer.
+        choices={"cache": "none"} | chosen,
         filters=tuple(filters or ()),
         collections=session.collections,
     )

@@ -54,7 +54,8 @@ def marked_parts(text: str, span: tuple[int, int]) -> tuple[str, str, str]:
 
 def answer_text(session: CliSession, answer: Answer) -> None:
     """Show an answer's text; what no source supports says so."""
-    page = answer_page(session.settings, answer.query_id)
+    public = session.settings.public_url
+    page = answer_page(session.settings, answer.query_id) if public else None
     session.out.print(wrap_text(session.out, marked(answer, page=page)), soft_wrap=True)
 
 
@@ -131,7 +132,7 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
         f"quoth explain {answer.query_id}",
     ]
     out.print(Text(f"\n  {' · '.join(filter(None, foot))}", style="dim"), soft_wrap=True)
-    if page := answer_page(settings, answer.query_id):
+    if settings.public_url and (page := answer_page(settings, answer.query_id)):
         out.print(Text("  ").append(_link(out, page)), soft_wrap=True)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from quoth.backends.indexes.checksum import file_checksum
+from quoth.backends.indexes.snapshot.files import file_checksum
 from quoth.core.errors import IndexCorrupt
 
 CHANGING = ("latest_version_hint.json",)

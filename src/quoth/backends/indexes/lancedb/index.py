@@ -19,13 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from quoth.backends.indexes.lancedb.bucket import Bucket
-from quoth.backends.indexes.near_terms import weigh_terms
 from quoth.backends.indexes.snapshot.follow import SegmentFollower
 from quoth.backends.indexes.snapshot.store import SEGMENT_ROWS, SegmentStore
 from quoth.core.errors import BackendError, RetrievalError, StorageFull
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Filter, Scored
-from quoth.text.analyzer import analyze_query
+from quoth.text.analyzer import analyze_query, weigh_terms
 
 if TYPE_CHECKING:
     from quoth.backends.indexes.lancedb.table import LanceStore
@@ -63,9 +62,7 @@ class LanceIndex:
         self._segments = SegmentStore(
             folder, table, shared=None if bucket is None else bucket.objects
         )
-        self._follower = SegmentFollower(
-            self._segments, vector_rows=vector_rows, segment_rows=segment_rows
-        )
+        self._follower = SegmentFollower(self._segments, vector_rows, segment_rows)
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="search")
 
     # --- writing ------------------------------------------------------------------------------

@@ -29,11 +29,11 @@ from quoth.backends.indexes.lancedb.schema import (
     rows,
     schema,
 )
-from quoth.backends.indexes.near_terms import NEAR_WEIGHT
 from quoth.backends.indexes.writer_lock import server_lock, writer_lock
 from quoth.core.errors import IndexCorrupt, IndexMismatch
 from quoth.core.protocols import Matrix
 from quoth.core.types import Filter, Scored
+from quoth.text.analyzer import NEAR_WEIGHT
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

@@ -20,6 +20,7 @@ from quoth.backends.indexes.snapshot.search import Part
 from quoth.backends.indexes.snapshot.segment import Numbers, Segment
 
 FORMAT = 4
+BLOCK_BYTES = 1 << 20
 ALIGNED = 64
 """Each array of a file begins at a multiple of so many bytes."""
 SIGNED = 32
@@ -45,6 +46,15 @@ class Manifest:
 
     version: Version
     segments: tuple[Stored, ...]
+
+
+def file_checksum(path: Path) -> tuple[int, int]:
+    """Return a file's size in bytes and its CRC-32; raises OSError."""
+    size, crc = 0, 0
+    with path.open("rb", buffering=0) as file:
+        while block := file.read(BLOCK_BYTES):
+            size, crc = size + len(block), zlib.crc32(block, crc)
+    return size, crc
 
 
 def read_manifest(content: bytes) -> Manifest | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
 PACKAGE = __name__.rpartition(".")[0]
 
 
+@dataclass(frozen=True, slots=True)
 class SegmentFollower:
     """Keeps segments from ``vector_rows`` rows on; whoever writes has the turn of the table."""
 
-    def __init__(self, segments: SegmentStore, *, vector_rows: int, segment_rows: int) -> None:
-        self._segments = segments
-        self._vector_rows = vector_rows
-        self._segment_rows = segment_rows
+    _segments: SegmentStore
+    _vector_rows: int
+    _segment_rows: int
 
     async def may_hold(self, chunk_ids: Sequence[str], version: Version) -> bool:
         """Return whether a version of the table may have a row of these ids; False is certain."""

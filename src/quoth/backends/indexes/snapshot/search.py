@@ -13,10 +13,10 @@ from itertools import islice
 
 import numpy as np
 
-from quoth.backends.indexes.near_terms import MAX_NEAR, NEAR_WEIGHT, near_terms
 from quoth.backends.indexes.snapshot.segment import FEW_ROWS, Numbers, Segment, encode_key
 from quoth.core.protocols import Matrix
 from quoth.core.types import Filter, Scored
+from quoth.text.analyzer import MAX_NEAR, NEAR_WEIGHT, near_terms
 
 K1 = 1.2
 B = 0.75

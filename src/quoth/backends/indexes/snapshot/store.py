@@ -17,12 +17,12 @@ from pathlib import Path
 
 import numpy as np
 
-from quoth.backends.indexes.checksum import file_checksum
 from quoth.backends.indexes.snapshot.files import (
     SIGNED,
     Manifest,
     Stored,
     Version,
+    file_checksum,
     map_segment,
     read_manifest,
     remove_file,

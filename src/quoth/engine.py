@@ -11,29 +11,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from quoth.answering.prompts import choose_prompt
-from quoth.core.errors import BackendError, IndexMismatch, StoreDown
+from quoth.core.errors import BackendError, StoreDown
 from quoth.core.events import AnswerCompleted, Event, HitsFound, StageStarted, UsageReported
 from quoth.core.plan import Plan, make_plan
 from quoth.core.trace import Trace
-from quoth.core.types import Answer, Document, Hit, Usage
+from quoth.core.types import Answer, Hit, Usage
 from quoth.pipeline.answer_cache import CacheKey, make_cache_key
 from quoth.pipeline.budget import note_pace
-from quoth.pipeline.components import (
-    Components,
-    components_of,
-    make_collection,
-    model_names,
-)
-from quoth.pipeline.egress import count_tokens, require_egress
+from quoth.pipeline.components import model_names
+from quoth.pipeline.documents import DocumentEngine
+from quoth.pipeline.egress import count_tokens
 from quoth.pipeline.extract import extractive_answer, whole_answer_events
 from quoth.pipeline.generate import generate_answer, small_talk_reply
 from quoth.pipeline.moderate import moderate_answer, moderate_question
@@ -47,12 +40,6 @@ from quoth.pipeline.retrieve import (
     open_request,
     retrieve,
 )
-from quoth.store.rows import Collection
-
-if TYPE_CHECKING:
-    from quoth.pipeline.add import DocumentMetadata
-    from quoth.pipeline.commit import IngestProgress
-    from quoth.pipeline.maintain import Health
 
 log = logging.getLogger("quoth.engine")
 
@@ -60,142 +47,8 @@ MAX_CONCURRENT = 16
 """Queries of a batch processed concurrently; they share embedder batches."""
 
 
-class Engine:
-    """Answers questions from the documents of one library."""
-
-    def __init__(self, parts: Components) -> None:
-        self.parts = parts
-
-    # --- documents ----------------------------------------------------------------------------
-
-    async def add(
-        self,
-        sources: Sequence[Path],
-        *,
-        given: DocumentMetadata | None = None,
-        collection: str | None = None,
-    ) -> AsyncGenerator[Document | IngestProgress, None]:
-        """Add files and folders; yields progress, and each document once its outcome is known."""
-        from quoth.pipeline.add import DocumentMetadata, add_documents
-        from quoth.pipeline.commit import IngestProgress
-        from quoth.pipeline.maintain import copy_chunks, reconcile
-
-        name = collection or self.parts.settings.collection
-        if await asyncio.to_thread(self.parts.catalogue.find_collection, name) is None:
-            await asyncio.to_thread(require_egress, self.parts)
-        found = await asyncio.to_thread(make_collection, self.parts, name)
-        parts = await asyncio.to_thread(components_of, self.parts, found)
-        await asyncio.to_thread(require_egress, parts)
-        for key in await reconcile(parts, found):
-            async for at, of in copy_chunks(parts, found.table, document_id=key):
-                yield IngestProgress(key, 0, 0, at, of)
-        about = (given or DocumentMetadata()).cleaned()
-        steps = add_documents(parts, found, sources=sources, given=about)
-        async with aclosing(steps):
-            async for step in steps:
-                yield step
-
-    async def settle(
-        self, say: Callable[[str], None] = lambda _line: None, *, collection: str | None = None
-    ) -> bool:
-        """Build what makes a large index quick to search where it is missing; True if built."""
-        found = await self._collection(collection)
-        parts = await asyncio.to_thread(components_of, self.parts, found)
-        index = parts.open_index(found.table)
-        if not await index.needs_build():
-            return False
-        say("Building the index for searching.")
-        return await index.build()
-
-    async def documents(self, *, collection: str | None = None) -> list[Document]:
-        """List documents: ready ones, then failed and pending ones.
-
-        Raises NotFound for an unknown collection, unless the library is new.
-        """
-        from quoth.pipeline.uploads import documents_in
-
-        name = collection or self.parts.settings.collection
-        return await asyncio.to_thread(documents_in, self.parts.catalogue, name)
-
-    async def remove(self, ids: Sequence[str], *, collection: str | None = None) -> list[str]:
-        """Delete documents with their uploaded files; return the ids found."""
-        from quoth.pipeline.maintain import remove
-        from quoth.pipeline.remote import forget_mirrored
-        from quoth.pipeline.uploads import forget_documents
-
-        found = await self._collection(collection)
-        possible = [each for each in ids if each.isascii()]
-        there = await asyncio.to_thread(self.parts.catalogue.documents_by_id, found, possible)
-        gone = await remove(await self._parts_of(found), found, ids=ids)
-        await asyncio.to_thread(forget_documents, self.parts, gone)
-        await forget_mirrored(self.parts, found.name, [each.source for each in there.values()])
-        return gone
-
-    async def remove_gone(
-        self, folders: Sequence[Path], *, collection: str | None = None, fetched: bool = False
-    ) -> list[Document]:
-        """Remove and return the documents whose file is gone from folders.
-
-        ``fetched`` includes pages of the web that are gone. Raises InputError for a folder that is
-        missing or empty as a whole: a disk that was unmounted has not lost its files.
-        """
-        from quoth.pipeline.remote import mirror_folder
-        from quoth.pipeline.sync import check_folder, gone_documents
-
-        there = await self.documents(collection=collection)
-        own = [each for folder in folders for each in gone_documents(there, folder=folder)]
-        if own:
-            for folder in folders:
-                check_folder(folder)
-        mirror = mirror_folder(self.parts, collection or self.parts.settings.collection)
-        gone = [*own, *(gone_documents(there, folder=mirror) if fetched else ())]
-        if gone:
-            await self.remove([each.document_id for each in gone], collection=collection)
-        return gone
-
-    async def remove_collection(self, name: str) -> None:
-        """Delete a collection with its documents and its queries."""
-        from quoth.pipeline.maintain import delete_collection
-        from quoth.pipeline.remote import mirror_folder
-        from quoth.pipeline.uploads import forget_documents
-
-        found = await self._collection(name)
-        gone = await delete_collection(await self._parts_of(found), found)
-        await asyncio.to_thread(forget_documents, self.parts, gone)
-        await asyncio.to_thread(shutil.rmtree, mirror_folder(self.parts, name), ignore_errors=True)
-
-    async def reindex(
-        self, *, collection: str | None = None, change_embedder: bool = False
-    ) -> AsyncIterator[IngestProgress]:
-        """Rebuild the index next to the active one, then switch.
-
-        The embedder is the index's own, or the engine's with ``change_embedder`` and where the
-        index's cannot be opened.
-        """
-        from quoth.pipeline.maintain import rebuild
-
-        found = await self._collection(collection)
-        parts = self.parts if change_embedder else await self._parts_of(found)
-        await asyncio.to_thread(require_egress, parts)
-        async for step in rebuild(parts, found):
-            yield step
-
-    async def drop_old(self, *, collection: str | None = None) -> bool:
-        """Remove the index of the embedder before; False where none is kept."""
-        from quoth.pipeline.maintain import drop_kept
-
-        found = await self._collection(collection)
-        return await drop_kept(self.parts, found)
-
-    async def health(self, *, collection: str | None = None) -> Health:
-        """Check configuration, catalogue and index."""
-        from quoth.pipeline.maintain import health_check
-
-        found = await self._find(collection)
-        parts = self.parts if found is None else await self._parts_of(found)
-        return await health_check(parts, found)
-
-    # --- queries ------------------------------------------------------------------------------
+class Engine(DocumentEngine):
+    """Answers questions from the documents of one library, which it also adds and removes."""
 
     async def search(self, request: Request | str) -> tuple[Hit, ...]:
         """Rank passages for a query, best first."""
@@ -386,18 +239,3 @@ class Engine:
 
         # A disconnected client cancels this task; the tokens are counted nevertheless.
         await asyncio.shield(asyncio.to_thread(count))
-
-    async def _parts_of(self, collection: Collection) -> Components:
-        """Return the components with the index's embedder, or else the engine's own."""
-        try:
-            return await asyncio.to_thread(components_of, self.parts, collection)
-        except IndexMismatch:
-            return self.parts
-
-    async def _collection(self, name: str | None) -> Collection:
-        wanted = name or self.parts.settings.collection
-        return await asyncio.to_thread(self.parts.catalogue.collection, wanted)
-
-    async def _find(self, name: str | None) -> Collection | None:
-        wanted = name or self.parts.settings.collection
-        return await asyncio.to_thread(self.parts.catalogue.find_collection, wanted)

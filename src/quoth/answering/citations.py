@@ -67,11 +67,9 @@ def make_citation(
 ) -> Citation:
     """Cite the characters from `start` to `end` of the passage's document.
 
-    The locator is that of the whole span, the link opens its telling part; the snippet is
-    the span itself, or its beginning up to a clause or a word when it is longer than `SNIPPET`. A
-    verbatim sentence is its own evidence: the support is 1. ``marked`` is the telling part, in
-    characters of the document.
-    Raises ValueError for a span that is empty or not inside the passage.
+    The locator is that of the whole span, the link opens its telling part (``marked``, in
+    characters of the document); of a span longer than `SNIPPET` the beginning is shown. A verbatim
+    sentence has the support 1. Raises ValueError for a span that is empty or not in the passage.
     """
     document, text = passage.document, passage.text
     if not passage.start <= start < end <= passage.start + len(text):
@@ -83,17 +81,16 @@ def make_citation(
     told = _locator(passage, start=marked[0], end=marked[1]) if marked else locator
     paged = locator if isinstance(locator, Pages) else None
     end_shown = start + len(snippet)
-    part = None  # the telling part in characters of the snippet, unless it is all of it
+    part = None  # in characters of the snippet
     if marked and marked != (start, end_shown) and start <= marked[0] < marked[1] <= end_shown:
         part = marked[0] - start, marked[1] - start
-    heading = chunk.section[-1] if chunk.section else locator.section
     return Citation(
         id=citation_id(document.document_id, start=start, end=end),
         number=number,
         document_id=document.document_id,
         document_name=document.title,
         chunk_id=chunk.chunk_id,
-        section_heading=heading,
+        section_heading=chunk.section[-1] if chunk.section else locator.section,
         locator=locator,
         page=paged.label_first if paged else None,
         page_number=paged.first if paged else None,

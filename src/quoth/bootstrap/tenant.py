@@ -55,14 +55,14 @@ if TYPE_CHECKING:
     from quoth.ingest.sandbox.speech import SpeechReader
 
 
-class Closes(Protocol):
+class ClosesProcesses(Protocol):
     """What has processes or connections to close."""
 
     async def close(self) -> None:
         """Close them."""
 
 
-T = TypeVar("T", bound=Closes)
+T = TypeVar("T", bound=ClosesProcesses)
 
 
 @dataclass(slots=True)

@@ -92,16 +92,13 @@ class CircuitBreaker:
             if probe:
                 self._probing = False
             # A call that began before the breaker opened does not count.
-            if failed is not None and (self._opened is None or probe):
-                self._count(failed=failed, probe=probe)
-
-    def _count(self, *, failed: bool, probe: bool) -> None:
-        now = self._clock()
-        if not failed:
-            self._opened = None
-            self._failures.clear()
-            return
-        self._failures.append(now)
-        full = len(self._failures) == self._failures.maxlen
-        if probe or (full and now - self._failures[0] <= self._within_s):
-            self._opened = now
+            counts = failed is not None and (self._opened is None or probe)
+            if counts and not failed:
+                self._opened = None
+                self._failures.clear()
+            elif counts:
+                now = self._clock()
+                self._failures.append(now)
+                full = len(self._failures) == self._failures.maxlen
+                if probe or (full and now - self._failures[0] <= self._within_s):
+                    self._opened = now

@@ -81,7 +81,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     with trace.stage("context"):
         passages = _passages_within(found.passages, max_tokens=plan.max_context_tokens)
     history = context.request.history if found.query.continues else ()
-    chosen = await _choose(context.parts, found, passages, history=history, trace=trace)
+    chosen = await _choose(context, found, passages, history=history)
     with trace.stage("cite"):
         text, sentences = write_answer(chosen.statements)
         citations = cite_statements(
@@ -175,31 +175,28 @@ def _closest(found: Retrieved, chosen: _Selection, *, skipped: int) -> tuple[Hit
 
 
 async def _choose(
-    parts: Components,
+    context: RequestContext,
     found: Retrieved,
     passages: Sequence[Passage],
     *,
     history: Sequence[Turn],
-    trace: Trace,
 ) -> _Selection:
     """Select statements: locator lookup, else answerability → selection."""
-    plan, subject, language = found.plan, strip_locator_words(found.query), found.query.language
+    parts, trace, plan, query = context.parts, context.trace, found.plan, found.query
+    subject = strip_locator_words(query)
     with trace.stage("judge"):
         material = collect_sentences(subject, passages, filters=plan.filters)
     placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
-    only_place = (placed or found.from_summaries or bool(found.query.notes)) and (
-        only_asks_for_a_place(found.query)
-    )
+    asks_place = (placed or found.from_summaries or query.notes) and only_asks_for_a_place(query)
     statements: tuple[Statement, ...] = ()
     if found.summary_sentences:
         statements = summary_statements(found.summary_sentences, material, passages)
-    elif material.sentences and only_place and (placed or found.from_summaries):
+    elif material.sentences and asks_place and (placed or found.from_summaries):
         asked = any(each.field == "segment" and "qa" in each.values for each in plan.filters)
         statements = place_statements(material, passages, questions=asked)
     if statements:
         return _Selection(statements, "degraded" if trace.failures else "answered", material)
-    if not placed and found.query.notes and only_place:
-        # The place does not exist, as a note says.
+    if not placed and query.notes and asks_place:  # A note says that there is no such place.
         return _Selection((), "no_results", material)
     scores = await _score_sentences(parts, found, passages, material, trace=trace)
     evidence = weigh_evidence(subject, material, cosines=found.cosines)
@@ -214,15 +211,13 @@ async def _choose(
     if status in ("no_results", "low_relevance") or not material.sentences:
         return _Selection((), status, material, (), scores, chance)
     shown = _shown_before(material, history) if history else frozenset()
-    halved = False
-    if halves := two_questions(found.query):
+    if halves := two_questions(query):
         statements, halved = await _statements_of_both(
             parts, found, passages, halves=halves, shown=shown, trace=trace
         )
-    if halved and status == "answered":
-        status = "partial"
+        status = "partial" if halved and status == "answered" else status
     statements = statements or choose_statements(
-        found.query,
+        query,
         material,
         scores=scores,
         passages=passages,
@@ -232,12 +227,12 @@ async def _choose(
     near = [int(at) for at in np.argsort(-scores)[:CLOSEST_SENTENCES]]
     if not statements:  # All that would answer was shown.
         return _Selection((), "no_results", material, (), scores, chance)
-    if not placed and _lacks_value(found.query, statements, material):
+    if not placed and _lacks_value(query, statements, material):
         return _Selection((), "low_relevance", material, (), scores, chance)
     statements = with_other_sides(statements, material, near=near, passages=passages)
-    notices = status_notices(status, evidence, language=language)
-    if found.query.aspects and (without := aspects_without(found.query, material, statements)):
-        notices = (*notices, notice("missing", language=language, names=without))
+    notices = status_notices(status, evidence, language=query.language)
+    if without := query.aspects and aspects_without(query, material, statements):
+        notices = (*notices, notice("missing", language=query.language, names=without))
     return _Selection(statements, status, material, notices, scores, chance)
 
 

@@ -15,7 +15,7 @@ from uuid import uuid4
 from quoth.core.errors import IndexCorrupt, InputError, OutOfTime, RetrievalError
 from quoth.core.outline import CollectionOutline, SummarySentence
 from quoth.core.plan import Plan, plan_for_kind
-from quoth.core.protocols import EncodedQuery
+from quoth.core.protocols import EncodedQuery, Matrix
 from quoth.core.trace import Trace
 from quoth.core.translations import translate
 from quoth.core.types import Candidate, Filter, FilterField, Hit, Passage, Query, Turn
@@ -35,11 +35,10 @@ from quoth.pipeline.strategies import (
     SearchContext,
     found_little,
     fuse_with,
-    learned_weight,
     merge_pools,
     retrieve_parts,
 )
-from quoth.query.dialogue_act import is_small_talk
+from quoth.query.dialogue_act import SMALL_TALK, read_act
 from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.parse import describe_filters, dropped_fields, parse_filters
 from quoth.query.intent import MODEL
@@ -168,7 +167,8 @@ async def open_request(
     ``writes`` means that an answer is wanted. Raises InputError, NotFound and IndexMismatch.
     """
     question, meter = request.question, UsageMeter()
-    small_talk = writes and is_small_talk(question)
+    act = read_act(question) if writes else None
+    small_talk = act is not None and act.kind in SMALL_TALK
     if request.checked and not small_talk:
         with trace.stage("understand"):
             validate(question)
@@ -316,7 +316,9 @@ async def _search_collections(
         plan = replace(plan, context_window=0)
     searches = []
     for collection, outline in context.view.collections:
-        weight = learned_weight(collection, query.language)
+        # The weight of vector search that was calibrated on the collection.
+        weights = {} if collection.tuning is None else collection.tuning.dense_weight
+        weight = weights.get(query.language, weights.get(""))
         own = plan
         if weight is not None and "dense_weight" not in chosen:
             own = replace(plan, dense_weight=weight)

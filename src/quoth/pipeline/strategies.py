@@ -125,9 +125,13 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     with trace.stage("fuse"):
         fused = merge(wordings, found, plan)
     pool = fused[: plan.rerank_pool]
-    vectors = await _stored_vectors(context, pool)
+    ids = [candidate.chunk_id for candidate in pool]
+    vectors: Mapping[str, Matrix] = {}
+    if plan.mmr_lambda < 1 or plan.duplicate_cosine < 1:
+        vectors = await trace.attempt(
+            "vectors", context.index.vectors(ids), otherwise=vectors, fallback="fused order"
+        )
     with trace.stage("fetch"):
-        ids = [candidate.chunk_id for candidate in pool]
         chunks = await asyncio.to_thread(parts.catalogue.chunks, ids)
     if parts.reranker is not None and plan.rerank:
         pool = await trace.attempt(
@@ -278,20 +282,6 @@ async def _expand(
     return found[1:]
 
 
-async def _stored_vectors(
-    context: SearchContext, ranking: Sequence[Candidate]
-) -> Mapping[str, Matrix]:
-    """Return the stored vectors that later stages compare; empty if unavailable."""
-    plan = context.plan
-    if plan.mmr_lambda >= 1 and plan.duplicate_cosine >= 1:
-        return {}
-    ids = [candidate.chunk_id for candidate in ranking]
-    empty: Mapping[str, Matrix] = {}
-    return await context.trace.attempt(
-        "vectors", context.index.vectors(ids), otherwise=empty, fallback="fused order"
-    )
-
-
 def merge_pools(ranked: Sequence[RankedList], plan: Plan) -> Pool:
     """Merge the pools of several collections: each keeps its order, one scale of scores merges.
 
@@ -351,11 +341,3 @@ def fuse_with(ranked: Sequence[RankedList], wide: Sequence[RankedList]) -> list[
         )
         for ranking in wide
     ]
-
-
-def learned_weight(collection: Collection, language: str) -> float | None:
-    """Return the vector search weight calibrated on the collection for a language."""
-    if collection.tuning is None:
-        return None
-    weights = collection.tuning.dense_weight
-    return weights.get(language, weights.get(""))

@@ -94,21 +94,13 @@ def _window(
     hit: ChunkPosition, window: int, sections: Mapping[ChunkPosition, tuple[str, ...]]
 ) -> Span:
     document, ordinal = hit
-    section = sections.get(hit)
+    section = sections.get(hit, ("no such chunk",))
     first = last = ordinal
-    while ordinal - first < window and _within(sections, (document, first - 1), section):
+    while ordinal - first < window and sections.get((document, first - 1)) == section:
         first -= 1
-    while last - ordinal < window and _within(sections, (document, last + 1), section):
+    while last - ordinal < window and sections.get((document, last + 1)) == section:
         last += 1
     return document, first, last
-
-
-def _within(
-    sections: Mapping[ChunkPosition, tuple[str, ...]],
-    place: ChunkPosition,
-    section: tuple[str, ...] | None,
-) -> bool:
-    return place in sections and sections[place] == section
 
 
 Numbers = npt.NDArray[np.float64]

@@ -210,7 +210,14 @@ def detect_language(text: str, *, among: Sequence[str], fallback: str) -> str:
     languages = tuple(dict.fromkeys(among))
     if len(languages) < 2:
         return languages[0] if languages and text.strip() else fallback
-    return _by_function_words(text, languages) or _by_model(text, languages) or fallback
+    if all(language in _TELLING for language in languages):
+        # The words that only one of the languages uses as a function word.
+        words = [part for token in _tokens(text[:2000]) for part in token.split("-")]
+        counts = {each: sum(word in _TELLING[each] for word in words) for each in languages}
+        best, second = sorted(languages, key=counts.__getitem__, reverse=True)[:2]
+        if counts[best] > 2 * counts[second]:
+            return best
+    return _by_model(text, languages) or fallback
 
 
 def _tokens(text: str) -> list[str]:
@@ -298,16 +305,6 @@ def _cut(term: str) -> str:
     if len(term) * 4 <= MAX_TERM_BYTES:
         return term
     return term.encode()[:MAX_TERM_BYTES].decode(errors="ignore")
-
-
-def _by_function_words(text: str, languages: tuple[str, ...]) -> str | None:
-    """Count the words that only one of the languages uses as a function word."""
-    if any(language not in _TELLING for language in languages):
-        return None
-    words = [part for token in _tokens(text[:2000]) for part in token.split("-")]
-    counts = {language: sum(word in _TELLING[language] for word in words) for language in languages}
-    best, second = sorted(languages, key=counts.__getitem__, reverse=True)[:2]
-    return best if counts[best] > 2 * counts[second] else None
 
 
 def _by_model(text: str, languages: tuple[str, ...]) -> str | None:

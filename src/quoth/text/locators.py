@@ -58,12 +58,20 @@ def locate(places: Sequence[SpanLocator], start: int, end: int) -> Locator:
     first = inside[0].locator
     match first:
         case Pages():
-            return _merge_pages([p.locator for p in inside if isinstance(p.locator, Pages)])
+            pages = [place.locator for place in inside if isinstance(place.locator, Pages)]
+            low, high = min(pages, key=attrgetter("first")), max(pages, key=attrgetter("last"))
+            return replace(
+                low,
+                last=high.last,
+                label_last=high.label_last,
+                section=first.section,
+                boxes=_merge_lines([box for each in pages for box in each.boxes]),
+            )
         case Seconds():
             return _merge_seconds([p.locator for p in inside if isinstance(p.locator, Seconds)])
         case Chars():
-            low, high = (start, end) if start < end else (first.start, first.end)
-            return replace(first, start=low, end=high, label_last=_last_label(inside, first))
+            span = (start, end) if start < end else (first.start, first.end)
+            return replace(first, start=span[0], end=span[1], label_last=_last_label(inside, first))
         case _:
             assert_never(first)
 
@@ -83,7 +91,12 @@ def clip(place: SpanLocator, start: int, end: int) -> SpanLocator:
     locator = place.locator
     match locator:
         case Pages():
-            locator = replace(locator, boxes=_clip_to(locator.boxes, share))
+            if len(locator.boxes) == 1:
+                (box,) = locator.boxes
+                width = box.x1 - box.x0
+                x0 = max(box.x0, math.floor((box.x0 + share[0] * width) * 10) / 10)
+                x1 = min(box.x1, math.ceil((box.x0 + share[1] * width) * 10) / 10)
+                locator = replace(locator, boxes=(replace(box, x0=x0, x1=x1),))
         case Seconds():
             locator = _spread(locator, share)
         case Chars():
@@ -257,20 +270,6 @@ def _last_label(places: Sequence[SpanLocator], first: Chars) -> str:
     return labels[-1]
 
 
-def _merge_pages(locators: Sequence[Pages]) -> Pages:
-    first, last = min(locators, key=attrgetter("first")), max(locators, key=attrgetter("last"))
-    return Pages(
-        first=first.first,
-        last=last.last,
-        label_first=first.label_first,
-        label_last=last.label_last,
-        section=locators[0].section,
-        boxes=_merge_lines([box for locator in locators for box in locator.boxes]),
-        unit=first.unit,
-        anchor=first.anchor,
-    )
-
-
 def _merge_seconds(locators: Sequence[Seconds]) -> Seconds:
     speakers = {locator.speaker for locator in locators}
     return Seconds(
@@ -303,16 +302,6 @@ def _merge_lines(boxes: Sequence[Box]) -> tuple[Box, ...]:
         else:
             merged.append(box)
     return tuple(merged)
-
-
-def _clip_to(boxes: tuple[Box, ...], share: tuple[float, float]) -> tuple[Box, ...]:
-    if len(boxes) != 1:
-        return boxes
-    (box,) = boxes
-    width = box.x1 - box.x0
-    low = max(box.x0, math.floor((box.x0 + share[0] * width) * 10) / 10)
-    high = min(box.x1, math.ceil((box.x0 + share[1] * width) * 10) / 10)
-    return (replace(box, x0=low, x1=high),)
 
 
 def _spread(locator: Seconds, share: tuple[float, float]) -> Seconds:

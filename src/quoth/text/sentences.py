@@ -227,19 +227,12 @@ def _ends_after(word: str, bare: str, *, text: str, at: int, begin: int) -> bool
         if numbers_a_list and (len(word) <= 3 or "." in word):
             return False
     if len(word) == 1 and word.isupper():
-        return _ends_with_letter(text, at, begin=begin, starter=starter, bare=bare)
+        # A letter, or the initial of a name.
+        previous = (text[max(begin, at - 30) : at - 1].lower().split() or [""])[-1]
+        return not re.match(r"[A-Z]\.", bare) and (starter or previous in _LETTERED)
     if re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", word):
         return starter
     return True
-
-
-def _ends_with_letter(text: str, at: int, *, begin: int, starter: bool, bare: str) -> bool:
-    """Return whether a single letter ends the sentence, unlike the initial of a name."""
-    if re.match(r"[A-Z]\.", bare):
-        return False
-    before = text[max(begin, at - 30) : at - 1].split()
-    previous = before[-1].lower() if before else ""
-    return starter or previous in _LETTERED
 
 
 def _shorten(text: str, start: int, end: int, *, breaks: Sequence[int]) -> Iterator[Span]:

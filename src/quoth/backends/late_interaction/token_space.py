@@ -231,8 +231,7 @@ class TokenSpace:
         if self._turned is None:
             return _NOTHING
         if self._common is None:
-            if self._kept is not None and self._kept.is_file():
-                # A damaged archive fails its checksum.
+            if self._kept is not None:  # a damaged archive fails its checksum
                 with suppress(OSError, ValueError, KeyError, BadZipFile):
                     self._common = np.load(self._kept)["mean"]
                     return self._common
@@ -244,9 +243,8 @@ class TokenSpace:
 
 
 def _keep_mean(path: Path, mean: Matrix) -> None:
-    """Write the mean for later processes; where that fails they compute it."""
-    draft = path.with_suffix(f".{os.getpid()}.npz")
+    """Write the mean for later processes; where that fails, they compute it."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(draft, mean=mean)
+        np.savez(draft := path.with_suffix(f".{os.getpid()}.npz"), mean=mean)
         draft.replace(path)

@@ -18,9 +18,9 @@ from quoth.interfaces.cli.session import (
     CliSession,
     On,
     catalogue_of,
+    command,
     engine_of,
     on_cluster,
-    run,
     stored_documents,
 )
 from quoth.text.json_codec import to_json
@@ -49,8 +49,9 @@ MaxPages = Annotated[int, typer.Option(min=1, max=10_000, help="Pages of one sit
 KEPT = "Stopped. Finished documents are stored; the same command continues from there."
 
 
-def add(  # noqa: PLR0913 - one for each option
-    context: typer.Context,
+@command(stopped=KEPT)
+async def add(  # noqa: PLR0913 - one for each option
+    session: CliSession,
     sources: Annotated[list[str], typer.Argument(help="Files, folders, and pages of the web.")],
     title: Annotated[str | None, typer.Option(help="Title, for a single file.")] = None,
     url: Annotated[str | None, typer.Option(help="Where the original is, such as a video.")] = None,
@@ -65,40 +66,37 @@ def add(  # noqa: PLR0913 - one for each option
         list[str] | None, typer.Option(help="Of folders, no files that fit; may be repeated.")
     ] = None,
     on: On = None,
-) -> None:
+) -> int:
     """Add files, folders and pages to the collection; existing documents are skipped."""
     from quoth.ingest.sources.site import CrawlLimits
     from quoth.ingest.sources.youtube.videos import VideoOptions
     from quoth.pipeline.add import DocumentMetadata
     from quoth.pipeline.remote import RemoteOptions
 
-    session = on_cluster(of_owner(context.obj), on)
+    session = on_cluster(of_owner(session), on)
     patterns = FilePatterns(tuple(include or ()), tuple(exclude or ()))
     given = DocumentMetadata(title=title, url=url, speaker=speaker, language=language)
     videos = VideoOptions(languages=(language,) if language else ())
     options = RemoteOptions(CrawlLimits(depth=depth, max_pages=max_pages), videos)
-
-    async def work() -> int:
-        async with engine_of(session) as engine:
-            report = await add_all(
-                session, engine, sources, given=given, options=options, patterns=patterns
-            )
-        if session.json:
-            session.put([to_json(document) for document in report.documents])
-        return FAILED if report.failed or not report.documents else DONE
-
-    run(session, work, stopped=KEPT)
+    async with engine_of(session) as engine:
+        report = await add_all(
+            session, engine, sources, given=given, options=options, patterns=patterns
+        )
+    if session.json:
+        session.put([to_json(document) for document in report.documents])
+    return FAILED if report.failed or not report.documents else DONE
 
 
-def sync(
-    context: typer.Context,
+@command(stopped=KEPT)
+async def sync(
+    session: CliSession,
     sources: Annotated[
         list[str], typer.Argument(metavar="FOLDER|URL…", help="Folders, and pages of the web.")
     ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be done to folders.")
     ] = False,
-) -> None:
+) -> int:
     """Make the collection equal to folders: add what is new, update, remove what is gone.
 
     Only documents that came from these folders are removed. A page of the web is fetched again.
@@ -106,50 +104,42 @@ def sync(
     from quoth.pipeline.remote import RemoteOptions, is_address
     from quoth.pipeline.sync import check_folder
 
-    session = of_owner(context.obj)
+    session = of_owner(session)
     folders = [Path(each) for each in sources if not is_address(each)]
-
-    async def work() -> int:
-        for folder in folders:
-            check_folder(folder)
-        if dry_run:
-            return await foresee(session, folders)
-        async with engine_of(session) as engine:
-            options = RemoteOptions(drop_gone=True)
-            report = await add_all(session, engine, sources, options=options)
-            gone = await remove_gone(session, engine, sources)
-        if session.json:
-            removed = [each.document_id for each in gone]
-            session.put({**report.to_json(), "removed": removed})
-        return FAILED if report.failed else DONE
-
-    run(session, work, stopped=KEPT)
+    for folder in folders:
+        check_folder(folder)
+    if dry_run:
+        return await foresee(session, folders)
+    async with engine_of(session) as engine:
+        options = RemoteOptions(drop_gone=True)
+        report = await add_all(session, engine, sources, options=options)
+        gone = await remove_gone(session, engine, sources)
+    if session.json:
+        removed = [each.document_id for each in gone]
+        session.put({**report.to_json(), "removed": removed})
+    return FAILED if report.failed else DONE
 
 
-def watch(
-    context: typer.Context,
+@command(stopped="Stopped. What was added stays.")
+async def watch(
+    session: CliSession,
     folders: Annotated[list[Path], typer.Argument(help="Folders to keep the collection equal to.")],
-) -> None:
+) -> int:
     """Keep the collection equal to folders: whatever changes there is added or removed at once."""
     from quoth.core.extras import require_extra
     from quoth.pipeline.sync import check_folder
 
-    session: CliSession = context.obj
+    require_extra("watch", module="watchfiles", what="Watching folders")
+    from quoth.ingest.sources.watch import folder_changed
 
-    async def work() -> int:
-        require_extra("watch", module="watchfiles", what="Watching folders")
-        from quoth.ingest.sources.watch import folder_changed
-
-        for folder in folders:
-            check_folder(folder)
-        async with engine_of(session) as engine, aclosing(folder_changed(folders)) as rounds:
-            async for _ in rounds:
-                await add_all(session, engine, [str(folder) for folder in folders])
-                await remove_gone(session, engine, [str(folder) for folder in folders])
-                session.say("Watching. Stop with Ctrl-C.")
-        return DONE
-
-    run(session, work, stopped="Stopped. What was added stays.")
+    for folder in folders:
+        check_folder(folder)
+    async with engine_of(session) as engine, aclosing(folder_changed(folders)) as rounds:
+        async for _ in rounds:
+            await add_all(session, engine, [str(folder) for folder in folders])
+            await remove_gone(session, engine, [str(folder) for folder in folders])
+            session.say("Watching. Stop with Ctrl-C.")
+    return DONE
 
 
 def of_owner(session: CliSession) -> CliSession:

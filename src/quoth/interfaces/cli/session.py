@@ -134,16 +134,33 @@ async def stored_documents(session: CliSession) -> list[Document]:
         return await asyncio.to_thread(documents_in, catalogue, session.settings.collection)
 
 
-def command(work: Callable[..., Any]) -> Callable[..., None]:
+def command(
+    work: Callable[..., Any] | None = None, *, stopped: str = STOPPED
+) -> Callable[..., Any]:
     """Make a typer command of a function, plain or async, whose first parameter is ``session``.
 
-    It receives the `CliSession` of the call and returns the exit code.
+    It receives the `CliSession` of the call and returns the exit code, with which the process ends.
+    ``stopped`` is the message after Ctrl-C.
     """
+    if work is None:
+        return partial(command, stopped=stopped)
 
     @wraps(work)
     def start(**given: Any) -> None:
         session: CliSession = given.pop("session").obj
-        run(session, partial(work, session, **given))
+        try:
+            outcome = work(session, **given)
+            code = asyncio.run(outcome) if iscoroutine(outcome) else outcome
+        except KeyboardInterrupt:
+            session.err.print(f"\n{stopped}")
+            code = INTERRUPTED
+        except QuothError as error:
+            code = report(error, err=session.err, as_json=session.json)
+        except BrokenPipeError:
+            # The reader of our output has left: nothing more to say, and no traceback either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = DONE
+        raise typer.Exit(code)
 
     # Typer reads the parameters from these, and passes its context where one is annotated so.
     first, *others = signature(work, eval_str=True).parameters.values()
@@ -151,26 +168,6 @@ def command(work: Callable[..., Any]) -> Callable[..., None]:
     start.__annotations__ = {**work.__annotations__, first.name: typer.Context}
     start.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return start
-
-
-def run(session: CliSession, work: Callable[[], Any], *, stopped: str = STOPPED) -> None:
-    """Run a command, plain or async, and end the process with the exit code that it returns.
-
-    ``stopped`` is the message after Ctrl-C.
-    """
-    try:
-        outcome = work()
-        code = asyncio.run(outcome) if iscoroutine(outcome) else outcome
-    except KeyboardInterrupt:
-        session.err.print(f"\n{stopped}")
-        code = INTERRUPTED
-    except QuothError as error:
-        code = report(error, err=session.err, as_json=session.json)
-    except BrokenPipeError:
-        # The reader of our output has left: nothing more to say, and no traceback either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = DONE
-    raise typer.Exit(code)
 
 
 def report(error: QuothError, *, err: Console, as_json: bool) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from quoth.core.types import Filter
-from quoth.query.entity_index import ARTICLES, Entity, EntityIndex
+from quoth.query.entity_index import ARTICLES, Entity
 from quoth.query.entity_linking import LinkedEntities, Mention, of_kind, resolve
 from quoth.query.filters.extracted import (
     NOTHING,
@@ -59,8 +59,23 @@ def extract_titles(query: TokenizedQuery, context: ExtractionContext) -> Extract
         named = _mentioned(query, mention, context, announced_until=announced_until)
         announced_until = mention.last if named.filters else announced_until
         extracted += named
-    extracted += _sole_of_its_kind(query, context)
-    return merge_filters(extracted + _usual_sections(query, context.entities))
+    titles = context.entities.titles
+    for before, word in pairwise(query.words):
+        if before in word_set("definite") and has_match("source", word):
+            # "The handbook", if only one document has that word in its title.
+            places = titles.by_word.get(stem(word), frozenset())
+            ids = {id_ for place in places for id_ in _within(titles.names[place], context)}
+            if len(ids) == 1:
+                extracted += ExtractedFilters(soft_filters=restrict_to("document", ids))
+                break
+    for match in find_matches("opener", query.folded):
+        # A usual section: "in the introduction", "dans la préface".
+        named = context.entities.by_spelling.get(stem(match.groups["section"]), ())
+        sections = [name.real for name in named if name.kind == "topic"]
+        if sections:
+            extracted += ExtractedFilters(restrict_to("section", sections))
+            break
+    return merge_filters(extracted)
 
 
 def _quoted(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
@@ -264,27 +279,5 @@ def _is_announced(query: TokenizedQuery, mention: Mention, titles: Sequence[Enti
     )
 
 
-def _sole_of_its_kind(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-    """Return a soft filter for "the handbook" if only one document has that word in its title."""
-    titles = context.entities.titles
-    for before, word in pairwise(query.words):
-        if before in word_set("definite") and has_match("source", word):
-            places = titles.by_word.get(stem(word), frozenset())
-            ids = {id_ for place in places for id_ in _within(titles.names[place], context)}
-            if len(ids) == 1:
-                return ExtractedFilters(soft_filters=restrict_to("document", ids))
-    return NOTHING
-
-
 def _without_numbers(words: Sequence[str]) -> list[str]:
     return [stem(word) for word in words if not word.isdecimal() and word not in ARTICLES]
-
-
-def _usual_sections(query: TokenizedQuery, entities: EntityIndex) -> ExtractedFilters:
-    """Extract standard section names: "in the introduction", "dans la préface"."""
-    for match in find_matches("opener", query.folded):
-        named = entities.by_spelling.get(stem(match.groups["section"]), ())
-        sections = [name.real for name in named if name.kind == "topic"]
-        if sections:
-            return ExtractedFilters(restrict_to("section", sections))
-    return NOTHING

@@ -29,12 +29,12 @@ from quoth.backends.transcribers.registry import speech_problem as speech_proble
 from quoth.bootstrap.embedding import build_default_model as build_default_model
 from quoth.bootstrap.embedding import (
     close_embedder,
-    discard_line,
     open_rerankers,
     open_sentence_embedder,
     token_space,
 )
 from quoth.bootstrap.embedding import default_model as default_model
+from quoth.bootstrap.embedding import discard_line as discard_line
 from quoth.bootstrap.embedding import open_embedder as open_embedder
 from quoth.bootstrap.tenant import EmbedderPool, OnFirstUse, ProcessResources, tenant_components
 from quoth.bootstrap.tenant import IndexPool as IndexPool
@@ -119,8 +119,9 @@ def _open_resources(
     embedder = open_embedder(settings, progress=progress)
     sentences = open_sentence_embedder(settings, embedder, progress=progress)
     pages = None if settings.page_embedder in NONE else open_page_embedder(settings)
-    for each in filter(None, (embedder, sentences, pages)):
-        closing.push_async_callback(close_embedder, each)
+    for each in (embedder, sentences, pages):
+        if each is not None:
+            closing.push_async_callback(close_embedder, each)
     asked = CachedEmbedder(embedder)
     breakers = [asked.breaker]
     models = NO_MODELS

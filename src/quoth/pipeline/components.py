@@ -73,14 +73,14 @@ class OutlineCache:
         outlines = [outline for _, outline in found]
         versions = tuple(f"{each.id} {outline.version}" for each, outline in found)
         with self._alone:
-            names = self._names.get(versions)
-            if names is None:
+            index = self._names.get(versions)
+            if index is None:
                 labels = {}
                 for collection, _shelf in found:
                     labels.update(self._catalogue.labels(collection))
                 whole = outlines[0] if len(outlines) == 1 else _merge_outlines(outlines)
-                names = self._names[versions] = build_entity_index(whole, labels=labels)
-        return found, names
+                index = self._names[versions] = build_entity_index(whole, labels=labels)
+        return found, index
 
 
 def _merge_outlines(outlines: Sequence[CollectionOutline]) -> CollectionOutline:

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from quoth.evaluation.speech_errors import Speech
-from quoth.interfaces.cli.evaluate import Folder, Measurement, app, evaluation
+from quoth.interfaces.cli.evaluate import Folder, Measurement, evaluation
+from quoth.interfaces.cli.evaluate import app as app
 from quoth.interfaces.cli.session import CliSession
 from quoth.interfaces.cli.tables import ReportSummary
 

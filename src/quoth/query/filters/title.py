@@ -70,8 +70,8 @@ def extract_titles(query: TokenizedQuery, context: ExtractionContext) -> Extract
                 break
     for match in find_matches("opener", query.folded):
         # A usual section: "in the introduction", "dans la préface".
-        named = context.entities.by_spelling.get(stem(match.groups["section"]), ())
-        sections = [name.real for name in named if name.kind == "topic"]
+        spelled = context.entities.by_spelling.get(stem(match.groups["section"]), ())
+        sections = [name.real for name in spelled if name.kind == "topic"]
         if sections:
             extracted += ExtractedFilters(restrict_to("section", sections))
             break

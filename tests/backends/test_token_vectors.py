@@ -221,5 +221,5 @@ def test_a_model_that_hides_its_tokens_is_refused(tmp_path: Path) -> None:
     opened = OnnxEmbedder(tmp_path, threads=1)
     vectors = TokenVectors(TokenSpace(opened), store=None)
     with pytest.raises(ConfigError, match="no vectors of single tokens"):
-        asyncio.run(vectors.question("red"))
+        asyncio.run(vectors.space.question("red"))
     opened.close()

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from quoth.core.plan import Plan
-from quoth.core.prices import LatencyEstimator, price
+from quoth.core.prices import price
 from quoth.core.protocols import GenerationParams, Message, Written
-from quoth.core.trace import Trace
+from quoth.core.trace import LatencyEstimator, Trace
 from quoth.core.types import Usage
 from quoth.pipeline.budget import within_budget
 

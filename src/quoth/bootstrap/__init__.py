@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from quoth.answering.prompts import operator_prompts
+from quoth.answering.prompts import PROMPTS, operator_prompts
 from quoth.backends.embedders.registry import DEFAULT_EMBEDDER as DEFAULT_EMBEDDER
 from quoth.backends.embedders.registry import with_embedder as with_embedder
 from quoth.backends.generators.limited import NO_MODELS, open_models
@@ -135,7 +135,9 @@ def _open_resources(
     rerankers = open_rerankers(settings, space := token_space(settings, embedder))
     if rerankers is not None:
         closing.push_async_callback(rerankers.aclose)
-    prompts, about = operator_prompts(settings.prompts)
+    prompts, about = PROMPTS, ""
+    if settings.prompts:
+        prompts, about = operator_prompts(settings.prompts)
     readers = OnFirstUse(lambda: open_readers(settings, progress=progress))
     drawn = OnFirstUse(lambda: open_pages(settings))
     closing.push_async_callback(readers.close)

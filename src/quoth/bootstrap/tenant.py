@@ -22,7 +22,6 @@ from quoth.bootstrap.embedding import (
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.object_folder import ObjectFolder
 from quoth.core.page_images import PageEmbedder, PagePictures
-from quoth.core.prices import LatencyEstimator
 from quoth.core.protocols import (
     Embedder,
     EntailmentModel,
@@ -33,6 +32,7 @@ from quoth.core.protocols import (
 )
 from quoth.core.remote_parts import RemotePart
 from quoth.core.settings import Settings
+from quoth.core.trace import LatencyEstimator
 from quoth.core.types import IndexIdentity
 from quoth.pipeline.answer_cache import AnswerCache
 from quoth.pipeline.components import (
@@ -116,6 +116,7 @@ class ProcessResources:
     indexes: WeakSet[IndexPool] = field(default_factory=WeakSet)
 
 
+@dataclass(frozen=True, slots=True)
 class EmbedderPool:
     """The resources of a process for embedders that indexes need, each opened once.
 
@@ -123,11 +124,10 @@ class EmbedderPool:
     one, without a restart.
     """
 
-    def __init__(self, settings: Settings, shared: ProcessResources) -> None:
-        self._settings = settings
-        self._shared = shared
-        self._opened: dict[tuple[str, int], ProcessResources] = {}
-        self._alone = Lock()
+    _settings: Settings
+    _shared: ProcessResources
+    _opened: dict[tuple[str, int], ProcessResources] = field(default_factory=dict)
+    _alone: Lock = field(default_factory=Lock)
 
     def settings(self, build: IndexBuild) -> Settings:
         """Return the settings with the embedder of an index."""
@@ -175,15 +175,15 @@ class EmbedderPool:
         self._opened.clear()
 
 
+@dataclass(frozen=True, slots=True)
 class TenantEmbedders:
     """A tenant's components for the embedders of its indexes, each opened once."""
 
-    def __init__(self, settings: Settings, pool: EmbedderPool, *, database: Database) -> None:
-        self._settings = settings
-        self._pool = pool
-        self._database = database
-        self._opened: dict[IndexIdentity, Components] = {}
-        self._alone = Lock()
+    _settings: Settings
+    _pool: EmbedderPool
+    _database: Database
+    _opened: dict[IndexIdentity, Components] = field(default_factory=dict)
+    _alone: Lock = field(default_factory=Lock)
 
     def remote(self, build: IndexBuild) -> tuple[RemotePart, ...]:
         """Return the components on servers that an index needs; raises ConfigError."""
@@ -229,7 +229,7 @@ def tenant_components(
         outlines=OutlineCache(catalogue),
         embedder=shared.asked,
         embedder_setting=embedder_setting(settings),
-        others=TenantEmbedders(settings, others, database=database),
+        others=TenantEmbedders(settings, others, database),
         sentences=shared.sentences,
         remote=shared.remote,
         files=shared.files,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from importlib.util import find_spec
 from typing import Any
@@ -25,10 +25,6 @@ MIN_CONTEXT_TOKENS = 500
 """Minimum context in tokens: with less, a generated answer is no better than an extractive one."""
 SMALL_TASK = Usage(input_tokens=400, output_tokens=200)
 """Maximum usage of analysing or rewording a query."""
-LATEST_WEIGHT = 0.2
-"""Weight of the last call in the usual latency."""
-SKIP_DECAY = 0.98
-"""Decay of a stage's usual latency each time it is skipped."""
 SKIP_ORDER = ("expand", "rerank", "generate")
 """Stages skipped when time is short, least important first."""
 PUBLISHERS: Mapping[str, str] = {
@@ -174,24 +170,3 @@ def _days(models: Sequence[Any]) -> set[date]:
     prices = [each for model in models if isinstance(model.prices, list) for each in model.prices]
     days = {getattr(each.constraint, "start_date", None) for each in prices}
     return {day for day in days if day is not None}
-
-
-@dataclass(slots=True)
-class LatencyEstimator:
-    """Estimates stage latencies in milliseconds; recent calls count most."""
-
-    _usual: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def usual_ms(self) -> Mapping[str, float]:
-        """Return the estimated latency of each observed stage."""
-        return dict(self._usual)
-
-    def note(self, stage: str, spent_ms: float) -> None:
-        """Record the latency of a stage; for an answer, of its first token."""
-        before = self._usual.get(stage, spent_ms)
-        self._usual[stage] = before + LATEST_WEIGHT * (spent_ms - before)
-
-    def left_out(self, stage: str) -> None:
-        """Record a skipped stage, so that it is eventually tried again."""
-        self._usual[stage] *= SKIP_DECAY

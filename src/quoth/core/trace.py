@@ -1,4 +1,4 @@
-"""Trace of one request: deadline, timings and degradations."""
+"""Trace of one request: deadline, timings and degradations; and how long stages usually take."""
 
 from __future__ import annotations
 
@@ -11,11 +11,18 @@ from collections.abc import (
     Callable,
     Coroutine,
     Iterator,
+    Mapping,
 )
 from contextlib import AsyncExitStack, aclosing, contextmanager
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from quoth.core.errors import BackendError
+
+LATEST_WEIGHT = 0.2
+"""Weight of the last call in the usual latency."""
+SKIP_DECAY = 0.98
+"""Decay of a stage's usual latency each time it is skipped."""
 
 T = TypeVar("T")
 F = TypeVar("F")
@@ -164,3 +171,24 @@ class Trace:
                     came = True
                     yield item
         self.note(stage, reason=reason, fallback=cut if came else fallback, failed=True)
+
+
+@dataclass(slots=True)
+class LatencyEstimator:
+    """Estimates stage latencies in milliseconds; recent calls count most."""
+
+    _usual: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def usual_ms(self) -> Mapping[str, float]:
+        """Return the estimated latency of each observed stage."""
+        return dict(self._usual)
+
+    def note(self, stage: str, spent_ms: float) -> None:
+        """Record the latency of a stage; for an answer, of its first token."""
+        before = self._usual.get(stage, spent_ms)
+        self._usual[stage] = before + LATEST_WEIGHT * (spent_ms - before)
+
+    def left_out(self, stage: str) -> None:
+        """Record a skipped stage, so that it is eventually tried again."""
+        self._usual[stage] *= SKIP_DECAY

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from quoth.core.embedder_wrapper import EmbedderWrapper
 from quoth.core.plan import Plan
-from quoth.core.prices import LatencyEstimator, fit_budget, skip_for_time
+from quoth.core.prices import fit_budget, skip_for_time
 from quoth.core.protocols import (
     AsksModel,
     CountsReranking,
@@ -25,7 +25,7 @@ from quoth.core.protocols import (
     Role,
     Written,
 )
-from quoth.core.trace import Trace
+from quoth.core.trace import LatencyEstimator, Trace
 from quoth.core.types import Chunk, Usage
 from quoth.core.usage import EMBED, RERANK
 from quoth.pipeline.components import Components
@@ -135,12 +135,12 @@ def _without_small_tasks(plan: Plan) -> Plan:
     return replace(plan, classify=False, hyde=False, expansion="none")
 
 
+@dataclass(slots=True)
 class UsageMeter:
     """Accumulates the language model usage of one request."""
 
-    def __init__(self) -> None:
-        self.total = Usage()
-        self._interrupted = 0
+    total: Usage = field(default_factory=Usage)
+    _interrupted: int = 0
 
     @property
     def tokens(self) -> int:

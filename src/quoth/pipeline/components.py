@@ -16,7 +16,6 @@ from quoth.core.errors import ConfigError, IndexMismatch, InputError, NotFound
 from quoth.core.object_folder import ObjectFolder
 from quoth.core.outline import CollectionOutline
 from quoth.core.page_images import PageEmbedder
-from quoth.core.prices import LatencyEstimator
 from quoth.core.protocols import (
     Embedder,
     EntailmentModel,
@@ -31,7 +30,7 @@ from quoth.core.protocols import (
 )
 from quoth.core.remote_parts import RemotePart
 from quoth.core.settings import Settings
-from quoth.core.trace import Trace
+from quoth.core.trace import LatencyEstimator, Trace
 from quoth.core.types import Answer, Chunk, IndexIdentity, ParsedDocument
 from quoth.pipeline.answer_cache import AnswerCache
 from quoth.query.entity_index import EntityIndex, build_entity_index

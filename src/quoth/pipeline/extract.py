@@ -88,6 +88,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
             chosen.statements, passages, retrieval_method=plan.mode, created_at=now()
         )
         disputed = disagreements(citations, passages=passages)
+    conflicts = conflict_notice(disputed, language=language) if disputed else ()
     closest: tuple[Hit, ...] = ()
     if not citations:
         closest = _closest(found, chosen, skipped=MAX_CLOSEST * continuations(history))
@@ -106,7 +107,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         status=chosen.status,
         grounded=bool(citations),
         degraded=trace.degraded,
-        warnings=(*found.warnings, *chosen.notices, *conflict_notice(disputed, language=language)),
+        warnings=(*found.warnings, *chosen.notices, *conflicts),
         counts=Counts(
             retrieved=sum(len(ranking.fused) for ranking in found.ranked),
             reranked=sum(

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import BoundedSemaphore, Lock
 from typing import Any, Self
@@ -42,7 +43,7 @@ class Database:
     patience_s: float = PATIENCE_S
     turn: Lock = field(default_factory=Lock)
     """The writers' turn in this process: SQLite lets them sleep and try, in no order."""
-    line: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(MAX_WAITING))
+    line: BoundedSemaphore = field(default_factory=partial(BoundedSemaphore, MAX_WAITING))
     """The places of those who write or wait for their turn."""
 
     def close(self) -> None:

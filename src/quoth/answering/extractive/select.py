@@ -7,7 +7,7 @@ that a definition brings the sentence that it explains and a list its items.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from quoth.answering.extractive.candidates import Quotable, quotable_sentences, sentence_locator
 from quoth.answering.extractive.runs import (
@@ -144,10 +144,10 @@ def choose_statements(
         material,
         scores,
         passages,
-        max_sentences=max_sentences,
+        max_sentences=max_sentences + len(shown),
         longest=longest,
         reserved=about,
-        shown=shown,
+        used=set(shown),
     )
     for seed in seeds:
         if len(chooser.runs) < limit and not chooser.repeats(seed, language=language):
@@ -167,59 +167,49 @@ def choose_statements(
     return tuple(statements)
 
 
+@dataclass(slots=True)
 class _Chooser:
     """Runs of sentences chosen so far, each with the sentence that it grew from.
 
-    ``reserved`` are sentences that have a run of their own.
+    ``reserved`` are sentences that have a run of their own, ``used`` those that are quoted, and
+    beside ``max_sentences``, those that earlier answers quote.
     """
 
-    def __init__(
-        self,
-        material: QueryContext,
-        scores: Scores,
-        passages: Sequence[Passage],
-        *,
-        max_sentences: int,
-        longest: int,
-        reserved: Collection[int] = (),
-        shown: Collection[int] = (),
-    ) -> None:
-        self.runs: list[tuple[range, int]] = []
-        self._material = material
-        self._scores = scores
-        self._passages = passages
-        self._max_sentences = max_sentences
-        self._longest = longest
-        self._reserved = set(reserved)
-        self._shown = len(shown)
-        self._used = set(shown)
+    material: QueryContext
+    scores: Scores
+    passages: Sequence[Passage]
+    max_sentences: int
+    longest: int
+    reserved: Collection[int]
+    used: set[int]
+    runs: list[tuple[range, int]] = field(default_factory=list)
 
     def repeats(self, seed: int, *, language: str) -> bool:
         """Return whether a sentence says what a run says, or is in another language."""
-        material = self._material
+        material = self.material
         foreign = bool(self.runs) and material.sentences[seed].language != language
-        return foreign or any(is_duplicate(material, seed, other) for other in self._used)
+        return foreign or any(is_duplicate(material, seed, other) for other in self.used)
 
     def add(self, seed: int) -> None:
         """Grow a run from a sentence that is in none yet."""
-        left = self._max_sentences + self._shown - len(self._used)
-        if left > 0 and seed not in self._used:
-            passage = self._passages[self._material.sentences[seed].passage]
-            section = headed_section(self._material, passage, seed, longest=self._longest)
-            if section is None or len(section) > left or not self._used.isdisjoint(section):
+        left = self.max_sentences - len(self.used)
+        if left > 0 and seed not in self.used:
+            passage = self.passages[self.material.sentences[seed].passage]
+            section = headed_section(self.material, passage, seed, longest=self.longest)
+            if section is None or len(section) > left or not self.used.isdisjoint(section):
                 section = range(seed, seed + 1)
-            taken = self._used | (self._reserved - set(section))
+            taken = self.used | ({*self.reserved} - set(section))
             start = SentenceRun(
-                self._material, passage, taken, left, first=section[0], last=section[-1]
+                self.material, passage, taken, left, first=section[0], last=section[-1]
             )
-            run = grow(start, scores=self._scores, longest=self._longest)
-            self._used.update(run)
+            run = grow(start, scores=self.scores, longest=self.longest)
+            self.used.update(run)
             self.runs.append((run, seed))
 
     def keep(self, count: int) -> None:
         """Keep the first runs only."""
         for run, _ in self.runs[count:]:
-            self._used.difference_update(run)
+            self.used.difference_update(run)
         del self.runs[count:]
 
     def by_document(self) -> list[tuple[range, int]]:
@@ -227,7 +217,7 @@ class _Chooser:
 
         Neighbours are one run.
         """
-        sentences = self._material.sentences
+        sentences = self.material.sentences
         documents = [sentences[seed].document_id for _, seed in self.runs]
         runs = sorted(
             self.runs,
@@ -240,7 +230,7 @@ class _Chooser:
         for run, seed in runs:
             before, told = joined[-1] if joined else (range(-1, -1), seed)
             if before.stop == run.start and sentences[told].passage == sentences[seed].passage:
-                best = max(told, seed, key=lambda at: float(self._scores[at]))
+                best = max(told, seed, key=lambda at: float(self.scores[at]))
                 joined[-1] = (range(before.start, run.stop), best)
             else:
                 joined.append((run, seed))

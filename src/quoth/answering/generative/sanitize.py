@@ -221,6 +221,8 @@ def collapse_white_space(text: str) -> str:
 
 
 _FOOTNOTE = re.compile(r"(?<!\b[^\W\d])\[(\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,20})\]")
+_OPENING = frozenset("[]({<")
+"""What begins a link, a tag, or something that could be taken for a source's header."""
 _LIVE = re.compile(r"(\](?=[(:\[])|<(?=[A-Za-z/!?|]))")
 
 
@@ -230,9 +232,9 @@ def plain_quotation(text: str) -> str:
     What would open a link, an image or a tag is separated by a blank, and a number in square
     brackets, which could be taken for a citation, gets other brackets. An address stays as text.
     """
-    if not (text.isascii() and text.isprintable()):
-        text = Characters().feed(text, final=True)
-    clean = " ".join(text.split())
+    if text.isascii() and text.isprintable() and _OPENING.isdisjoint(text):
+        return " ".join(text.split()) or "…"
+    clean = " ".join(Characters().feed(text, final=True).split())
     parted = _LIVE.sub(r"\1 ", clean)
     return " ".join(plain_footnotes(without_heads(parted)).split()) or "…"
 

@@ -14,8 +14,9 @@ from typing import TypeVar, cast
 from quoth.backends.generators.limits import Limits, model_breaker
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import GenerationCode, GenerationError
-from quoth.core.prices import LatencyEstimator, price
+from quoth.core.prices import price
 from quoth.core.protocols import Finish, GenerationParams, Generator, Message, Written
+from quoth.core.trace import LatencyEstimator
 from quoth.core.types import Usage
 
 T = TypeVar("T")

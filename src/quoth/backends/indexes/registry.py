@@ -69,9 +69,9 @@ class StorePlace:
         """
         access = replace(self.access, table=table)
         index = self._open(access, on_operation)
-        connect, file = self._database(access, "pages")
         # A server is asked later whether it has vectors of a model that was used before.
-        seen = pages is not None or file is None or file.exists()
+        kept = self.keywords is not None or (access.folder / f"{table}.pages.sqlite").exists()
+        seen = pages is not None or kept
         if sparse is None and not seen:
             return index
         from quoth.backends.indexes.beside import IndexWithLists
@@ -80,6 +80,7 @@ class StorePlace:
 
         page_list = weights = None
         if seen:
+            connect, file = self._database(access, "pages")
             rows = SqlPageVectors(connect, table=table, file=file)
             page_list = PageList(rows, embedder=pages, pictures=pictures)
         if sparse is not None:

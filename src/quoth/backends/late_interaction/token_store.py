@@ -8,6 +8,7 @@ import shutil
 import struct
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -35,6 +36,7 @@ class TokenFileHeader(NamedTuple):
     checks: Numbers | None
 
 
+@dataclass(frozen=True, slots=True)
 class TokenStore:
     """The token vectors of documents, ``width`` bytes each.
 
@@ -42,9 +44,8 @@ class TokenStore:
     one writes.
     """
 
-    def __init__(self, folder: Path, *, width: int) -> None:
-        self._folder = folder
-        self._width = width
+    folder: Path
+    width: int
 
     def put(self, document_id: str, chunks: Mapping[int, Packed]) -> None:
         """Add a document's chunks by ordinal to those that are there, in one step.
@@ -53,13 +54,13 @@ class TokenStore:
         """
         kept = self._read(document_id)
         count = max((at + 1 for at in (*chunks, *kept)), default=0)
-        none = np.zeros((0, self._width), np.uint8)
+        none = np.zeros((0, self.width), np.uint8)
         rows = [chunks[at] if at in chunks else kept.get(at, none) for at in range(count)]
         ends = np.cumsum([0, *(len(row) for row in rows)], dtype=np.uint32)[1:]
         whole = [np.ascontiguousarray(row).tobytes() for row in rows]
         checks = np.array([zlib.crc32(each) for each in whole], np.uint32)
         head = ends.astype("<u4").tobytes() + checks.astype("<u4").tobytes()
-        about = MAGIC + np.array([count, self._width, zlib.crc32(head)], "<u4").tobytes()
+        about = MAGIC + np.array([count, self.width, zlib.crc32(head)], "<u4").tobytes()
         path = self._path(document_id)
         draft = path.with_suffix(f".{os.getpid()}.draft")
         try:
@@ -104,7 +105,7 @@ class TokenStore:
     def damaged(self) -> list[str]:
         """Return the names of the files of this model whose bytes are not as they were written."""
         return sorted(
-            path.name for path in self._folder.glob(f"*/*{ENDING}") if not self._is_whole(path)
+            path.name for path in self.folder.glob(f"*/*{ENDING}") if not self._is_whole(path)
         )
 
     def _is_whole(self, path: Path) -> bool:
@@ -116,13 +117,13 @@ class TokenStore:
                 return True
             lengths = np.diff(head.ends, prepend=0)
             rows = (len(self._rows(file, head, ordinal=at)) for at in range(len(lengths)))
-            size = head.body + int(lengths.sum()) * self._width
+            size = head.body + int(lengths.sum()) * self.width
             return [*rows] == lengths.tolist() and path.stat().st_size == size
 
     def keep_only(self, document_ids: Iterable[str], *, all_models: bool = False) -> int:
         """Remove all other documents, of this model or of all models; return their number."""
         kept = {self._path(document_id).name for document_id in document_ids}
-        folders = self._folder.parent.glob("*") if all_models else (self._folder,)
+        folders = self.folder.parent.glob("*") if all_models else (self.folder,)
         files = (path for folder in folders for path in folder.glob(f"*/*{ENDING}"))
         strangers = [path for path in files if path.name not in kept]
         for path in strangers:
@@ -131,15 +132,15 @@ class TokenStore:
 
     def size(self) -> int:
         """Count the bytes of all files."""
-        return sum(path.stat().st_size for path in self._folder.glob(f"*/*{ENDING}"))
+        return sum(path.stat().st_size for path in self.folder.glob(f"*/*{ENDING}"))
 
     def drop(self) -> None:
         """Remove everything."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _path(self, document_id: str) -> Path:
         name = blake2b(document_id.encode("utf-8", "replace"), digest_size=16).hexdigest()
-        return self._folder / name[:2] / f"{name}{ENDING}"
+        return self.folder / name[:2] / f"{name}{ENDING}"
 
     def _read(self, document_id: str, ordinals: Sequence[int] | None = None) -> dict[int, Packed]:
         """Return the stored rows of these chunks of a document; None means all chunks.
@@ -164,15 +165,15 @@ class TokenStore:
     def _rows(self, file: BinaryIO, head: TokenFileHeader, *, ordinal: int) -> Packed:
         """Read one chunk's rows; empty where they are missing or damaged."""
         if ordinal >= len(head.ends):
-            return np.zeros((0, self._width), np.uint8)
+            return np.zeros((0, self.width), np.uint8)
         first = int(head.ends[ordinal - 1]) if ordinal else 0
-        wanted = (int(head.ends[ordinal]) - first) * self._width
-        file.seek(head.body + first * self._width)
+        wanted = (int(head.ends[ordinal]) - first) * self.width
+        file.seek(head.body + first * self.width)
         content = file.read(wanted)
         spoilt = head.checks is not None and zlib.crc32(content) != head.checks[ordinal]
         if spoilt or len(content) != wanted:
             content = b""
-        return np.frombuffer(content, np.uint8).reshape(-1, self._width)
+        return np.frombuffer(content, np.uint8).reshape(-1, self.width)
 
     def _head(self, file: BinaryIO) -> TokenFileHeader | None:
         """Read the header of a file, None for a damaged one."""
@@ -186,7 +187,7 @@ class TokenStore:
         count, width, *check = struct.unpack(f"<{(start - len(MAGIC)) // 4}I", begin[8:start])
         middle = start + 4 * count
         body = middle + 4 * count if checked else middle
-        if width != self._width or size < body:
+        if width != self.width or size < body:
             return None
         if body > len(begin):
             begin += file.read(body - len(begin))

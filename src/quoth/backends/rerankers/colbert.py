@@ -211,7 +211,7 @@ class ColbertReranker:
         self._model.close()
 
     def _summed(self, question: Matrix, passages: Sequence[Packed]) -> list[float]:
-        sizes, unpack = [len(passage) for passage in passages], self.vectors.form.unpack
+        sizes, unpack = [len(passage) for passage in passages], self.vectors.space.form.unpack
         return sum_matches(
             best_matches(question, np.concatenate(passages), sizes=sizes, unpack=unpack)
         )

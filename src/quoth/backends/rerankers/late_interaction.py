@@ -58,7 +58,7 @@ class LateReranker:
 
     def _weighed(self, question: Matrix, passages: Sequence[Packed]) -> list[float]:
         sizes = [len(passage) for passage in passages]
-        unpack = self._vectors.form.unpack
+        unpack = self._vectors.space.form.unpack
         return weighted_maxsim(
             best_matches(question, np.concatenate(passages), sizes=sizes, unpack=unpack)
         )
@@ -121,7 +121,7 @@ class LateSpans:
         chunks: Sequence[Chunk],
         spans: Sequence[Span],
     ) -> tuple[Matrix, list[float]]:
-        rows = [self._vectors.form.unpack(packed) for packed in kept]
+        rows = [self._vectors.space.form.unpack(packed) for packed in kept]
         pieces = [_piece_starts(chunk.indexed) for chunk in chunks]
         found = []
         for place, start, end in spans:

@@ -15,7 +15,6 @@ from quoth.answering.verification.tokens import (
     UNITS,
     Kind,
     TextToken,
-    Value,
     read_values,
     tokens,
 )
@@ -52,8 +51,8 @@ class ComparedSentence:
 @dataclass(frozen=True, slots=True)
 class _AnalyzedStatement:
     tokens: tuple[TextToken, ...]
-    values: tuple[Value, ...]
     text: str
+    language: str
     stems: frozenset[str]
 
     def shown(self, first: int, last: int) -> str:
@@ -73,9 +72,8 @@ def contradictions(
     read = []
     for each in sentences:
         parts = tokens(each.text, language=each.language)
-        values = read_values(each.text, parts, language=each.language)
         stems = frozenset(part.stem for part in parts if part.stem)
-        read.append(_AnalyzedStatement(parts, values, each.text, stems))
+        read.append(_AnalyzedStatement(parts, each.text, each.language, stems))
     found = []
     for at, other in combinations(range(len(sentences)), 2):
         one, two = sentences[at], sentences[other]
@@ -167,7 +165,7 @@ def _about(
 
 
 def _kinds(read: _AnalyzedStatement, first: int, last: int) -> Iterator[Kind]:
-    for value in read.values:
+    for value in read_values(read.text, read.tokens, language=read.language):
         if first <= value.first < last:
             yield value.kind
 

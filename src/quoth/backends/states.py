@@ -40,18 +40,33 @@ class PartState:
 
 def part_states(settings: Settings) -> list[PartState]:
     """Return the state of embedder, store, reranker and generator; connects to nothing."""
-    chosen = profile(settings.profile)
-    rerankers = settings.reranker or chosen.reranker or "none"
-    states = [
-        _state("embedder", settings.embedder or chosen.embedder, settings, _embedder),
-        _state("store", (settings.store or chosen.store).partition("@")[0], settings, _store),
-        _state("reranker", rerankers, settings, _reranker),
-        _state("generator", settings.generator or chosen.generator, settings, _generator),
+    own = profile(settings.profile)
+    parts: list[tuple[Part, str, Callable[[Settings], list[RemotePart]]]] = [
+        ("embedder", settings.embedder or own.embedder, _embedder),
+        ("store", (settings.store or own.store).partition("@")[0], _store),
+        ("reranker", settings.reranker or own.reranker or "none", _reranker),
+        ("generator", settings.generator or own.generator, _generator),
     ]
     if settings.page_embedder not in (None, "none"):
-        states.append(_state("page_embedder", settings.page_embedder, settings, _pages))
+        parts.append(("page_embedder", settings.page_embedder or "", _pages))
     if settings.moderation.strip() != "off":
-        states.append(_state("moderator", settings.moderation, settings, _moderator))
+        parts.append(("moderator", settings.moderation, _moderator))
+    states = []
+    for part, name, look in parts:
+        error: ConfigError | None = None
+        sends: tuple[RemotePart, ...] = ()
+        try:
+            sends = tuple(look(settings))
+        except ConfigError as problem:
+            error = problem
+        away = [sent for sent in sends if not sent.local]
+        if away and part != "moderator" and not settings.documents_may_leave:
+            error = ConfigError(
+                f"The {part} {away[0].name} would send {' and '.join(away[0].what)} to "
+                f"{away[0].endpoint}. Allow it with QUOTH_DOCUMENTS_MAY_LEAVE=true, or choose "
+                f"another with --{part}."
+            )
+        states.append(PartState(part, name, error, sends))
     return states
 
 
@@ -79,25 +94,6 @@ def names_models(settings: Settings) -> bool:
         bool(settings.request_llms)
         or {writes.strip(), small.strip()} - {"none", "extractive"} != set()
     )
-
-
-def _state(
-    part: Part, name: str, settings: Settings, look: Callable[[Settings], list[RemotePart]]
-) -> PartState:
-    state = PartState(part, name, None)
-    try:
-        state = replace(state, sends=tuple(look(settings)))
-    except ConfigError as error:
-        return replace(state, error=error)
-    away = [sent for sent in state.sends if not sent.local]
-    if away and part != "moderator" and not settings.documents_may_leave:
-        refusal = ConfigError(
-            f"The {part} {away[0].name} would send {' and '.join(away[0].what)} to "
-            f"{away[0].endpoint}. Allow it with QUOTH_DOCUMENTS_MAY_LEAVE=true, or choose another "
-            f"with --{part}."
-        )
-        return replace(state, error=refusal)
-    return state
 
 
 def _embedder(settings: Settings) -> list[RemotePart]:

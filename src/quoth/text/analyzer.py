@@ -258,7 +258,10 @@ class _KnownTerms(dict[str, str]):
         elif token.endswith(("++", "#")):
             terms = _cut(token)
         else:
-            found = [term for part in telling for term in self._of_part(part)]
+            found = []
+            for part in telling:
+                unspaced = _UNSPACED_RUN.search(part)
+                found += self._unspaced_terms(part) if unspaced else [self._stemmed(part)]
             if token.startswith("."):
                 found.append(_cut(token))
             elif len(telling) > 1 and telling == parts:
@@ -267,9 +270,8 @@ class _KnownTerms(dict[str, str]):
         self[token] = terms
         return terms
 
-    def _of_part(self, part: str) -> list[str]:
-        if not _UNSPACED_RUN.search(part):
-            return [self._stemmed(part)]
+    def _unspaced_terms(self, part: str) -> list[str]:
+        """Return bigrams of what is in a script without spaces, and the words beside it."""
         found: list[str] = []
         at = 0
         for run in _UNSPACED_RUN.finditer(part):

@@ -18,8 +18,8 @@ from quoth.core.protocols import ClosesAsync, Reranker
 if TYPE_CHECKING:
     from quoth.core.settings import Settings
 
-Make = Callable[[TokenVectors | None, Path | None], Reranker]
-"""Creates a tenant's reranker from the stored token vectors and the ColBERT folder."""
+Make = Callable[[Path | None], Reranker]
+"""Creates a tenant's reranker from the folder of its ColBERT vectors."""
 
 
 class Rerankers:
@@ -34,7 +34,7 @@ class Rerankers:
         if not wanted:
             raise ConfigError("No reranker is configured. Name one, such as late, or none.")
         self._models: list[Reranker] = []
-        self._makes = [self._make(name, settings) for name in wanted]
+        self._makes = [None if each == "late" else self._make(each, settings) for each in wanted]
 
     def over(
         self,
@@ -48,7 +48,18 @@ class Rerankers:
         ``store`` is the folder of a ColBERT model's vectors, ``limit_s`` the time limit of a call.
         Raises ConfigError.
         """
-        return GuardedReranker(*(make(vectors, store) for make in self._makes), limit_s=limit_s)
+        opened: list[Reranker] = []
+        for make in self._makes:
+            if make is not None:
+                opened.append(make(store))
+            elif vectors is not None:
+                opened.append(backend("reranker", "late")(vectors))
+            else:
+                raise ConfigError(
+                    "The reranker 'late' compares the embedder's token vectors, and this embedder "
+                    "provides none. Choose another embedder, or another reranker."
+                )
+        return GuardedReranker(*opened, limit_s=limit_s)
 
     async def aclose(self) -> None:
         """Close connections, and release the models."""
@@ -58,20 +69,18 @@ class Rerankers:
             await asyncio.to_thread(model.close)
 
     def _make(self, name: str, settings: Settings) -> Make:
-        if name == "late":
-            return _late
         if name == "fake":
             fake: Reranker = backend("reranker", name)()
-            return lambda _vectors, _store: fake
+            return lambda _store: fake
         if plugin("reranker", name) is not None:
             brought: Reranker = backend("reranker", name)(settings)
             self._models.append(brought)
-            return lambda _vectors, _store: brought
+            return lambda _store: brought
         access = rerank_access(name, settings)
         if access is not None:
             remote: Reranker = backend("reranker", access.provider)(access)
             self._models.append(remote)
-            return lambda _vectors, _store: remote
+            return lambda _store: remote
         known = canonical(name)
         if known is None and not Path(name).expanduser().is_dir() and "/" not in name:
             backend("reranker", name)  # raises for what is not in the table, or not here
@@ -79,17 +88,7 @@ class Rerankers:
         if describe_reranker(folder)[1] != "colbert":
             pairs: Reranker = backend("reranker", "onnx")(folder, threads=settings.threads)
             self._models.append(pairs)
-            return lambda _vectors, _store: pairs
+            return lambda _store: pairs
         colbert = backend("reranker", "colbert")(folder, threads=settings.threads)
         self._models.append(colbert)
-        return lambda _vectors, store: colbert.over(store)
-
-
-def _late(vectors: TokenVectors | None, _store: Path | None) -> Reranker:
-    if vectors is None:
-        raise ConfigError(
-            "The reranker 'late' compares the embedder's token vectors, and this embedder "
-            "provides none. Choose another embedder, or another reranker."
-        )
-    late: Reranker = backend("reranker", "late")(vectors)
-    return late
+        return lambda store: colbert.over(store)

@@ -29,31 +29,29 @@ from quoth.interfaces.cli.documents import (
 )
 from quoth.interfaces.cli.history import explain, export, history
 from quoth.interfaces.cli.live import live
-from quoth.interfaces.cli.options import (
+from quoth.interfaces.cli.replay import replay
+from quoth.interfaces.cli.serve import mcp, serve, work
+from quoth.interfaces.cli.session import (
+    DONE,
+    FAILED,
     Choices,
+    CliSession,
     Filters,
     Llm,
     MaxMs,
     MaxUsd,
     Policies,
     Question,
+    Screen,
     SearchMode,
     answering,
-    question_of,
-    with_model,
-)
-from quoth.interfaces.cli.replay import replay
-from quoth.interfaces.cli.serve import mcp, serve, work
-from quoth.interfaces.cli.session import (
-    DONE,
-    FAILED,
-    CliSession,
-    Screen,
     command,
     engine_of,
+    question_of,
     read_choices,
     report,
     tell_late,
+    with_model,
 )
 from quoth.interfaces.cli.show import open_reference, show
 from quoth.interfaces.cli.tune import tune

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from quoth.core.errors import ConfigError, QuothError
-from quoth.interfaces.cli.options import Llm, with_model
-from quoth.interfaces.cli.session import DONE, FAILED, CliSession, command, engine_of
+from quoth.interfaces.cli.session import (
+    DONE,
+    FAILED,
+    CliSession,
+    Llm,
+    command,
+    engine_of,
+    with_model,
+)
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:

@@ -10,8 +10,16 @@ from rich.table import Table
 from rich.text import Text
 
 from quoth.interfaces.cli.history import QueryId, record_from
-from quoth.interfaces.cli.options import Llm, with_model
-from quoth.interfaces.cli.session import DONE, FAILED, CliSession, catalogue_of, command, engine_of
+from quoth.interfaces.cli.session import (
+    DONE,
+    FAILED,
+    CliSession,
+    Llm,
+    catalogue_of,
+    command,
+    engine_of,
+    with_model,
+)
 
 if TYPE_CHECKING:
     from quoth.history.replay import CollectionChanges, RankChange, Replay

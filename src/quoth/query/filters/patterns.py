@@ -124,7 +124,8 @@ def mapping(name: str) -> Mapping[str, Any]:
 @cache
 def word_set(name: str) -> frozenset[str]:
     """Return a list of words merged over all languages."""
-    return frozenset(word for table in pattern_tables() for word in table.word_list(name))
+    lists = (table.mapping("lists").get(name, "") for table in pattern_tables())
+    return frozenset(word for text in lists for word in text.split())
 
 
 def find_matches(topic: str, text: str) -> list[PatternMatch]:

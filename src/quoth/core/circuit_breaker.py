@@ -73,7 +73,7 @@ class CircuitBreaker:
 
         A block that is cancelled, or ended by a bug, does not count.
         """
-        state = self.state
+        state = "closed" if self._opened is None else self.state
         if state == "open" or (state == "half_open" and self._probing):
             wait = f"in {self.waits_s:.0f} s" if state == "open" else "as soon as one call succeeds"
             raise self._error(

@@ -282,12 +282,13 @@ class _KnownTerms(dict[str, str]):
         return found + ([self._stemmed(part[at:])] if at < len(part) else [])
 
     def _stemmed(self, word: str) -> str:
-        if self._folded_first:
+        if self._folded_first and not word.isascii():
             word = _without_accents(word)
         if self._stemmer and (word.isalpha() or not any(map(str.isdigit, word))):
             with _stemming:
                 word = self._stemmer.stemWord(word)
-        return _cut(_without_accents(word))
+        word = word if word.isascii() else _without_accents(word)
+        return word if len(word) * 4 <= MAX_TERM_BYTES else _cut(word)
 
 
 @lru_cache(maxsize=8)

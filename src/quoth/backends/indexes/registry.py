@@ -164,7 +164,18 @@ def store_access(
     settings: Settings, *, folder: Path, dimension: int, connect: Connect
 ) -> tuple[str, StoreAccess]:
     """Return the store of the settings and how it is reached; raises ConfigError, MissingExtra."""
-    name, address = split_store(settings.store or profile(settings.profile).store)
+    text = settings.store or profile(settings.profile).store
+    name, _, address = text.strip().partition("@")
+    require("store", name)
+    try:
+        password = urlsplit(address).password
+    except ValueError:
+        password = None
+    if password is not None:
+        raise ConfigError(
+            f"The address of the store '{name}' contains a password, which would be shown. Take "
+            "it from the address; for PostgreSQL set QUOTH_DATABASE instead."
+        )
     row = STORES.get(name, StoreRow(servers=True))
     if name == "lancedb" and address:
         address = checked_address(address)
@@ -209,19 +220,3 @@ def store_place(
         keywords = settings.database.get_secret_value()
     s3 = S3Access.of(settings) if access.address else S3Access()
     return StorePlace(name, access, keywords, settings.vector_index_rows, s3)
-
-
-def split_store(text: str) -> tuple[str, str]:
-    """Split NAME@ADDRESS; raises ConfigError for an unknown name or an address with a password."""
-    name, _, address = text.strip().partition("@")
-    require("store", name)
-    try:
-        password = urlsplit(address).password
-    except ValueError:
-        password = None
-    if password is not None:
-        raise ConfigError(
-            f"The address of the store '{name}' contains a password, which would be shown. Take "
-            "it from the address; for PostgreSQL set QUOTH_DATABASE instead."
-        )
-    return name, address

@@ -272,7 +272,7 @@ def meter_models(parts: Components, meter: UsageMeter) -> Components:
     """Return the components with language models and a reranker that count what is used."""
     if parts.small is not None:
         parts = replace(parts, small=MeteredGenerator(parts.small, meter, stage="classify"))
-    if parts.reranker is not None:
+    if parts.reranker is not None and getattr(parts.reranker, "charges", True):
         parts = replace(parts, reranker=MeteredReranker(parts.reranker, meter))
     if parts.generator is None:
         return parts

@@ -69,7 +69,7 @@ def pack(record: Record) -> StoredRecord:
         "keeping": record.keeping,
     }
     return StoredRecord(
-        query_id=record.query_id,
+        query_id=answer.query_id,
         collection=record.collection[:100],
         text=text,
         plan=_json(to_json(record.plan)),

@@ -112,7 +112,15 @@ def label(locator: Locator) -> str:
     """
     match locator:
         case Pages():
-            return _page_label(locator)
+            first, last = str(locator.first), str(locator.last)
+            printed = (locator.label_first or first, locator.label_last or last)
+            name = printed[0] if printed[0] == printed[1] else f"{printed[0]}–{printed[1]}"
+            if locator.unit == "slide":
+                return f"slide {name}" if first == last else f"slides {name}"
+            if printed == (first, last) or locator.anchor:
+                return f"p. {name}"
+            where = f"PDF page {first}" if first == last else f"PDF pages {first}–{last}"
+            return f"p. {name} ({where})"
         case Seconds():
             start, end = format_timestamp(locator.start), format_timestamp(locator.end)
             return start if start == end else f"{start}–{end}"
@@ -245,18 +253,6 @@ def _counted(locator: Chars) -> str:
     if first == last:
         return f"{locator.unit} {first}"
     return f"{locator.unit}s {first}–{last}"
-
-
-def _page_label(locator: Pages) -> str:
-    first, last = str(locator.first), str(locator.last)
-    printed = (locator.label_first or first, locator.label_last or last)
-    name = printed[0] if printed[0] == printed[1] else f"{printed[0]}–{printed[1]}"
-    if locator.unit == "slide":
-        return f"slide {name}" if first == last else f"slides {name}"
-    if printed == (first, last) or locator.anchor:
-        return f"p. {name}"
-    where = f"PDF page {first}" if first == last else f"PDF pages {first}–{last}"
-    return f"p. {name} ({where})"
 
 
 def _last_label(places: Sequence[SpanLocator], first: Chars) -> str:

@@ -34,6 +34,7 @@ class GuardedReranker:
         self.name = " → ".join(reranker.name for reranker in rerankers)
         self.breaker = CircuitBreaker(f"The reranker {self.name}", error=RerankError)
         self._limit_s = limit_s
+        self.charges = any(isinstance(each, CountsReranking) for each in rerankers)
         self.token_stores = tuple(
             each.vectors for each in rerankers if isinstance(each, KeepsTokens)
         )

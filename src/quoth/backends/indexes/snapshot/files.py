@@ -129,10 +129,8 @@ def _packed(alive: Numbers | None) -> str:
     return "" if alive is None else b64encode(zlib.compress(np.packbits(alive).tobytes())).decode()
 
 
-def unpack_mask(text: str, rows: int) -> Numbers | None:
-    """Return for each row whether it is there, None where all are."""
-    if not text:
-        return None
+def unpack_mask(text: str, rows: int) -> Numbers:
+    """Return for each row whether it is there."""
     bits = np.frombuffer(zlib.decompress(b64decode(text)), np.uint8)
     return np.unpackbits(bits, count=rows).view(np.bool_)
 

@@ -137,7 +137,11 @@ class SegmentStore:
         """Return those segments of a manifest that are whole."""
         loaded = [(self._segment(each), each.alive) for each in manifest.segments]
         self._loaded = {segment.name: segment for segment, _ in loaded if segment}
-        return [Part(each, unpack_mask(alive, each.rows)) for each, alive in loaded if each]
+        return [
+            Part(each, unpack_mask(alive, each.rows) if alive else None)
+            for each, alive in loaded
+            if each
+        ]
 
     def close(self) -> None:
         """Release the segments."""

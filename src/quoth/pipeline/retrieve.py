@@ -35,8 +35,8 @@ from quoth.pipeline.strategies import (
     SearchContext,
     found_little,
     fuse_with,
-    merge_pools,
     retrieve_parts,
+    select_hits,
 )
 from quoth.query.dialogue_act import SMALL_TALK, read_act
 from quoth.query.entity_index import EntityIndex
@@ -49,8 +49,6 @@ from quoth.retrieval.calibration import find_tuning
 from quoth.retrieval.passages import (
     build_hit,
     build_passages,
-    cap_per_document,
-    collapse_duplicates,
 )
 from quoth.retrieval.search import embed_page_query, encode_query
 from quoth.store.catalogue import Catalogue
@@ -362,33 +360,6 @@ async def _search_one_of_several(
         return await retrieve_parts(search, query, encoded)
     except IndexCorrupt as error:
         raise RetrievalError(str(error)) from error
-
-
-def select_hits(ranked: Sequence[RankedList], plan: Plan) -> tuple[Pool, dict[str, str]]:
-    """Return the final candidates, and the kept chunk of each near-duplicate removed.
-
-    Candidates whose document is not committed, or is gone, have no chunk: others take their place.
-    """
-    chunks = {key: chunk for ranking in ranked for key, chunk in ranking.chunks.items()}
-    vectors = {key: row for ranking in ranked for key, row in ranking.vectors.items()}
-    pool = [pair for pair in merge_pools(ranked, plan) if pair[0].chunk_id in chunks]
-    collection_of = {each.chunk_id: collection for each, collection in pool}
-    candidates = [each for each, _ in pool]
-    if plan.max_per_document is not None:
-        candidates = cap_per_document(
-            candidates,
-            document_of=lambda key: chunks[key].document_id,
-            limit=plan.max_per_document,
-        )
-    unique = collapse_duplicates(
-        candidates,
-        cosine=plan.duplicate_cosine,
-        vectors=vectors,
-        texts={candidate.chunk_id: chunks[candidate.chunk_id].text for candidate in candidates},
-        limit=plan.final_k,
-    )
-    copies = {key: kept for kept, repeats in unique.copies.items() for key in repeats}
-    return [(each, collection_of[each.chunk_id]) for each in unique.kept], copies
 
 
 def _read_context(

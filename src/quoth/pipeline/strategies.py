@@ -30,7 +30,11 @@ from quoth.query.keywords import (
     summary_titles,
 )
 from quoth.retrieval.fusion import lift
-from quoth.retrieval.passages import maximal_marginal_relevance
+from quoth.retrieval.passages import (
+    cap_per_document,
+    collapse_duplicates,
+    maximal_marginal_relevance,
+)
 from quoth.retrieval.rerank import RERANK, mix, rerank, spread
 from quoth.retrieval.search import (
     RetrieverResults,
@@ -280,6 +284,33 @@ async def _expand(
         limit_ms=plan.expansion_ms,
     )
     return found[1:]
+
+
+def select_hits(ranked: Sequence[RankedList], plan: Plan) -> tuple[Pool, dict[str, str]]:
+    """Return the final candidates, and the kept chunk of each near-duplicate removed.
+
+    Candidates whose document is not committed, or is gone, have no chunk: others take their place.
+    """
+    chunks = {key: chunk for ranking in ranked for key, chunk in ranking.chunks.items()}
+    vectors = {key: row for ranking in ranked for key, row in ranking.vectors.items()}
+    pool = [pair for pair in merge_pools(ranked, plan) if pair[0].chunk_id in chunks]
+    collection_of = {each.chunk_id: collection for each, collection in pool}
+    candidates = [each for each, _ in pool]
+    if plan.max_per_document is not None:
+        candidates = cap_per_document(
+            candidates,
+            document_of=lambda key: chunks[key].document_id,
+            limit=plan.max_per_document,
+        )
+    unique = collapse_duplicates(
+        candidates,
+        cosine=plan.duplicate_cosine,
+        vectors=vectors,
+        texts={candidate.chunk_id: chunks[candidate.chunk_id].text for candidate in candidates},
+        limit=plan.final_k,
+    )
+    copies = {key: kept for kept, repeats in unique.copies.items() for key in repeats}
+    return [(each, collection_of[each.chunk_id]) for each in unique.kept], copies
 
 
 def merge_pools(ranked: Sequence[RankedList], plan: Plan) -> Pool:

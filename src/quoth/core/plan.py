@@ -355,7 +355,7 @@ def _known_fields(overrides: Mapping[str, Any]) -> dict[str, Any]:
         else:
             given[name] = replaced[given[name]]
     known = {each.name for each in fields(Plan)} - {"profile"}
-    for name in given.keys() - known:
+    for name in [each for each in given if each not in known]:
         near = get_close_matches(name, known, n=1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
         raise InputError(f"'{name}' is not a field of the plan.{hint}")

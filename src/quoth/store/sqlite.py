@@ -69,9 +69,10 @@ def connect(file: Path, *, patience_s: float) -> Engine:
         connection.isolation_level = None
         connection.execute(f"PRAGMA busy_timeout={round(patience_s * 1000)}")
         last = time.monotonic() + patience_s
-        while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+        while True:
             try:
                 connection.execute("PRAGMA journal_mode=WAL")
+                break
             except sqlite3.OperationalError as error:
                 # Of two connections that switch an older file, SQLite lets neither wait.
                 if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() >= last:

@@ -99,7 +99,7 @@ def require_documents(caller: Principal, name: str | None) -> Collection:
     found = find_collection(caller, name)
     if found is None:
         raise Conflict(NO_DOCUMENTS)
-    if not caller.engine.parts.catalogue.languages(found):
+    if not caller.engine.parts.catalogue.collection_outline(found).documents:
         raise Conflict(NO_DOCUMENTS)
     return found
 

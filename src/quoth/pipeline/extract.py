@@ -49,7 +49,7 @@ from quoth.retrieval.search import encode_query
 from quoth.store.rows import now
 from quoth.text.analyzer import estimate_tokens
 
-HEADER_TOKENS = 30
+HEADER_TOKENS = 45
 """Tokens that the title and the place of a passage take in a prompt, about."""
 MAX_CLOSEST = 3
 """Passages shown, uncited, when the collection has no answer."""

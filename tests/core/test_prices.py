@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +14,6 @@ from quoth.core.prices import (
     BudgetDecision,
     fit_budget,
     price,
-    price_table,
     skip_for_time,
 )
 from quoth.core.types import Usage
@@ -74,12 +71,6 @@ def test_a_known_price_is_that_of_the_table() -> None:
 )
 def test_nobody_guesses_a_price(provider: str, model: str) -> None:
     assert price(Usage(2000, 100), provider=provider, model=model) is None
-
-
-def test_the_table_has_a_date_that_has_come() -> None:
-    table = price_table()
-    assert table is not None
-    assert date(2026, 1, 1) < table.newest <= datetime.now(UTC).date()
 
 
 # --- money ------------------------------------------------------------------------------------

@@ -8,9 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
 from importlib.util import find_spec
-from typing import Any
 
 from quoth.core.types import Usage
 
@@ -36,15 +34,6 @@ PUBLISHERS: Mapping[str, str] = {
     "voyage": "voyageai",
 }
 """The table's names of the providers that sell at published prices."""
-
-
-@dataclass(frozen=True, slots=True)
-class PriceTable:
-    """A price table; ``newest`` is the day of its newest price in force."""
-
-    name: str
-    version: str
-    newest: date
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +65,6 @@ def price(usage: Usage, *, provider: str, model: str, local: bool = False) -> fl
     except LookupError:
         return None
     return float(found.total_price)
-
-
-def price_table() -> PriceTable | None:
-    """Return the price table in use; None if the package is not installed."""
-    if not find_spec(TABLE):
-        return None
-    from genai_prices import __version__
-    from genai_prices.data_snapshot import get_snapshot
-
-    today = datetime.now(UTC).date()
-    days = _days([model for provider in get_snapshot().providers for model in provider.models])
-    newest = max((day for day in days if day <= today), default=date.min)
-    return PriceTable("genai-prices", __version__, newest)
 
 
 def fit_budget(
@@ -163,10 +139,3 @@ def skip_for_time(
         if sum(usual_ms[each] for each in there if each not in out or each == stage) <= room:
             out.remove(stage)
     return tuple(out)
-
-
-def _days(models: Sequence[Any]) -> set[date]:
-    """Return the days from which prices of the table hold, where given."""
-    prices = [each for model in models if isinstance(model.prices, list) for each in model.prices]
-    days = {getattr(each.constraint, "start_date", None) for each in prices}
-    return {day for day in days if day is not None}

@@ -16,7 +16,6 @@ from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import GenerationCode, GenerationError
 from quoth.core.prices import price
 from quoth.core.protocols import Finish, GenerationParams, Generator, Message, Written
-from quoth.core.trace import LatencyEstimator
 from quoth.core.types import Usage
 
 T = TypeVar("T")
@@ -26,7 +25,6 @@ LOCAL_TOKENS_PER_S = 50.0
 """Tokens of a prompt that a slow computer reads per second; a local model gets that much longer."""
 FIRST_PAUSE_S = 0.5
 """The longest wait before the first retry; twice as long before the second."""
-FIRST = "first piece"
 MIN_BYTES = 4096
 TOKEN_BYTES = 32
 """Five times the usual length of a token; more means that the server ignores the token limit."""
@@ -81,15 +79,9 @@ class GuardedGenerator:
         self.window = generator.window
         self.endpoint = generator.endpoint
         self.local = generator.local
-        self._pace = LatencyEstimator()
         self._clock = clock
         self._sleep = sleep
         self._random = random
-
-    @property
-    def first_token_ms(self) -> float | None:
-        """Return the typical time to the first token, None before the first call that had one."""
-        return self._pace.usual_ms.get(FIRST)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text as the model does, or over-estimate them."""
@@ -147,7 +139,7 @@ class GuardedGenerator:
         self, messages: Sequence[Message], *, writing: GenerationParams, began: float
     ) -> AsyncGenerator[Written, None]:
         """Make one call: yield its pieces, then `Finish`."""
-        tried, size, said = self._clock(), 0, False
+        size, said = 0, False
         reading = self._reading_s(messages)
         limit_s, began = self.limits.first_token_s + reading, began + reading
         inner = cast(AsyncGenerator[Written, None], self.inner.stream(messages, writing=writing))
@@ -162,8 +154,6 @@ class GuardedGenerator:
                         raise self._error("broke off in its answer", code="llm_garbled")
                     if not piece:
                         continue
-                    if not size:
-                        self._pace.note(FIRST, 1000 * (self._clock() - tried))
                     size = self._measure(piece, already=size, max_tokens=writing.max_tokens)
                     limit_s = self.limits.between_tokens_s
                     said = said or not piece.isspace()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quoth.backends.registry import backend, require
+from quoth.backends.registry import require
 from quoth.core.errors import MissingExtra
 from quoth.core.lecture import LiveSpeechSettings
 from quoth.core.settings import Settings
-from quoth.core.speech import Transcriber
 
 WORKER = "quoth.backends.transcribers.recording"
 """The module that transcribes recordings in the sandbox process."""
@@ -54,10 +53,3 @@ def live_speech_settings(settings: Settings) -> LiveSpeechSettings:
         threads=settings.threads,
         problem=speech_problem(settings),
     )
-
-
-def open_transcriber(settings: Settings) -> Transcriber:
-    """Open speech to text for live sound; raises ConfigError and MissingExtra."""
-    made = backend("transcriber", "whisper")
-    transcriber: Transcriber = made(speech_folder(settings), threads=settings.threads)
-    return transcriber

@@ -289,7 +289,7 @@ def test_tenants_share_a_cross_encoder(tmp_path: Path) -> None:
     folder = write_cross_encoder(tmp_path / "model")
     rerankers = Rerankers(str(folder), Settings(models=tmp_path, threads=1))
     assert rerankers.over(None).rerankers == rerankers.over(None).rerankers
-    rerankers.close()
+    asyncio.run(rerankers.aclose())
 
 
 def test_tenants_share_a_colbert_and_keep_their_token_vectors_apart(tmp_path: Path) -> None:
@@ -302,7 +302,7 @@ def test_tenants_share_a_colbert_and_keep_their_token_vectors_apart(tmp_path: Pa
     assert list((tmp_path / "a").rglob("*.tokens"))
     assert not list((tmp_path / "b").rglob("*.tokens"))
     assert asyncio.run(other.score(QUESTION, chunks()))
-    rerankers.close()
+    asyncio.run(rerankers.aclose())
 
 
 # --- chain ------------------------------------------------------------------------------------

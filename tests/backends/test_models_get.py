@@ -84,7 +84,7 @@ async def test_a_model_is_fetched_and_opens(name: str, hub: Hub, tmp_path: Path)
     else:
         rerankers = Rerankers(name, settings)
         assert len(await rerankers.over(None).score(QUERY, chunks(TEXTS))) == len(TEXTS)
-        rerankers.close()
+        await rerankers.aclose()
 
 
 async def test_a_broken_download_goes_on_where_it_ended(hub: Hub, tmp_path: Path) -> None:

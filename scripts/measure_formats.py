@@ -194,23 +194,21 @@ def fair(path: Path, text: str, read_text: str) -> str:
     edges = Counter(
         edge for page in pages for edge in {_DIGITS.sub("#", line) for line in page[:3] + page[-3:]}
     )
-    kept = [
-        line
-        for page in pages
-        for line in page
-        if edges[_DIGITS.sub("#", line)] < REPEATED and not _TICKS.fullmatch(line.strip())
-    ]
-    return _rejoined(kept, set(_WORD.findall(unicodedata.normalize("NFKD", read_text))))
+    kept = [line for page in pages for line in page if edges[_DIGITS.sub("#", line)] < REPEATED]
+    lines = _rejoined(kept, set(_WORD.findall(unicodedata.normalize("NFKD", read_text))))
+    return "\n".join(line for line in lines if not _TICKS.fullmatch(line))
 
 
-def _rejoined(lines: Sequence[str], words: set[str]) -> str:
+def _rejoined(lines: Sequence[str], words: set[str]) -> list[str]:
     """Join lines where a word that was read was broken without a hyphen."""
-    text = ""
+    joined = [""]
     for line in map(str.strip, lines):
-        last, first = _WORD.findall(text[-80:])[-1:], _WORD.findall(line)[:1]
-        broken = last and first and last[0] not in words and last[0] + first[0] in words
-        text += line if broken else f"\n{line}"
-    return text
+        last, first = _WORD.findall(joined[-1][-80:])[-1:], _WORD.findall(line)[:1]
+        if last and first and last[0] not in words and last[0] + first[0] in words:
+            joined[-1] += line
+        else:
+            joined.append(line)
+    return joined
 
 
 def _without_links(path: Path) -> Path:

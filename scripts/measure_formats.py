@@ -201,10 +201,11 @@ def fair(path: Path, text: str, read_text: str) -> str:
 
 def _rejoined(lines: Sequence[str], words: set[str]) -> list[str]:
     """Join lines where a word that was read was broken without a hyphen."""
+    begun = {word[:end] for word in words for end in range(2, len(word) + 1)}
     joined = [""]
     for line in map(str.strip, lines):
         last, first = _WORD.findall(joined[-1][-80:])[-1:], _WORD.findall(line)[:1]
-        if last and first and last[0] not in words and last[0] + first[0] in words:
+        if last and first and last[0] not in words and last[0] + first[0] in begun:
             joined[-1] += line
         else:
             joined.append(line)

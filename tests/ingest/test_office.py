@@ -91,6 +91,38 @@ def test_a_chart_within_slides_of_opendocument_is_read_as_its_table(tmp_path: Pa
     assert read(path).text == "Trams of a town\n\nTrams\n\nBasel | Trams: 14\n\nBern | Trams: 5"
 
 
+def test_charts_and_diagrams_of_word_follow_their_paragraph(tmp_path: Path) -> None:
+    drawn = "http://schemas.openxmlformats.org"
+    space = f'xmlns:r="{drawn}/officeDocument/2006/relationships"'
+    place = f"<w:p><w:r><w:t>Before.</w:t><w:drawing {space}>"
+    added = {
+        "word/document.xml": (
+            "</w:body>",
+            f'{place}<chart r:id="c1"/></w:drawing></w:r></w:p>'
+            f'{place}<relIds r:dm="d1"/><relIds r:dm="gone"/></w:drawing></w:r></w:p></w:body>',
+        ),
+        "word/_rels/document.xml.rels": (
+            "</Relationships>",
+            f'<Relationship Id="c1" Type="{drawn}/chart" Target="charts/c.xml"/><Relationship '
+            f'Id="d1" Type="{drawn}/data" Target="/word/d.xml"/></Relationships>',
+        ),
+    }
+    series = "<ser><tx><v>Trams</v></tx><val><pt idx='0'><v>14</v></pt></val></ser>"
+    with (
+        zipfile.ZipFile(DOCUMENTS / "bees.docx") as old,
+        zipfile.ZipFile(tmp_path / "new.docx", "w") as new,
+    ):
+        for name in old.namelist():
+            text = old.read(name)
+            end, more = added.get(name, ("", ""))
+            assert end.encode() in text
+            new.writestr(name, text.replace(end.encode(), more.encode()) if end else text)
+        new.writestr("word/charts/c.xml", f"<c><plotArea><pie3D>{series}</pie3D></plotArea></c>")
+        new.writestr("word/d.xml", "<m><pt><p><t>Sow, </t><t>reap</t></p></pt></m>")
+    shown = ["Before.", "Trams", "Trams: 14", "Before.", "Sow, reap"]
+    assert "\n\n".join(shown) in read(tmp_path / "new.docx").text
+
+
 def test_diagrams_and_groups_of_slides_are_read_where_they_stand(tmp_path: Path) -> None:
     deck = Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[6])

@@ -1,4 +1,4 @@
-"""Charts of DrawingML, as PowerPoint has them: their titles, and the tables that they draw."""
+"""Charts and diagrams (SmartArt) of DrawingML, as Word and PowerPoint have them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from quoth.ingest.readers.number_formats import parse_format, show_number
 from quoth.ingest.readers.rows import table_blocks
 from quoth.ingest.readers.xml_parts import Element, attribute, local
 
+DIAGRAM = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
+"""The attribute that names the part with the points of a diagram."""
 MAX_POINTS = 200
 """Points of a chart that are read."""
 FIRST_DAY = date(1899, 12, 30)
@@ -19,7 +21,7 @@ FIRST_DAY = date(1899, 12, 30)
 _DAY = re.compile(r"[yd]", re.IGNORECASE)
 
 
-def chart_blocks(root: Element, *, place: Pages) -> Iterator[Block]:
+def chart_blocks(root: Element, *, place: Pages | None = None) -> Iterator[Block]:
     """Return a chart's title, the titles of its axes, and the table of each kind of its series."""
     area = next((each for each in root.iter() if local(each) == "plotArea"), None)
     if area is None:
@@ -36,7 +38,20 @@ def chart_blocks(root: Element, *, place: Pages) -> Iterator[Block]:
             yield from _table(series, place=place)
 
 
-def _table(series: list[Element], *, place: Pages) -> Iterator[Block]:
+def diagram_blocks(root: Element, *, place: Pages | None = None) -> Iterator[Block]:
+    """Return the texts of a diagram, a block for each of its points."""
+    for point in root.iter():
+        if local(point) == "pt":
+            paragraphs = (each for each in point.iter() if local(each) == "p")
+            lines = (to_plain_text("".join(_runs(each))) for each in paragraphs)
+            yield Block("\n".join(filter(None, lines)), place=place)
+
+
+def _runs(element: Element) -> Iterator[str]:
+    return (each.text or "" for each in element.iter())
+
+
+def _table(series: list[Element], *, place: Pages | None = None) -> Iterator[Block]:
     """Return the values of series by the categories that they share."""
     columns = [_points(_child(each, "val")) for each in series]
     names = next(filter(None, map(_categories, series)), {})
@@ -47,7 +62,7 @@ def _table(series: list[Element], *, place: Pages) -> Iterator[Block]:
     yield from table_blocks(rows, header=True, place=place)
 
 
-def _points_of(series: Element, *, place: Pages) -> Iterator[Block]:
+def _points_of(series: Element, *, place: Pages | None = None) -> Iterator[Block]:
     """Return the points of a series whose places are numbers."""
     kinds = [kind for kind in ("xVal", "yVal", "bubbleSize") if _child(series, kind) is not None]
     columns = [_points(_child(series, kind)) for kind in kinds]

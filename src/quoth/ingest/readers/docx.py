@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from posixpath import join, normpath
 
 import mammoth
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
+from quoth.ingest.readers.charts import DIAGRAM, chart_blocks, diagram_blocks
 from quoth.ingest.readers.html import body_blocks, parse_html
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.office_rewrite import rewritten, set_equations
 from quoth.ingest.readers.rows import is_header
 from quoth.ingest.readers.source_file import SourceFile
-from quoth.ingest.readers.xml_parts import XML_FAULTS, Element, SubElement, attribute
-from quoth.ingest.readers.zip_container import open_container
+from quoth.ingest.readers.xml_parts import (
+    XML_FAULTS,
+    Element,
+    SubElement,
+    attribute,
+    local,
+    parse_xml,
+)
+from quoth.ingest.readers.zip_container import ZipContainer, open_container
 
 WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+PARAGRAPH = f"{WORD}p"
+RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_RELATIONS = "word/_rels/document.xml.rels"
 STYLES = """
 p[style-name='Title'] => h1.title:fresh
 p[style-name='Subtitle'] => p:fresh
@@ -38,7 +52,8 @@ def read_docx(file: SourceFile) -> ParsedDocument:
     """
     container = open_container(file.data, name=file.name)
     container.check_xml()
-    prepared = rewritten(container, _prepare, changes=_is_body, unread=_UNREAD)
+    prepare = partial(_prepare, drawn=partial(_drawn, container, _targets(container)))
+    prepared = rewritten(container, prepare, changes=_is_body, unread=_UNREAD)
     try:
         page = mammoth.convert_to_html(prepared, style_map=STYLES, convert_image=_no_image).value
     except (*XML_FAULTS, AttributeError, TypeError, OSError, RecursionError) as error:
@@ -59,10 +74,42 @@ def _no_image(_image: object) -> list[object]:
     return []
 
 
-def _prepare(root: Element) -> None:
-    """Turn equations, which the converter leaves out, into text, and mark header rows."""
+def _prepare(root: Element, *, drawn: Callable[[Element], list[str]]) -> None:
+    """Turn equations and what is drawn, which the converter leaves out, into text.
+
+    Header rows are marked.
+    """
     set_equations(root, namespace=WORD)
     _mark_headers(root)
+    for parent in list(root.iter()):
+        for at, child in reversed([*enumerate(parent)]):
+            if child.tag == PARAGRAPH and len([*child.iter(PARAGRAPH)]) == 1:
+                for offset, text in enumerate(drawn(child), start=1):
+                    paragraph = Element(PARAGRAPH)
+                    SubElement(SubElement(paragraph, f"{WORD}r"), f"{WORD}t").text = text
+                    parent.insert(at + offset, paragraph)
+
+
+def _targets(container: ZipContainer) -> Mapping[str, str]:
+    """Return the parts that the document's text refers to, by their names there."""
+    if not container.has(_RELATIONS):
+        return {}
+    root = parse_xml(container.read(_RELATIONS), name=container.name)
+    named = ((attribute(each, "Id"), attribute(each, "Target")) for each in root)
+    return {key: normpath(join("word", target)).removeprefix("/") for key, target in named}
+
+
+def _drawn(container: ZipContainer, targets: Mapping[str, str], paragraph: Element) -> list[str]:
+    """Return the texts of the charts and diagrams that stand in a paragraph."""
+    found: list[str] = []
+    for each in paragraph.iter():
+        chart = each.get(RELATION) if local(each) == "chart" else None
+        member = targets.get(chart or each.get(DIAGRAM) or "", "")
+        if member and container.has(member):
+            root = parse_xml(container.read(member), name=container.name)
+            blocks = chart_blocks(root) if chart else diagram_blocks(root)
+            found += [block.text for block in blocks if block.text]
+    return found
 
 
 def _is_body(member: str) -> bool:

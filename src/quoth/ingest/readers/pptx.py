@@ -13,7 +13,7 @@ from pptx.util import Length
 from quoth.core.errors import DocumentError
 from quoth.core.types import Pages, ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, normalize_whitespace, to_plain_text
-from quoth.ingest.readers.charts import chart_blocks
+from quoth.ingest.readers.charts import DIAGRAM, chart_blocks, diagram_blocks
 from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.office_rewrite import choose_content, rewritten, set_equations
 from quoth.ingest.readers.rows import table_blocks
@@ -26,10 +26,9 @@ from quoth.ingest.readers.slides import (
     slides_warnings,
 )
 from quoth.ingest.readers.source_file import SourceFile
-from quoth.ingest.readers.xml_parts import Element, local, parse_xml
+from quoth.ingest.readers.xml_parts import Element, parse_xml
 from quoth.ingest.readers.zip_container import open_container
 
-DIAGRAM = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 
 
@@ -110,16 +109,7 @@ def _shape_blocks(shape: Any, *, place: Pages, depth: int) -> Iterable[Block]:
         return chart_blocks(_xml(shape.chart_part), place=place)
     diagrams = (each.get(DIAGRAM) for each in shape.element.iter() if each.get(DIAGRAM))
     parts = (shape.part.related_part(each) for each in diagrams)
-    return [block for part in parts for block in _diagram(_xml(part), place=place)]
-
-
-def _diagram(root: Element, *, place: Pages) -> Iterator[Block]:
-    """Return the texts of a diagram (SmartArt), a block for each of its points."""
-    for point in root.iter():
-        if local(point) == "pt":
-            paragraphs = (each for each in point.iter() if local(each) == "p")
-            lines = ("".join(run.text or "" for run in each.iter()) for each in paragraphs)
-            yield Block("\n".join(filter(None, map(_clean, lines))), place=place)
+    return [block for part in parts for block in diagram_blocks(_xml(part), place=place)]
 
 
 def _xml(part: Any) -> Element:

@@ -23,6 +23,8 @@ _DROPPED = re.compile(
 _ATTRIBUTE = re.compile(r":(author|revdate|lang):\s+(.+)$")
 _CAPTION = re.compile(r"^\.(?=[\w\"'])")
 _ITEM = re.compile(r"\s*(?:[*.]{1,5}|-|\d{1,3}\.|\S.{0,80}?::)\s+\S")
+_COLUMNS = re.compile(r'\[.*\bcols="?([^"\]]+)')
+_TIMES = re.compile(r"\s*(\d{1,2})\*")
 _MARK = re.compile(r"\s*([*.]{1,5}|-)\s+(?=\S)")
 _LINK = r"(?:link:|xref:)?(?:https?://[^\s\[\]]{1,500}|[\w./#-]{1,300}(?=\[))\[([^\]]{1,300})\]"
 _INLINE = (
@@ -67,25 +69,34 @@ def _blocks(lines: list[str]) -> Iterator[Block]:
         end = next(
             (n for n in range(at + 1, len(lines)) if lines[n].rstrip() == fence[1]), len(lines)
         )
-        yield from _fenced(fence[1], lines[at + 1 : end], at + 2)
+        above = lines[at - 1] if at else ""
+        yield from _fenced(fence[1], lines[at + 1 : end], at + 2, columns=_columns(above))
         at = begin = end + 1
 
 
-def _fenced(fence: str, lines: list[str], first: int) -> Iterator[Block]:
+def _fenced(fence: str, lines: list[str], first: int, *, columns: int) -> Iterator[Block]:
     if fence.startswith("|"):
-        yield from _table(lines, first)
+        yield from _table(lines, first, columns=columns)
     elif not fence.startswith("/"):
         yield from code_block(lines, first)
 
 
-def _table(lines: list[str], first: int) -> Iterator[Block]:
-    """Return the rows of a table: as many cells each as the first line has."""
+def _columns(line: str) -> int:
+    """Return the number of columns that a table's attributes state, else 0."""
+    stated = _COLUMNS.match(line)
+    parts = stated[1].split(",") if stated else ()
+    return sum(int(times[1]) if (times := _TIMES.match(part)) else 1 for part in parts)
+
+
+def _table(lines: list[str], first: int, *, columns: int) -> Iterator[Block]:
+    """Return the rows of a table: as many cells each as is stated, or as the first line has."""
     rows = [_cells(line) for line in lines if line.strip()]
-    width = len(rows[0]) if rows else 0
+    width = columns or (len(rows[0]) if rows else 0)
     if width > 1 and any(len(row) != width for row in rows):
         flat = [cell for row in rows for cell in row]
         rows = [flat[at : at + width] for at in range(0, len(flat), width)]
-    header = len(lines) > 1 and bool(lines[0].strip()) and not lines[1].strip()
+    head = next((at for at, line in enumerate(lines) if not line.strip()), 0)
+    header = sum(len(_cells(line)) for line in lines[:head]) == width > 0
     place = block("x", first, first + len(lines)).place
     yield from table_blocks(rows, header=header or None, place=place)
 

@@ -241,14 +241,16 @@ def has_headers(table: Path, text: str) -> bool:
     """Return whether the first row of data stands there with its headers.
 
     Spaces are left out, since programs break long cells, and so are the last digits of long
-    numbers, which spreadsheets round.
+    numbers, which spreadsheets round, and ".0".
     """
     head, row = rows_of(table)[:2]
     plain = "".join(text.split())
     cells = [
         (
             "".join(name.split()),
-            "".join(cell.split())[: DIGITS if _NUMERIC.fullmatch(cell) else None],
+            "".join(cell.split())[: DIGITS if _NUMERIC.fullmatch(cell) else None].removesuffix(
+                ".0"
+            ),
         )
         for name, cell in zip(head, row, strict=True)
         if cell

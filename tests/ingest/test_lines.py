@@ -103,6 +103,16 @@ def test_latex_as_pandoc_writes_it(tmp_path: Path) -> None:
     assert read(tmp_path / "a.tex").text.split("\n\n") == shown
 
 
+@pytest.mark.parametrize("columns", [",,", "1,<2,^3", "3*"])
+def test_the_header_of_a_table_of_asciidoc_may_fill_several_lines(
+    columns: str, tmp_path: Path
+) -> None:
+    rows = "|Part |Size\n|Price\n\n|Hive |3 |9\n|Comb\n|1 |2"
+    (tmp_path / "a.adoc").write_text(f'[cols="{columns}",options="header",]\n|===\n{rows}\n|===\n')
+    shown = ["Part | Size | Price", "Part: Hive | Size: 3 | Price: 9"]
+    assert read(tmp_path / "a.adoc").text.split("\n\n")[:2] == shown
+
+
 def test_a_literal_may_be_a_link_in_restructuredtext(tmp_path: Path) -> None:
     (tmp_path / "a.rst").write_text("The ```api.js`` <./api.js>`__ and `a page <x>`_.\n")
     assert read(tmp_path / "a.rst").text == "The api.js and a page."

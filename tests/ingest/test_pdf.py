@@ -14,7 +14,9 @@ import pytest
 from quoth.core.errors import DocumentError
 from quoth.core.types import Box, Pages, ParsedDocument
 from quoth.ingest.readers.pdf.lines import PrintedLine
+from quoth.ingest.readers.pdf.marks import mark_lines
 from quoth.ingest.readers.pdf.outline import PdfOutlineEntry, find_lines
+from quoth.ingest.readers.pdf.page_marks import MarkedLine
 from quoth.ingest.readers.pdf.reader import read_pdf
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -118,8 +120,15 @@ def test_ligatures_at_the_codes_of_tex_are_read(between: str, tmp_path: Path) ->
     first = f"The speci\\034c o\\036ce{between} at the co\\033ee dif-"
     pdf.page(f"BT /F1 11 Tf 60 700 Td ({first}) Tj 0 -14 Td (ferent \\034 3) Tj ET")
     (tmp_path / "tex.pdf").write_bytes(pdf.bytes())
-    text = read_pdf(tmp_path / "tex.pdf").text
-    assert text == "The specific office at the coffee different 3"
+    found = read_pdf(tmp_path / "tex.pdf")
+    assert found.text == "The specific office at the coffee different 3"
+    place, word = found.places[0], found.text.index("office")
+    assert isinstance(place.locator, Pages)
+    line = MarkedLine(found.text[: place.end], word, word + len("office"), place.locator.boxes[0])
+    (page,) = mark_lines(tmp_path / "tex.pdf", [line])
+    assert page.rectangles is not None
+    ((left, _, right, _),) = page.rectangles
+    assert 0.1 < left < right < 0.5
 
 
 def test_columns_that_are_drawn_row_by_row_are_read_one_after_the_other(tmp_path: Path) -> None:

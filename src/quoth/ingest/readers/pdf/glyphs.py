@@ -56,7 +56,10 @@ class Run:
 
 
 def page_characters(textpage: object) -> list[str]:
-    """Return one character per PDFium index; the second half of a surrogate pair is empty."""
+    """Return one character per PDFium index, or the letters of a ligature of TeX.
+
+    The second half of a surrogate pair is empty.
+    """
     count = pdfium.FPDFText_CountChars(textpage)
     if count <= 0:
         return []
@@ -77,6 +80,9 @@ def page_characters(textpage: object) -> list[str]:
             pair = characters[index] + characters[index + 1]
             characters[index] = pair.encode("utf-16", "surrogatepass").decode("utf-16")
             characters[index + 1] = ""
+    for index, character in enumerate(characters):
+        if character in TEX_GLYPHS and _is_in_word(characters, index):
+            characters[index] = TEX_GLYPHS[character]
     return characters
 
 
@@ -142,8 +148,6 @@ def page_runs(textpage: object) -> Iterator[Run]:
             glyphs, indices = [], []
             continue
         text = clean_character(character)
-        if character in TEX_GLYPHS and _is_in_word(characters, index):
-            text = TEX_GLYPHS[character]
         if text == " ":
             if glyphs and glyphs[-1][0] != " ":
                 glyphs.append((" ", 0.0, 0.0, 0.0, 0.0))

@@ -54,6 +54,21 @@ def test_a_question_is_found_in_the_history_opened_renamed_and_deleted(web: WebA
         expect(rows).to_have_count(0)
 
 
+def test_a_page_that_cannot_be_loaded_says_so_and_is_loaded_again(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        page.route("**/history-page.js", lambda route: route.abort())
+        page.reload()
+        page.locator("nav a", has_text="History").click()
+        expect(page.locator("main .problem")).to_contain_text("could not be loaded")
+        page.locator("nav a", has_text="Ask").click()
+        expect(page.locator("#question")).to_be_visible()
+        page.locator("nav a", has_text="History").click()
+        page.unroute("**/history-page.js")
+        page.get_by_role("button", name="Load it again").click()
+        expect(page.locator("input[type=search]")).to_be_visible()
+
+
 def test_files_are_added_with_their_errors_and_deleted(web: WebApp, tmp_path: Path) -> None:
     good, bad = tmp_path / "drones.md", tmp_path / "bad.pdf"
     good.write_text("# Drones\n\nDrones are male bees and do not work.\n", encoding="utf-8")

@@ -8,12 +8,13 @@ import "./components/key-help.js";
 import "./components/sign-in.js";
 
 class App extends Base {
-  static properties = { route: { state: true }, signedOut: { state: true } };
+  static properties = { route: { state: true }, signedOut: { state: true }, failed: { state: true } };
 
   constructor() {
     super();
     this.route = routeOf(location.href);
     this.signedOut = false;
+    this.failed = false;
     document.documentElement.lang = language;
   }
 
@@ -27,9 +28,13 @@ class App extends Base {
     super.connectedCallback();
     const navigated = () => {
       this.route = routeOf(location.href);
+      this.failed = false;
     };
     window.addEventListener("popstate", navigated);
     window.addEventListener("quoth-navigated", navigated);
+    window.addEventListener("quoth-page-failed", () => {
+      this.failed = true;
+    });
     window.addEventListener("quoth-signed-out", () => {
       this.signedOut = true;
     });
@@ -75,6 +80,10 @@ class App extends Base {
 
   page() {
     if (this.signedOut) return html`<sign-in></sign-in>`;
+    if (this.failed) {
+      return html`<p class="page problem" role="alert">${t("page.failed")}
+        <button @click=${() => location.reload()}>${t("page.reload")}</button></p>`;
+    }
     const shown = PAGES[this.route.page]?.show(this.route);
     return shown ?? html`<p class="page">${t("page.unknown")} <a href=${linkTo("/")}>${t("nav.ask")}</a></p>`;
   }

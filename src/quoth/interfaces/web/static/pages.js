@@ -23,8 +23,7 @@ const LATER = {
 
 /** Return a template whose component is loaded now. @param {keyof typeof LATER} name @param {unknown} template */
 function loaded(name, template) {
-  // An element stands empty until its component is there; what fails is tried again when shown again.
-  LATER[name]().catch(() => {});
+  LATER[name]().catch(() => window.dispatchEvent(new Event("quoth-page-failed")));
   return template;
 }
 

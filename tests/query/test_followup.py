@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from quoth.answering.answerability import notice
 from quoth.core.types import Turn
 from quoth.query.intent import CHECKSUM, DIMENSION, MAX_ANSWER, is_followup
 from quoth.query.understand import understand
@@ -134,8 +135,15 @@ def test_an_answer_counts_only_by_its_beginning() -> None:
     assert "Propolis" not in understand("And why?", names=NAMES, history=history).standalone
 
 
-def test_what_does_not_lean_has_words_of_the_conversation_beside_it() -> None:
-    history = (Turn("What is propolis made of?"),)
+def test_what_does_not_lean_has_a_wording_after_the_last_turn_beside_it() -> None:
+    history = (Turn("What is wax?"), Turn("What is propolis made of?", "Of resin."))
     query = understand("What goes wrong with old bees?", names=NAMES, history=history)
     assert not query.is_followup
-    assert query.in_context == "What goes wrong with old bees? (propolis)"
+    assert query.standalone == "What goes wrong with old bees?"
+    assert query.in_context == "What is propolis made of? Of resin. What goes wrong with old bees?"
+
+
+def test_a_notice_is_no_answer_to_search_with() -> None:
+    history = (Turn("What is propolis made of?", notice("no_results", language="en")),)
+    query = understand("What goes wrong with old bees?", names=NAMES, history=history)
+    assert query.in_context == "What is propolis made of? What goes wrong with old bees?"

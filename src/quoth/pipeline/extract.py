@@ -35,7 +35,7 @@ from quoth.answering.extractive.select import (
 )
 from quoth.answering.extractive.write import write_answer
 from quoth.core.events import CitationAdded, Event, TextAdded
-from quoth.core.protocols import EncodedQuery, Reranker, SpanScores
+from quoth.core.protocols import EncodedQuery, Reranker, SpanScorer, SpanScores
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, AnswerStatus, Counts, Hit, Passage, Query, Turn
 from quoth.pipeline.components import Components
@@ -307,15 +307,7 @@ async def _score_sentences(
     spans: SpanScores | None = None
     cosines: Scores | None = None
     if parts.spans is not None and material.sentences:
-        chunks, places = sentence_spans(material, passages)
-        question = found.query.standalone
-        scoring = parts.spans.score(
-            question,
-            chunks,
-            spans=places,
-            asking=question_word_offset(question) or 0,
-            tokens=None if found.encoded is None else found.encoded.tokens,
-        )
+        scoring = _score_spans(parts.spans, found, material, passages)
         spans = await trace.attempt("read", scoring, otherwise=None, fallback="words")
     elif found.encoded is not None and material.sentences:
         scores = sentence_scores(found.query, material, passages=passages)
@@ -338,6 +330,32 @@ async def _sentence_cosines(
         return cosines_to(encoded.vector, await parts.embedder.embed(texts, role="document"))
     own = await local.encode(question)
     return cosines_to(own.vector, await local.embed(texts, role="document"))
+
+
+async def _score_spans(
+    scorer: SpanScorer, found: Retrieved, material: QueryContext, passages: Sequence[Passage]
+) -> SpanScores:
+    """Score the sentences against the query; in a conversation also after the last turn.
+
+    Both count alike then, but for the question word (docs/decisions/037).
+    """
+    chunks, places = sentence_spans(material, passages)
+    query = found.query
+    alone = await scorer.score(
+        query.standalone,
+        chunks,
+        spans=places,
+        asking=question_word_offset(query.standalone) or 0,
+        tokens=None if found.encoded is None else found.encoded.tokens,
+    )
+    if not query.in_context:
+        return alone
+    within = await scorer.score(query.in_context, chunks, spans=places)
+    return replace(
+        alone,
+        whole=np.mean([alone.whole, within.whole], axis=0).tolist(),
+        pooled=np.mean([alone.pooled, within.pooled], axis=0).tolist(),
+    )
 
 
 def _answer_probability(

@@ -50,8 +50,8 @@ SOFT_FILTER_WEIGHT = 0.2
 """Weight of a soft filter's results; the query itself has weight 1."""
 FEW = 3
 """Fewer hits than this, with filters read from the query, and it is searched without them, too."""
-CONTEXT_WEIGHT = 0.3
-"""Weight of the query variant with conversation terms (decision 037)."""
+CONTEXT_WEIGHT = 1.0
+"""Weight of the query after the last turn of its conversation (decision 037)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +247,7 @@ def _whole(
 
 
 def _query_variants(query: Query, plan: Plan) -> tuple[Variant, ...]:
-    """Return the query, its variants within guessed places, and one with conversation terms.
+    """Return the query, its variants within guessed places, and one after the last turn.
 
     The last not in keyword mode, where a query without hits of its own must find nothing.
     """

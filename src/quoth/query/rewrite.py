@@ -72,6 +72,12 @@ def rewrite_standalone(
     return f"{asked.clean.rstrip()} ({' '.join(terms)})"
 
 
+def with_last_turn(asked: TokenizedQuery, last: Turn) -> str:
+    """Return the query after the last question and its answer, if it has one."""
+    said = "" if _says_nothing(last.answer) else last.answer
+    return " ".join(f"{last.question} {said} {asked.clean}".split())
+
+
 def ask_again_about(asked: TokenizedQuery, turns: Sequence[Turn]) -> str:
     """Return the last question about another subject: "And a decoder?" after "What is an encoder?".
 

@@ -59,7 +59,7 @@ from quoth.query.intent import (
     is_followup,
     recent_turns,
 )
-from quoth.query.rewrite import ask_again_about, rewrite_standalone
+from quoth.query.rewrite import ask_again_about, rewrite_standalone, with_last_turn
 from quoth.query.tokens import TokenizedQuery, folded_words, mask_spans, tokenize_query
 from quoth.text.analyzer import detect_language
 
@@ -145,7 +145,7 @@ def understand(
     """Analyse a valid query against the names of a collection.
 
     ``history`` is the conversation so far, oldest turn first: a follow-up gets a ``standalone``
-    wording to search with, any other query a second wording in its context. ``drop`` are fields for
+    wording to search with, any other query a second one after the last turn. ``drop`` are fields for
     which no filters shall be inferred. The language is one of the collection's or of the
     interface's, else the fallback. ``vector`` is the query's embedding by the default embedder,
     where there is one.
@@ -165,7 +165,7 @@ def understand(
     if follows_up:
         analysis, standalone = _with_history(analysis, turns, names)
     elif turns:
-        in_context = rewrite_standalone(query, turns)
+        in_context = with_last_turn(query, turns[-1])
     if analysis.kind not in ("page_specific", "comparison"):
         tokenized = tokenize_query(standalone)
         direct = direct_question(tokenized, language=analysis.language)
@@ -185,7 +185,7 @@ def understand(
         entities=analysis.entities,
         boosts=tuple(filter_ for filter_ in extracted.soft_filters if filter_.field not in drop),
         aspects=aspects[:MAX_ASPECTS],
-        in_context=in_context if in_context != query.clean else "",
+        in_context=in_context,
         notes=notes,
     )
 

@@ -249,25 +249,24 @@ class _KnownTerms(dict[str, str]):
             self.clear()
         parts = [part for part in _SEPARATOR.split(token) if part]
         telling = [part for part in parts if part not in self._stop]
+        found: list[str] = []
         if token in self._stop:
-            terms = ""
+            pass
         elif _PLAIN.fullmatch(token):
-            terms = self._stemmed(token)
+            found.append(self._stemmed(token))
         elif _NUMBER.fullmatch(token):
-            terms = _cut(token.replace(",", ""))
+            found.append(token.replace(",", ""))
         elif token.endswith(("++", "#")):
-            terms = _cut(token)
+            found.append(token)
         else:
-            found = []
             for part in telling:
                 unspaced = _UNSPACED_RUN.search(part)
                 found += self._unspaced_terms(part) if unspaced else [self._stemmed(part)]
             if token.startswith("."):
-                found.append(_cut(token))
+                found.append(token)
             elif len(telling) > 1 and telling == parts:
                 found.append(self._stemmed("".join(parts)))
-            terms = " ".join(found)
-        self[token] = terms
+        self[token] = terms = " ".join(map(_cut, found))
         return terms
 
     def _unspaced_terms(self, part: str) -> list[str]:
@@ -287,8 +286,7 @@ class _KnownTerms(dict[str, str]):
         if self._stemmer and (word.isalpha() or not any(map(str.isdigit, word))):
             with _stemming:
                 word = self._stemmer.stemWord(word)
-        word = word if word.isascii() else _without_accents(word)
-        return word if len(word) * 4 <= MAX_TERM_BYTES else _cut(word)
+        return word if word.isascii() else _without_accents(word)
 
 
 @lru_cache(maxsize=8)

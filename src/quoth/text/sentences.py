@@ -123,6 +123,7 @@ _NUMBERED = _words(
 )
 # A sentence may end after these; the next one then begins with a capital letter.
 _CLOSING = _words("etc inc ltd corp co jr sr bros cie a.m p.m u.s u.k ph.d b.c a.d j.-c")
+_ABBREVIATED = _SHORTENED | _CLOSING
 _STARTERS = _words(
     "a about after all also an and another any are as at because before both but by can could "
     "did do does each even every finally first for from given here how however i if in is it "
@@ -201,26 +202,17 @@ def _ends(text: str, stop: re.Match[str], *, begin: int, end: int, lower: bool) 
     window = text[max(begin, stop.start() - 24) : stop.start()]
     word = "" if window[-1:].isspace() else window.rsplit(None, 1)[-1] if window else ""
     word = word.lstrip("\"'“‘«([{")
-    return _ends_after(word, bare, text=text, at=stop.start(), begin=begin)
-
-
-def _ends_after(word: str, bare: str, *, text: str, at: int, begin: int) -> bool:
-    """Return whether a full stop ends a sentence, from the words around it."""
-    small = word.lower()
+    small, at = word.lower(), stop.start()
     following = _WORD.match(bare)
     name = following.group().strip(',;:!?.)»”"').lower() if following else ""
     starter = name.replace("’", "'") in _STARTERS
-    if small in _TITLES and word[:1].isupper():
+    if small in _POINTERS or (small in _TITLES and word[:1].isupper()):
         return False
-    if small in _POINTERS:
-        return False
-    if small in _SHORTENED:
-        return starter
+    if small in _ABBREVIATED or re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", word):
+        return starter or small == "etc"
     if small in _NUMBERED:
         number = r"\d" if small in ("no", "nos") else r"\d|[ivxlcIVXLC]{2,}\b|[B-Z]\b"
         return re.match(number, bare) is None
-    if small in _CLOSING:
-        return starter or small == "etc"
     if word.isdigit() or re.fullmatch(r"\d+(?:\.\d+)+|[a-zA-Z]\)?", word):
         before = text[max(begin, at - 40) : at - len(word)]
         numbers_a_list = at - begin < 40 and not before.strip(_OPENERS + "*\n")
@@ -230,8 +222,6 @@ def _ends_after(word: str, bare: str, *, text: str, at: int, begin: int) -> bool
         # A letter, or the initial of a name.
         previous = (text[max(begin, at - 30) : at - 1].lower().split() or [""])[-1]
         return not re.match(r"[A-Z]\.", bare) and (starter or previous in _LETTERED)
-    if re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", word):
-        return starter
     return True
 
 

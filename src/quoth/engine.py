@@ -108,12 +108,17 @@ class Engine(DocumentEngine):
         return found
 
     async def stream(
-        self, request: Request | str, *, keep: Callable[[Record], None] | None = None
+        self,
+        request: Request | str,
+        *,
+        keep: Callable[[Record], None] | None = None,
+        cached: bool = True,
     ) -> AsyncGenerator[Event, None]:
         """Answer a query; yield an event per completed stage, `AnswerCompleted` last.
 
-        The query's record is stored in the history, or passed to ``keep``. Closing the stream
-        cancels the call to the language model. Raises InputError, NotFound, IndexMismatch and
+        The query's record is stored in the history, or passed to ``keep``. Where ``cached`` is
+        false, the cache of answers is not used. Closing the stream cancels the call to the
+        language model. Raises InputError, NotFound, IndexMismatch and
         RetrievalError.
         """
         request, plan = self._plan(request)
@@ -122,7 +127,7 @@ class Engine(DocumentEngine):
         try:
             if context.parts.moderator is not None:
                 context = await moderate_question(context)
-            key = None if plan.cache == "none" else self._cache_key(context)
+            key = self._cache_key(context) if cached and plan.cache != "none" else None
             answer = small_talk_reply(context) if context.small_talk else None
             if answer is None and key is not None:
                 answer = self._cached_answer(context, key)

@@ -233,17 +233,15 @@ async def ask(
     from quoth.interfaces.cli.ask import show_answer
     from quoth.pipeline.retrieve import Request
 
-    chosen = read_choices(settings, **answering(policy, max_ms, max_usd, llm))
     request = Request(
         question_of(question),
-        # The process ends with this answer.
-        choices={"cache": "none"} | chosen,
+        choices=read_choices(settings, **answering(policy, max_ms, max_usd, llm)),
         filters=tuple(filters or ()),
         collections=session.collections,
     )
     session = with_model(session, llm)
     async with engine_of(session) as engine:
-        events = engine.stream(request)
+        events = engine.stream(request, cached=False)  # the process ends with this answer
         answer = await show_answer(session, events, question=request.question, stream=stream)
     return DONE if answer.citations else FAILED
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from quoth.core.lecture import TranscriptSegment
 from quoth.live.cards import CardChoice, CardRules, PageCandidate, choose_cards
 from quoth.live.segments import newer
-from quoth.live.windows import LectureWindow, SpokenPiece, cut_windows
+from quoth.live.windows import QUERY_WORDS, LectureWindow, SpokenPiece, cut_windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,14 @@ class LectureProgress:
     def open_text(self) -> str:
         """Return the words of the window that is being filled."""
         return " ".join(piece.text for piece in self.open)
+
+    @property
+    def open_query(self) -> str:
+        """Return what is looked up of the window that is being filled: as `LectureWindow.query`."""
+        last = self.windows[-1] if self.windows else None
+        fresh = [each for each in self.open if last is None or each.place > last.pieces[-1].place]
+        words = " ".join([last.query if last else "", *(each.text for each in fresh)]).split()
+        return " ".join(words[-QUERY_WORDS:])
 
     def add(self, segment: TranscriptSegment) -> SegmentChange:
         """Take a clean segment, final or interim."""

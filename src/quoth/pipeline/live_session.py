@@ -362,7 +362,7 @@ class LiveSession:
         last, key = self._guess
         if not self._early or text == last or len(text.split()) < MIN_EARLY_WORDS:
             return
-        found = await self.look_up(text)
+        found = await self.look_up(self.progress.open_query)
         rules = CardRules(show_from=max(EARLY, found.show_from), max_cards=1)
         current = self.progress.choices[-1].current if self.progress.choices else {}
         choice = choose_cards(found.candidates, rules=rules, before=current)

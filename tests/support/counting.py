@@ -33,8 +33,11 @@ def is_proportional(work: Callable[[str], object], text: str) -> bool:
 
 
 def resident_mb() -> float:
-    """What is in use: what the allocator only keeps for later is given back first."""
+    """What is in use: what the allocator only keeps for later is given back first.
+
+    Pages of mapped files, such as stored vectors, are not counted: the system takes them back.
+    """
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+    _size, resident, mapped, *_ = map(int, Path("/proc/self/statm").read_text().split())
+    return (resident - mapped) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)

@@ -145,8 +145,8 @@ def understand(
     """Analyse a valid query against the names of a collection.
 
     ``history`` is the conversation so far, oldest turn first: a follow-up gets a ``standalone``
-    wording to search with, any other query a second one after the last turn. ``drop`` are fields for
-    which no filters shall be inferred. The language is one of the collection's or of the
+    wording to search with, any other query a second one after the last turn. ``drop`` are fields
+    for which no filters shall be inferred. The language is one of the collection's or of the
     interface's, else the fallback. ``vector`` is the query's embedding by the default embedder,
     where there is one.
     """

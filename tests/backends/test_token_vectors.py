@@ -182,6 +182,25 @@ def embedder(tiny: Path) -> Iterator[Counting]:
     opened.close()
 
 
+def test_the_mean_of_the_tokens_is_kept_and_computed_again_where_it_is_damaged(
+    embedder: Counting, tmp_path: Path
+) -> None:
+    def question(folder: Path | None) -> list[list[float]]:
+        space = TokenSpace(embedder, folder=folder)
+        return asyncio.run(space.question("the page")).tolist()
+
+    wanted = question(None)
+    assert question(tmp_path) == wanted
+    [file] = tmp_path.iterdir()
+    whole = file.read_bytes()
+    for content in (whole, b"", whole[:-8], bytes([whole[0] ^ 1]) + whole[1:]):
+        file.write_bytes(content)
+        before = embedder.computed
+        assert question(tmp_path) == wanted
+        assert (embedder.computed == before) is (content == whole)
+        assert file.read_bytes() == whole
+
+
 async def test_stored_and_computed_vectors_give_the_same_scores(
     embedder: Counting, tmp_path: Path
 ) -> None:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -158,6 +158,7 @@ COMMON = (
 )
 """Sentences about anything; what their tokens share is what all tokens share."""
 
+CHECK_BYTES = 4
 _NOTHING: Matrix = np.zeros(0, np.float32)
 
 
@@ -201,7 +202,8 @@ class TokenSpace:
             random = np.random.default_rng(SEED).normal(size=[embedder.dimension] * 2)
             self._turned = np.linalg.qr(random)[0].astype(np.float32)
         self._common: Matrix | None = None
-        self._kept = folder and folder / f"{embedder.name}-{embedder.revision[:16]}-mean.npz"
+        model = f"{embedder.name}-{embedder.revision[:16]}"
+        self._kept = folder and folder / f"{model}-{zlib.crc32(' '.join(COMMON).encode()):08x}.mean"
 
     async def question(self, text: str, *, tokens: Matrix | None = None) -> Matrix:
         """Return the unit vectors of a question's tokens, shape (tokens, dimension).
@@ -230,11 +232,9 @@ class TokenSpace:
     async def _mean(self) -> Matrix:
         if self._turned is None:
             return _NOTHING
+        if self._common is None and self._kept is not None:
+            self._common = _read_mean(self._kept, dimension=len(self._turned))
         if self._common is None:
-            if self._kept is not None:  # a damaged archive fails its checksum
-                with suppress(OSError, ValueError, KeyError, BadZipFile):
-                    self._common = np.load(self._kept)["mean"]
-                    return self._common
             _, tokens = await self._embedder.embed_tokens(COMMON, role="document")
             self._common = np.concatenate(tokens).mean(axis=0).astype(np.float32)
             if self._kept is not None:
@@ -242,9 +242,26 @@ class TokenSpace:
         return self._common
 
 
+def _read_mean(path: Path, *, dimension: int) -> Matrix | None:
+    """Return the mean that an earlier process wrote, None where it is missing or damaged."""
+    content = b""
+    with suppress(OSError):
+        content = path.read_bytes()
+    numbers, check = content[:-CHECK_BYTES], content[-CHECK_BYTES:]
+    if len(numbers) != 4 * dimension or check != _check(numbers):
+        return None
+    return np.frombuffer(numbers, "<f4").astype(np.float32)
+
+
 def _keep_mean(path: Path, mean: Matrix) -> None:
     """Write the mean for later processes; where that fails, they compute it."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(draft := path.with_suffix(f".{os.getpid()}.npz"), mean=mean)
+        draft = path.with_suffix(f".{os.getpid()}.draft")
+        numbers = mean.astype("<f4").tobytes()
+        draft.write_bytes(numbers + _check(numbers))
         draft.replace(path)
+
+
+def _check(numbers: bytes) -> bytes:
+    return zlib.crc32(numbers).to_bytes(CHECK_BYTES, "little")

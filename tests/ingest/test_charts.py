@@ -58,3 +58,17 @@ def test_points_between_two_axes_are_read_by_series() -> None:
     shown = ["B", "0.7 | B: 2.7 | 10", "D", "1 | D: 3", "2 | D: -4e+300"]
     assert _read(f"<bubbleChart>{bubbles}{dots}</bubbleChart>")[1:] == shown
     assert _read("") == ["Trams of a town"]
+
+
+def test_colours_and_words_of_a_format_make_no_day_and_texts_stay_as_they_are() -> None:
+    names = "".join(f'<pt idx="{at}"><v>{name}</v></pt>' for at, name in enumerate(("007", "nan")))
+    coloured = _points("3", "-4", code="#,##0;[Red]-#,##0")
+    kept = _points("5", "6", code="0&quot; days&quot;")
+    plots = (
+        _series("N", cat=f"<strCache>{names}</strCache>", val=coloured),
+        _series("K", val=kept),
+    )
+    assert _read(f"<barChart>{''.join(plots)}</barChart>")[2:] == [
+        "007 | N: 3 | K: 5 days",
+        "nan | N: -4 | K: 6 days",
+    ]

@@ -103,6 +103,16 @@ def test_latex_as_pandoc_writes_it(tmp_path: Path) -> None:
     assert read(tmp_path / "a.tex").text.split("\n\n") == shown
 
 
+@pytest.mark.parametrize("begin", ["{tabular}{ll}", "{tabularx}{5cm}{lX}", "{array}[t]{l>{\\bf}l}"])
+def test_braces_at_the_first_cell_of_a_latex_table_are_no_argument(
+    begin: str, tmp_path: Path
+) -> None:
+    end = begin[: begin.index("}") + 1]
+    rows = f"\\begin{begin}\n{{\\bf Part}} & Size \\\\\n[a] & 3 \\\\\n\\end{end}\n"
+    (tmp_path / "a.tex").write_text(rows)
+    assert read(tmp_path / "a.tex").text.split("\n\n") == ["Part | Size", "Part: [a] | Size: 3"]
+
+
 @pytest.mark.parametrize("columns", [",,", "1,<2,^3", "3*"])
 def test_the_header_of_a_table_of_asciidoc_may_fill_several_lines(
     columns: str, tmp_path: Path

@@ -19,6 +19,8 @@ MAX_POINTS = 200
 FIRST_DAY = date(1899, 12, 30)
 """The day from which spreadsheets count."""
 _DAY = re.compile(r"[yd]", re.IGNORECASE)
+_LITERAL = re.compile(r'"[^"]*"|\[[^\]]*\]|[\\_*].|;.*')
+"""What stands for itself in the format of a number, is a colour, or is for negative numbers."""
 
 
 def chart_blocks(root: Element, *, place: Pages | None = None) -> Iterator[Block]:
@@ -94,19 +96,22 @@ def _categories(series: Element) -> Mapping[int, str]:
 def _points(element: Element | None) -> dict[int, str]:
     """Return the texts and numbers of points by their indices, numbers as they are shown."""
     code = "".join(_texts(element, "formatCode")[:1])
+    inside = [] if element is None else list(element.iter())
+    are_numbers = any(local(each) in ("numCache", "numLit") for each in inside)
     found = {}
-    for point in () if element is None else element.iter():
+    for point in inside:
         at = attribute(point, "idx")
-        if local(point) == "pt" and at.isdecimal():
-            found[int(at)] = _shown(" ".join(_texts(point, "v")), code)
+        if local(point) == "pt" and at.isdecimal() and len(at) < 4 and int(at) < MAX_POINTS:
+            text = " ".join(_texts(point, "v"))
+            found[int(at)] = _shown(text, code) if are_numbers else text
     return found
 
 
 def _shown(text: str, code: str) -> str:
-    """Return a number in its format, a day as a date; a text as it is."""
+    """Return a number in its format, a day as a date; what is no number, such as #N/A, as it is."""
     try:
         value = float(text)
-        if _DAY.search(code):
+        if _DAY.search(_LITERAL.sub("", code)):
             return (FIRST_DAY + timedelta(days=value)).isoformat()
         return show_number(value, parse_format(0, {0: code}))
     except (ValueError, OverflowError):

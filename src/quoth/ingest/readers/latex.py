@@ -105,7 +105,8 @@ def _blocks(lines: list[str], at: int) -> Iterator[Block]:
             if code is not None:
                 yield from code_block(list(map(_bare, lines[at:end])), at + 1)
             else:
-                yield from _rows([line[begins.end() :], *lines[at:end]], at)
+                most = 2 if begins[1].endswith(("x", "*")) else 1
+                yield from _rows([line[begins.end() :], *lines[at:end]], at, arguments=most)
             at = end + 1
     yield from _text(pending, at + 1 - len(pending))
 
@@ -143,10 +144,10 @@ def _bare(line: str) -> str:
     return _ESCAPED.sub(r"\1", _SIGN.sub(lambda m: m[2] or _SIGNS[m[1]], bare))
 
 
-def _rows(lines: list[str], first: int) -> Iterator[Block]:
-    """Return the rows of a table."""
+def _rows(lines: list[str], first: int, *, arguments: int = 1) -> Iterator[Block]:
+    """Return the rows of a table, whose environment has so many arguments in braces."""
     body = " ".join(_COMMENT.sub("", line) for line in lines)
-    body = _TABLE_RULE.sub(" ", _without_arguments(body))
+    body = _TABLE_RULE.sub(" ", _without_arguments(body, arguments))
     rows = [
         [to_plain_text(plain(cell)) for cell in re.split(r"(?<!\\)&", row)]
         for row in re.split(r"\\\\(?:\[[^\]]*\])?", body)
@@ -157,11 +158,17 @@ def _rows(lines: list[str], first: int) -> Iterator[Block]:
     yield from table_blocks(once, place=place)
 
 
-def _without_arguments(text: str) -> str:
-    """Return what follows the arguments in brackets and braces, which may hold more of them."""
+def _without_arguments(text: str, most: int) -> str:
+    """Return what follows the arguments: one in brackets, and ``most`` in braces.
+
+    Either may hold more of them.
+    """
     depth = 0
     for at, sign in enumerate(text):
         depth += (sign in "[{") - (sign in "]}")
+        most -= sign == "}" and not depth
+        if not most:
+            return text[at + 1 :]
         if not depth and sign not in "]} ":
             return text[at:]
     return ""

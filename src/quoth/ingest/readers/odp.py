@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from math import isfinite
 
 from quoth.core.types import Pages, ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble
@@ -101,6 +102,7 @@ def _frame(element: Element, blocks: Callable[[Element], Iterable[Block]], *, de
 def _length(text: str) -> float:
     """Return a length in centimetres, 0 for none."""
     try:
-        return float(text[:-2]) * _CENTIMETRES[text[-2:]]
+        length = float(text[:-2]) * _CENTIMETRES[text[-2:]]
     except (ValueError, KeyError):
         return 0.0
+    return length if isfinite(length) else 0.0

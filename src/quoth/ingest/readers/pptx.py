@@ -55,6 +55,7 @@ def read_pptx(file: SourceFile) -> ParsedDocument:
 _FAULTS = (
     *(PythonPptxError, SyntaxError, zipfile.BadZipFile, KeyError, ValueError, AttributeError),
     *(TypeError, IndexError, OSError, NotImplementedError, AssertionError, RecursionError),
+    OverflowError,
 )
 """What the library raises over damaged files."""
 

@@ -23,6 +23,7 @@ from quoth.pipeline.components import Components
 from quoth.pipeline.lecture import WindowLookup, look_up_for
 from quoth.pipeline.live_session import LiveSession
 from quoth.store.lectures import Lectures
+from quoth.store.privacy_settings import DailyUsage
 from quoth.testing import ScriptedGenerator, SlowEmbedder
 from tests.support.busy import writers
 from tests.support.lectures import TOPICS, spoken, write_book
@@ -265,7 +266,9 @@ async def test_keywords_of_a_language_model_are_used_where_they_come_in_time(
         used.clear()
         session = _session(engine)
         model = ScriptedGenerator(reply, pause_s=pause)
-        settings = engine.parts.settings.model_copy(update={"live_keywords": on})
+        chosen = {"live_keywords": on, "tokens_per_day": 1_000_000}
+        settings = engine.parts.settings.model_copy(update=chosen)
+        counted = DailyUsage.of(engine.parts.catalogue).tokens()
         session.parts = replace(engine.parts, generator=model, settings=settings)
         for segment in spoken("Queens", "Wax", "Dances"):
             for part, text in enumerate(segment.text.split(" and ", 1)):
@@ -275,6 +278,8 @@ async def test_keywords_of_a_language_model_are_used_where_they_come_in_time(
         await session.end()
         await session.stop()
         assert (used, bool(model.told)) == (expected, on)
+        # Tokens of a call that the end of the session cancelled count too.
+        assert (DailyUsage.of(engine.parts.catalogue).tokens() > counted) is on
     text = spoken("Honey")[0].text
     alone = await look_up_for(engine.parts, session.lecture, text)
     wider = await look_up_for(engine.parts, session.lecture, text, keywords=TOPICS["Mites"])

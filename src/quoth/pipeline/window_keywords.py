@@ -58,8 +58,11 @@ class WindowKeywords:
             meter = UsageMeter()
             model = MeteredGenerator(allowed.reader, meter, stage="expand")
             query = Query(original=text, standalone=text, language=language)
-            found = await ask_for_wordings(query, ExpansionRequest(), generator=model)
-            self._words[index] = " ".join(found.keywords)
-            await asyncio.to_thread(count_tokens, parts, meter.tokens)
+            try:
+                found = await ask_for_wordings(query, ExpansionRequest(), generator=model)
+                self._words[index] = " ".join(found.keywords)
+            finally:
+                # Tokens of a call that failed, or that the end of the session cancels, count too.
+                await asyncio.shield(asyncio.to_thread(count_tokens, parts, meter.tokens))
         except QuothError as error:
             log.warning("no_keywords", extra={"code": error.code})

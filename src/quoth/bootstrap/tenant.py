@@ -71,12 +71,14 @@ class OnFirstUse(Generic[T]):
 
     open: Callable[[], T]
     _opened: T | None = None
+    _alone: Lock = field(default_factory=Lock)
 
     def __call__(self) -> T:
         """Return the component."""
-        if self._opened is None:
-            self._opened = self.open()
-        return self._opened
+        with self._alone:
+            if self._opened is None:
+                self._opened = self.open()
+            return self._opened
 
     async def close(self) -> None:
         """Close the component."""

@@ -11,6 +11,7 @@ from calendar import monthrange
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from quoth.core.outline import CollectionOutline, Heading
@@ -319,11 +320,15 @@ def _labels(
     found: dict[str, tuple[str, ...]] = {}
     for document in documents:
         own = labels.get(document.document_id, ())
-        pages = range(1, (document.pages or 0) + 1)
-        printed = tuple(map(normalize_query, own)) or tuple(map(str, pages))
+        printed = tuple(map(normalize_query, own)) or _counted_pages(document.pages or 0)
         if printed:
             found[document.document_id] = printed
     return found
+
+
+@lru_cache(maxsize=256)  # documents of one length share their labels
+def _counted_pages(count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(1, count + 1)))
 
 
 Numbered = dict[str, tuple[tuple[str, str], ...]]

@@ -94,8 +94,10 @@ def _window(
     hit: ChunkPosition, window: int, sections: Mapping[ChunkPosition, tuple[str, ...]]
 ) -> Span:
     document, ordinal = hit
-    section = sections.get(hit, ("no such chunk",))
     first = last = ordinal
+    if hit not in sections:
+        return document, first, last
+    section = sections[hit]
     while ordinal - first < window and sections.get((document, first - 1)) == section:
         first -= 1
     while last - ordinal < window and sections.get((document, last + 1)) == section:

@@ -10,10 +10,7 @@ docs/decisions/013-late-interaction-reranking.md.
 from __future__ import annotations
 
 import asyncio
-import os
-import zlib
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -21,6 +18,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from quoth.backends.late_interaction.kept_mean import mean_name, read_mean, write_mean
 from quoth.core.protocols import Matrix, Role
 
 Packed = npt.NDArray[np.uint8]
@@ -158,7 +156,6 @@ COMMON = (
 )
 """Sentences about anything; what their tokens share is what all tokens share."""
 
-CHECK_BYTES = 4
 _NOTHING: Matrix = np.zeros(0, np.float32)
 
 
@@ -203,7 +200,7 @@ class TokenSpace:
             self._turned = np.linalg.qr(random)[0].astype(np.float32)
         self._common: Matrix | None = None
         model = f"{embedder.name}-{embedder.revision[:16]}"
-        self._kept = folder and folder / f"{model}-{zlib.crc32(' '.join(COMMON).encode()):08x}.mean"
+        self._kept = folder and folder / mean_name(model, COMMON)
 
     async def question(self, text: str, *, tokens: Matrix | None = None) -> Matrix:
         """Return the unit vectors of a question's tokens, shape (tokens, dimension).
@@ -233,35 +230,10 @@ class TokenSpace:
         if self._turned is None:
             return _NOTHING
         if self._common is None and self._kept is not None:
-            self._common = _read_mean(self._kept, dimension=len(self._turned))
+            self._common = read_mean(self._kept, dimension=len(self._turned))
         if self._common is None:
             _, tokens = await self._embedder.embed_tokens(COMMON, role="document")
             self._common = np.concatenate(tokens).mean(axis=0).astype(np.float32)
             if self._kept is not None:
-                await asyncio.to_thread(_keep_mean, self._kept, self._common)
+                await asyncio.to_thread(write_mean, self._kept, self._common)
         return self._common
-
-
-def _read_mean(path: Path, *, dimension: int) -> Matrix | None:
-    """Return the mean that an earlier process wrote, None where it is missing or damaged."""
-    content = b""
-    with suppress(OSError):
-        content = path.read_bytes()
-    numbers, check = content[:-CHECK_BYTES], content[-CHECK_BYTES:]
-    if len(numbers) != 4 * dimension or check != _check(numbers):
-        return None
-    return np.frombuffer(numbers, "<f4").astype(np.float32)
-
-
-def _keep_mean(path: Path, mean: Matrix) -> None:
-    """Write the mean for later processes; where that fails, they compute it."""
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(f".{os.getpid()}.draft")
-        numbers = mean.astype("<f4").tobytes()
-        draft.write_bytes(numbers + _check(numbers))
-        draft.replace(path)
-
-
-def _check(numbers: bytes) -> bytes:
-    return zlib.crc32(numbers).to_bytes(CHECK_BYTES, "little")

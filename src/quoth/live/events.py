@@ -118,10 +118,6 @@ class EventLog:
         more, self._more = self._more, asyncio.Event()
         more.set()
 
-    def reopen(self) -> None:
-        """Let readers wait again after the end."""
-        self.closed = False
-
     def after(self, number: int) -> list[tuple[int, LiveEvent]]:
         """Return the events behind an id that are kept."""
         behind = takewhile(lambda kept: kept[0] > number, reversed(self._events))

@@ -250,7 +250,7 @@ async def _statements_of_both(
     chosen: list[Statement] = []
     halved = False
     for text in halves:
-        query = replace(found.query, original=text, standalone=text)
+        query = replace(found.query, original=text, standalone=text, in_context="")
         encoded = None
         if found.encoded is not None:
             encoded = await encode_query(text, embedder=parts.embedder, trace=trace)

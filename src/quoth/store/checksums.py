@@ -73,7 +73,8 @@ def add_checksum(
     }
 
     def of_new_row(context: Any) -> int:
-        return checked.of({**defaults, **context.get_current_parameters()}[name] for name in names)
+        given = {**defaults, **context.get_current_parameters()}
+        return checked.of([given[name] for name in names])
 
     column = Column(name, BigInteger, default=of_new_row, onupdate=null())
     table.append_column(column)

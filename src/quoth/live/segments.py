@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from quoth.core.errors import InputError
@@ -57,8 +57,3 @@ def newer(segment: TranscriptSegment, segments: Segments) -> bool:
     if known is None:
         return True
     return (segment.final, segment.revision) > (known.final, known.revision)
-
-
-def in_order(segments: Iterable[TranscriptSegment]) -> list[TranscriptSegment]:
-    """Return segments in the order of the lecture, whatever the order of their arrival."""
-    return sorted(segments, key=lambda segment: segment.place)

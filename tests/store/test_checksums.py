@@ -22,7 +22,7 @@ from quoth.store.keys import Keys, find_key
 from quoth.store.lectures import Lectures
 from quoth.store.privacy_settings import DailyUsage, PrivacyStore
 from quoth.store.schema import CHECKSUMS, keys, privacy, queries
-from quoth.store.sqlite import damaged_frame
+from quoth.store.wal_check import damaged_frame
 from tests.support.made_documents import entry, open_catalogue
 
 RECORD = StoredRecord(

@@ -73,32 +73,41 @@ class CircuitBreaker:
 
         A block that is cancelled, or ended by a bug, does not count.
         """
-        state = "closed" if self._opened is None else self.state
-        if state == "open" or (state == "half_open" and self._probing):
+        probe = self._enter()
+        try:
+            yield
+        except BackendError as error:
+            self._ended(failed=self._counts(error), probe=probe)
+            raise
+        else:
+            self._ended(failed=False, probe=probe)
+        finally:
+            if probe:
+                self._probing = False
+
+    def _enter(self) -> bool:
+        """Return whether the beginning call is the half-open trial."""
+        state = self.state
+        if state == "closed":
+            return False
+        if state == "open" or self._probing:
             wait = f"in {self.waits_s:.0f} s" if state == "open" else "as soon as one call succeeds"
             raise self._error(
                 f"{self.name} failed {self._failures.maxlen} times in a row and is not called "
                 f"for now. It is tried again {wait}."
             )
-        probe = self._probing = state == "half_open"
-        failed: bool | None = None
-        try:
-            yield
-            failed = False
-        except BackendError as error:
-            failed = self._counts(error)
-            raise
-        finally:
-            if probe:
-                self._probing = False
-            # A call that began before the breaker opened does not count.
-            counts = failed is not None and (self._opened is None or probe)
-            if counts and not failed:
-                self._opened = None
-                self._failures.clear()
-            elif counts:
-                now = self._clock()
-                self._failures.append(now)
-                full = len(self._failures) == self._failures.maxlen
-                if probe or (full and now - self._failures[0] <= self._within_s):
-                    self._opened = now
+        self._probing = True
+        return True
+
+    def _ended(self, *, failed: bool, probe: bool) -> None:
+        if self._opened is not None and not probe:
+            return  # It began before the breaker opened and does not count.
+        now = self._clock()
+        if not failed:
+            self._opened = None
+            self._failures.clear()
+            return
+        self._failures.append(now)
+        full = len(self._failures) == self._failures.maxlen
+        if probe or (full and now - self._failures[0] <= self._within_s):
+            self._opened = now

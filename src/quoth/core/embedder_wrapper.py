@@ -19,7 +19,6 @@ class EmbedderWrapper:
         self.max_tokens = inner.max_tokens
         self.query_prefix = inner.query_prefix
         self.document_prefix = inner.document_prefix
-        self.charges = isinstance(inner, CountsUsage)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, without the role's prefix and special tokens."""

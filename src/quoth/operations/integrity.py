@@ -25,8 +25,8 @@ from quoth.store.checksums import ChecksumColumn
 from quoth.store.copy import snapshot
 from quoth.store.database import Database
 from quoth.store.schema import CHECKSUMS, chunks, documents, headings, links, spots, summaries
-from quoth.store.sqlite import damaged_logs
 from quoth.store.upload_queue import TenantRoundRobin
+from quoth.store.wal_check import damaged_logs
 from quoth.tenants import Tenants
 
 READ_AGAIN = (documents, chunks, headings, links, spots, summaries)

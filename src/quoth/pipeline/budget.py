@@ -226,16 +226,18 @@ class MeteredEmbedder(EmbedderWrapper):
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
         """Return one unit row per text; raises EmbeddingError."""
         rows, usage = await self.embed_inner(texts, role=role)
-        if usage.input_tokens:
-            self._meter.add(usage, stage=EMBED)
+        self._count(usage)
         return rows
 
     async def encode(self, query: str) -> EncodedQuery:
         """Return a query's vector and token vectors; raises EmbeddingError."""
         encoded = await self.inner.encode(query)
-        if encoded.usage.input_tokens:
-            self._meter.add(encoded.usage, stage=EMBED)
+        self._count(encoded.usage)
         return encoded
+
+    def _count(self, usage: Usage) -> None:
+        if usage.input_tokens:
+            self._meter.add(usage, stage=EMBED)
 
 
 class MeteredReranker:
@@ -272,7 +274,7 @@ def meter_models(parts: Components, meter: UsageMeter) -> Components:
     """Return the components with language models and a reranker that count what is used."""
     if parts.small is not None:
         parts = replace(parts, small=MeteredGenerator(parts.small, meter, stage="classify"))
-    if parts.reranker is not None and getattr(parts.reranker, "charges", True):
+    if parts.reranker is not None:
         parts = replace(parts, reranker=MeteredReranker(parts.reranker, meter))
     if parts.generator is None:
         return parts

@@ -98,9 +98,14 @@ async def look_up_window(
     """
     trace = Trace(deadline_ms=deadline_ms)
     found = await retrieve_window(
-        parts, text, collections=collections, filters=filters, keywords=keywords,
-        language=language, trace=trace,
-    )  # fmt: skip
+        parts,
+        text,
+        collections=collections,
+        filters=filters,
+        keywords=keywords,
+        language=language,
+        trace=trace,
+    )
     scored = judge_window(parts, found)
     parts.observe(trace, None)
     if scored is None:

@@ -191,8 +191,7 @@ def _read_tenant(
         parts = components_of(parts, collection)
     for collection, _outline in view.collections[1:]:
         require_same_identity(collection, parts.embedder)
-    if getattr(parts.embedder, "charges", True):
-        parts = replace(parts, embedder=MeteredEmbedder(parts.embedder, meter))
+    parts = replace(parts, embedder=MeteredEmbedder(parts.embedder, meter))
     if request.model:
         parts = replace(parts, generator=parts.model_named(request.model))
     return meter_models(apply_privacy_settings(parts), meter), view

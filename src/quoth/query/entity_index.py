@@ -141,7 +141,6 @@ def build_entity_index(
         start = f"{words[0]} {words[1]}" if size > 1 else words[0]
         longest[start] = max(longest[start], size)
     pages = _labels(documents, labels or {})
-    chapters, sections = _numbered(outline.headings)
     return EntityIndex(
         languages=tuple(
             dict.fromkeys([*outline.languages, *(d.language for d in documents if d.language)])
@@ -156,8 +155,8 @@ def build_entity_index(
         spread=_spread(titles, topics),
         chapters=_by_value((heading.chapter, heading.document_id) for heading in outline.headings),
         segments=_by_value((heading.segment, heading.document_id) for heading in outline.headings),
-        chapters_by_title=chapters,
-        sections=sections,
+        chapters_by_title=_chaptered(outline.headings),
+        sections=_numbered(outline.headings),
         dates={
             document.document_id: days
             for document in documents
@@ -331,25 +330,23 @@ def _counted_pages(count: int) -> tuple[str, ...]:
     return tuple(map(str, range(1, count + 1)))
 
 
-Numbered = dict[str, tuple[tuple[str, str], ...]]
-
-
-def _numbered(headings: Iterable[Heading]) -> tuple[Numbered, Numbered]:
-    """Index chapters by title: their documents and numbers; and sections by the dotted number
-    before their title: their documents and titles.
-    """
-    chapters: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)
-    sections: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)
+def _chaptered(headings: Iterable[Heading]) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Index chapters by title: their documents and numbers."""
+    index: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for heading in headings:
         if len(heading.path) == 1 and heading.chapter:
-            chapters[heading.path[0]][heading.document_id, heading.chapter] = None
+            index[heading.path[0]].append((heading.document_id, heading.chapter))
+    return {title: tuple(dict.fromkeys(found)) for title, found in index.items()}
+
+
+def _numbered(headings: Iterable[Heading]) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Index sections by the dotted number before their title: their documents and titles."""
+    index: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for heading in headings:
         found = _SECTION_NUMBER.match(heading.path[-1].casefold()) if heading.path else None
         if found:
-            sections[found[1]][heading.document_id, heading.path[-1]] = None
-    return (
-        {title: tuple(found) for title, found in chapters.items()},
-        {number: tuple(found) for number, found in sections.items()},
-    )
+            index[found[1]].append((heading.document_id, heading.path[-1]))
+    return {number: tuple(dict.fromkeys(found)) for number, found in index.items()}
 
 
 def _by_value(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

@@ -19,6 +19,7 @@ from quoth.store.checksums import note_update, seal_rows
 from quoth.store.migrate import upgrade_to_head
 from quoth.store.rows import Collection
 from quoth.store.schema import CHECKSUMS
+from quoth.store.wal_check import keep_damaged_log
 
 WRITE = {"write": True}
 OTHERS_WRITE = "Others are writing to the catalogue. Try again later."
@@ -102,7 +103,7 @@ def open_database(
     file = None if server else Path(address)
     if file is not None:
         sqlite.check_not_emptied(file)
-        sqlite.keep_damaged_log(file)
+        keep_damaged_log(file)
     engine = connect(address, patience_s=patience_s)
     place = "The catalogue's database" if file is None else f"The catalogue {file}"
     try:

@@ -34,7 +34,6 @@ class GuardedReranker:
         self.name = " → ".join(reranker.name for reranker in rerankers)
         self.breaker = CircuitBreaker(f"The reranker {self.name}", error=RerankError)
         self._limit_s = limit_s
-        self.charges = any(isinstance(each, CountsReranking) for each in rerankers)
         self.token_stores = tuple(
             each.vectors for each in rerankers if isinstance(each, KeepsTokens)
         )
@@ -55,14 +54,7 @@ class GuardedReranker:
         with self.breaker.call():
             try:
                 async with asyncio.timeout(self._limit_s) as limit:
-                    for reranker in self.rerankers:
-                        try:
-                            if isinstance(reranker, CountsReranking):
-                                return await reranker.score_counted(query, chunks, tokens=tokens)
-                            return await reranker.score(query, chunks, tokens=tokens), Usage()
-                        except RerankError:
-                            if reranker is self.rerankers[-1]:
-                                raise
+                    return await self._score(query, chunks, tokens=tokens)
             except TimeoutError:
                 if not limit.expired():
                     raise
@@ -72,3 +64,22 @@ class GuardedReranker:
         """Release threads and memory."""
         for reranker in self.rerankers:
             reranker.close()
+
+    async def _score(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None
+    ) -> tuple[list[float], Usage]:
+        *earlier, last = self.rerankers
+        for reranker in earlier:
+            try:
+                return await _counted(reranker, query, chunks, tokens)
+            except RerankError:
+                continue
+        return await _counted(last, query, chunks, tokens)
+
+
+async def _counted(
+    reranker: Reranker, query: str, chunks: Sequence[Chunk], tokens: Matrix | None
+) -> tuple[list[float], Usage]:
+    if isinstance(reranker, CountsReranking):
+        return await reranker.score_counted(query, chunks, tokens=tokens)
+    return await reranker.score(query, chunks, tokens=tokens), Usage()

@@ -203,7 +203,8 @@ async def _prepare(
     document_id = digest(collection.id, source)
     title = given.title_of(path)
     try:
-        sha = await _fingerprint(path, given=given, most_mb=parts.settings.max_file_mb)
+        most = parts.settings.max_file_mb
+        sha = await asyncio.to_thread(fingerprint, path, given=given.values(), most_mb=most)
         said = given.meta()
         if same := await known_file(parts, collection, path=path, name=given.name, said=said):
             return same
@@ -220,10 +221,8 @@ async def _prepare(
         if claim == "held":
             return LeasedDocument(document_id, path)
         if claim == "ready":
-            found = await asyncio.to_thread(
-                parts.catalogue.documents_by_id, collection, [document_id]
-            )
-            known = found.get(document_id)
+            stored = parts.catalogue.documents_by_id
+            known = (await asyncio.to_thread(stored, collection, [document_id])).get(document_id)
             # It was removed meanwhile, or it came from another file, which may be about to change.
             if known is None or (first and known.source != source):
                 return LeasedDocument(document_id, path)
@@ -307,22 +306,6 @@ def file_uri(path: Path) -> str:
 
 def _path_exists(source: str) -> bool:
     return source.startswith("file:") or Path(source).exists()
-
-
-async def _fingerprint(path: Path, *, given: DocumentMetadata, most_mb: int) -> str:
-    try:
-        size = (await asyncio.to_thread(path.stat)).st_size
-        if size > most_mb * 1_000_000:
-            raise DocumentError(
-                "too_large",
-                f"{path.name} has {size / 1e6:.0f} MB; the limit is {most_mb} MB "
-                "(QUOTH_MAX_FILE_MB).",
-            )
-        return await asyncio.to_thread(fingerprint, path, given=given.values())
-    except (FileNotFoundError, ValueError):
-        raise DocumentError("not_found", f"There is no file or folder {path}.") from None
-    except OSError as error:
-        raise DocumentError("unreadable", f"{path} cannot be read: {error.strerror}.") from error
 
 
 def make_entry(

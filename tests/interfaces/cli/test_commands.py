@@ -170,6 +170,19 @@ def test_add_says_what_it_cannot_add(tmp_path: Path, what: str, code: int, said:
     assert said in found.err
 
 
+def test_add_names_the_links_and_pipes_of_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    (folder / "bees.md").write_text("Bees dance to show where flowers are.")
+    (folder / "gone.md").symlink_to(tmp_path / "nowhere.md")
+    os.mkfifo(folder / "pipe.txt")
+    found = quoth(tmp_path / "home", "add", str(folder))
+    assert found.code == 1
+    assert re.search(r"added +1\n", found.out + found.err)
+    assert "gone.md is a link to a file that is gone." in found.err
+    assert "pipe.txt is a pipe, a device or a folder" in found.err
+
+
 def test_remove(home: Path) -> None:
     first, second, *_ = pure(quoth(home, "--json", "list"))
     said = quoth(home, "remove", first["document_id"])

@@ -8,10 +8,13 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from itertools import product
-from os.path import isdir, isfile
+from math import inf
+from os.path import exists, isdir, islink
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 
+from quoth.core.errors import DocumentError
 from quoth.ingest.readers.formats import is_wanted
 from quoth.ingest.readers.media import MEDIA_SUFFIXES, captions_beside
 from quoth.ingest.readers.metadata import SIDECARS, row_beside, sidecar
@@ -47,7 +50,9 @@ def find_files(
             continue
         below = _below(source, include, exclude) if isdir(source) else [source]
         for path in below:
-            real = path if "\x00" in str(path) else path.resolve()
+            # A link whose target is gone is reported under its own name.
+            as_named = "\x00" in str(path) or (islink(path) and not exists(path))
+            real = path if as_named else path.resolve()
             if real not in seen:
                 seen.add(real)
                 yield real
@@ -79,7 +84,7 @@ def _visible(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
         hidden = any(part.startswith(".") for part in inside.parts)
-        if not hidden and not _matches(inside.as_posix(), ignored) and isfile(path):
+        if not hidden and not _matches(inside.as_posix(), ignored) and not isdir(path):
             yield path
 
 
@@ -103,9 +108,31 @@ def _matches(inside: str, patterns: Sequence[str]) -> bool:
     )
 
 
-def fingerprint(path: Path, *, given: Sequence[str | None]) -> str:
-    """Return the SHA-256 of the file, what describes it and the caller's metadata."""
-    return _sealed(_content(path), (*given, _beside(path)))
+def fingerprint(path: Path, *, given: Sequence[str | None], most_mb: float = inf) -> str:
+    """Return the SHA-256 of the file, what describes it and the caller's metadata.
+
+    Raises DocumentError for what is no file, cannot be read or is larger than ``most_mb``.
+    """
+    try:
+        found = path.stat()
+        # Reading a pipe would wait for a writer.
+        if not S_ISREG(found.st_mode):
+            raise DocumentError(
+                "unreadable", f"{path} is a pipe, a device or a folder: only files are read."
+            )
+        if found.st_size > most_mb * 1_000_000:
+            raise DocumentError(
+                "too_large",
+                f"{path.name} has {found.st_size / 1e6:.0f} MB; the limit is {most_mb} MB "
+                "(QUOTH_MAX_FILE_MB).",
+            )
+        return _sealed(_content(path), (*given, _beside(path)))
+    except (FileNotFoundError, ValueError):
+        if islink(path):
+            raise DocumentError("not_found", f"{path} is a link to a file that is gone.") from None
+        raise DocumentError("not_found", f"There is no file or folder {path}.") from None
+    except OSError as error:
+        raise DocumentError("unreadable", f"{path} cannot be read: {error.strerror}.") from error
 
 
 def is_unchanged(path: Path, *, known: str, said: Sequence[str | None]) -> bool:

@@ -1,6 +1,6 @@
 """Speaks windows of lectures and writes what a recogniser hears, for `scripts/collect_live.py`.
 
-    python scripts/recognise_windows.py DATA HEARD [--every 10]
+    python scripts/recognise_windows.py DATA HEARD [--model base] [--every 10]
 
 DATA is what `scripts/collect_live.py` reads. It needs espeak-ng, `quoth[speech]` and the weights of
 ``tests/support/fetch_models.py speech``. HEARD is a file of JSON lines; a run that was stopped goes
@@ -28,7 +28,7 @@ from quoth.backends.transcribers.live_whisper import sound_blocks
 from quoth.backends.transcribers.whisper import WhisperTranscriber
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from tests.support.fetch_models import fetch_speech
+from tests.support.fetch_models import SPEECH, fetch_speech
 
 ALONE = "en-us"
 VOICES = ("en-gb", "en-us+f3", "en-gb-scotland", "en-us+m7")
@@ -69,12 +69,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("heard", type=Path)
+    parser.add_argument("--model", choices=SPEECH, default="tiny.en")
     parser.add_argument("--every", type=int, default=10)
     parser.add_argument("--threads", type=int, default=2)
     given = parser.parse_args()
     given.heard.touch()
     known = {tuple(json.loads(line)["key"]) for line in given.heard.read_text("utf-8").splitlines()}
-    recogniser = WhisperTranscriber(fetch_speech(), threads=given.threads)
+    recogniser = WhisperTranscriber(fetch_speech(given.model), threads=given.threads)
     with tempfile.TemporaryDirectory() as folder, given.heard.open("a", encoding="utf-8") as out:
         order = list(chosen(given.data, given.every))
         random.Random(7).shuffle(order)  # a part of the run is of every lecture

@@ -61,16 +61,18 @@ async def get_model(
         raise ConfigError(f"{error} {how_to_bring(name, models=models, hub=server.url)}") from error
     finally:
         lock.release()
-    progress(f"{name} is ready in {folder}. Use it with --{known.used_as} {name}.")
+    use = f"QUOTH_SPEECH_MODEL={name}" if known.used_as == "speech" else f"--{known.used_as} {name}"
+    progress(f"{name} is ready in {folder}. Use it with {use}.")
     return folder
 
 
 def how_to_bring(name: str, *, models: Path, hub: str) -> str:
     """Return how a known model gets into the models folder without a network here."""
     known = MODELS[name]
+    convert = "" if known.used_as == "speech" else f", and run: quoth models convert {models / name}"
     return (
-        f"Without a network, download the files of {hub}/{known.repository} elsewhere, put them "
-        f"into {models / name}, and run: quoth models convert {models / name}"
+        f"Without a network, download the files of {hub}/{known.repository} elsewhere and put them "
+        f"into {models / name}{convert}"
     )
 
 
@@ -190,7 +192,7 @@ def _finish(
     """Complete a folder whose files have all arrived: prompts, origin, conversion."""
     if known.prompts and not (draft / PROMPTS).exists():
         (draft / PROMPTS).write_text(json.dumps({"prompts": dict(known.prompts)}, indent=2))
-    if not any(file.name.endswith(".onnx") for file in files):
+    if any(file.name.endswith(".safetensors") for file in files):
         # Imported here: the converter loads onnx, which takes a second.
         from quoth_models.convert import convert_folder
 

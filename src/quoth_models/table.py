@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 ONNX = ("onnx/model.onnx", "onnx/model.onnx_data")
 SAFETENSORS = ("model.safetensors",)
+WHISPER = ("model.bin",)
 SMALL_FILES = (
     "config.json",
     "tokenizer.json",
@@ -18,6 +19,9 @@ SMALL_FILES = (
     "1_Pooling/config.json",
     "artifact.metadata",
     "sparse_linear.pt",
+    "vocabulary.txt",
+    "vocabulary.json",
+    "preprocessor_config.json",
 )
 """What is fetched of a repository beside its weights, where it is there."""
 NEEDED = ("config.json", "tokenizer.json")
@@ -27,7 +31,7 @@ NEEDED = ("config.json", "tokenizer.json")
 class HubModel:
     """A model of a hub.
 
-    ``used_as`` is embedder or reranker. ``weights`` are sets of files, of which the first one is
+    ``used_as`` is embedder, reranker or speech. ``weights`` are sets of files, of which the first one is
     fetched whose first file is in the repository; safetensors are converted. ``prompts`` are the
     instructions before queries and documents where the repository has no file for them.
     """
@@ -73,5 +77,8 @@ MODELS: Mapping[str, HubModel] = {
     "answerai-colbert-small-v1": HubModel(
         "answerdotai/answerai-colbert-small-v1", "Apache-2.0", "reranker", (SAFETENSORS,)
     ),
+    "whisper-tiny": HubModel("Systran/faster-whisper-tiny", "MIT", "speech", (WHISPER,)),
+    "whisper-base": HubModel("Systran/faster-whisper-base", "MIT", "speech", (WHISPER,)),
+    "whisper-small": HubModel("Systran/faster-whisper-small", "MIT", "speech", (WHISPER,)),
 }
 """By the name that ``--embedder`` and ``--reranker`` take, which is also the folder's."""

@@ -14,6 +14,7 @@ import pytest
 
 from quoth.backends.embedders.registry import open_embedder
 from quoth.backends.rerankers.registry import Rerankers
+from quoth.backends.transcribers.registry import speech_folder
 from quoth.core.errors import ConfigError, InputError
 from quoth.core.settings import Settings
 from quoth.ingest.sources.download import Server
@@ -64,7 +65,7 @@ async def get(hub: Hub, models: Path, name: str = NAME, **more: Any) -> tuple[Pa
     return await get_model(name, models=models, server=server, progress=said.append), said
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [name for name in MODELS if MODELS[name].used_as != "speech"])
 async def test_a_model_is_fetched_and_opens(name: str, hub: Hub, tmp_path: Path) -> None:
     known = MODELS[name]
     hub.files[known.repository] = repository(name, tmp_path)
@@ -85,6 +86,16 @@ async def test_a_model_is_fetched_and_opens(name: str, hub: Hub, tmp_path: Path)
         rerankers = Rerankers(name, settings)
         assert len(await rerankers.over(None).score(QUERY, chunks(TEXTS))) == len(TEXTS)
         await rerankers.aclose()
+
+
+async def test_a_speech_model_is_fetched_as_it_is(hub: Hub, tmp_path: Path) -> None:
+    names = ("config.json", "tokenizer.json", "vocabulary.txt", "model.bin")
+    files = {name: name.encode() * 1_000 for name in names}
+    hub.files[MODELS["whisper-base"].repository] = files
+    folder, said = await get(hub, tmp_path, "whisper-base")
+    assert {name: (folder / name).read_bytes() for name in names} == files
+    assert said[-1].endswith("Use it with QUOTH_SPEECH_MODEL=whisper-base.")
+    assert speech_folder(Settings(models=tmp_path)) == folder
 
 
 async def test_a_broken_download_goes_on_where_it_ended(hub: Hub, tmp_path: Path) -> None:

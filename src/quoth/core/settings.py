@@ -195,10 +195,10 @@ class Settings(BaseSettings):
     long."""
     parser_memory_mb: int = Field(default=2048, ge=256)
     """Memory limit for parsing one file."""
-    speech_model: str = "whisper"
+    speech_model: str = "whisper-base"
     """The folder with the weights for speech to text (whisper for CTranslate2), by path or by its
     name in the models folder."""
-    speech_model_small: str = "whisper-small"
+    speech_model_small: str = "whisper-tiny"
     """The folder with smaller weights, which live speech takes when recognition lags."""
     live_keywords: bool = False
     """Whether a language model names keywords of what is said in a live session, before a window

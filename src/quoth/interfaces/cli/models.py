@@ -17,9 +17,8 @@ from quoth.interfaces.cli.session import DONE, CliSession
 from quoth_models.table import MODELS
 
 HOW_TO_GET_SPEECH = (
-    "  pip install 'quoth[speech]', and put a Whisper model for CTranslate2 into that folder "
-    "(model.bin, config.json, tokenizer.json and a vocabulary), such as "
-    "Systran/faster-whisper-base of the Hugging Face hub; or name another folder with "
+    "  pip install 'quoth[speech]', and quoth models get whisper-base; or name the folder of another "
+    "Whisper model for CTranslate2 (model.bin, config.json, tokenizer.json and a vocabulary) with "
     "QUOTH_SPEECH_MODEL."
 )
 

@@ -81,4 +81,4 @@ MODELS: Mapping[str, HubModel] = {
     "whisper-base": HubModel("Systran/faster-whisper-base", "MIT", "speech", (WHISPER,)),
     "whisper-small": HubModel("Systran/faster-whisper-small", "MIT", "speech", (WHISPER,)),
 }
-"""By the name that ``--embedder`` and ``--reranker`` take, which is also the folder's."""
+"""By the name of the folder, which ``--embedder``, ``--reranker`` and QUOTH_SPEECH_MODEL take."""

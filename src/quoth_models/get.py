@@ -69,11 +69,11 @@ async def get_model(
 def how_to_bring(name: str, *, models: Path, hub: str) -> str:
     """Return how a known model gets into the models folder without a network here."""
     known = MODELS[name]
-    convert = "" if known.used_as == "speech" else f", and run: quoth models convert {models / name}"
-    return (
-        f"Without a network, download the files of {hub}/{known.repository} elsewhere and put them "
-        f"into {models / name}{convert}"
-    )
+    folder = models / name
+    last = f"and put them into {folder}"
+    if known.used_as != "speech":
+        last = f"put them into {folder}, and run: quoth models convert {folder}"
+    return f"Without a network, download the files of {hub}/{known.repository} elsewhere, {last}"
 
 
 def _lock(models: Path, name: str) -> FileLock:

@@ -31,9 +31,9 @@ NEEDED = ("config.json", "tokenizer.json")
 class HubModel:
     """A model of a hub.
 
-    ``used_as`` is embedder, reranker or speech. ``weights`` are sets of files, of which the first one is
-    fetched whose first file is in the repository; safetensors are converted. ``prompts`` are the
-    instructions before queries and documents where the repository has no file for them.
+    ``used_as`` is embedder, reranker or speech. ``weights`` are sets of files, of which the first
+    one is fetched whose first file is in the repository; safetensors are converted. ``prompts`` are
+    the instructions before queries and documents where the repository has no file for them.
     """
 
     repository: str

@@ -17,9 +17,9 @@ from quoth.interfaces.cli.session import DONE, CliSession
 from quoth_models.table import MODELS
 
 HOW_TO_GET_SPEECH = (
-    "  pip install 'quoth[speech]', and quoth models get whisper-base; or name the folder of another "
-    "Whisper model for CTranslate2 (model.bin, config.json, tokenizer.json and a vocabulary) with "
-    "QUOTH_SPEECH_MODEL."
+    "  pip install 'quoth[speech]', and quoth models get whisper-base; or name with "
+    "QUOTH_SPEECH_MODEL the folder of another Whisper model for CTranslate2 (model.bin, "
+    "config.json, tokenizer.json and a vocabulary)."
 )
 
 

@@ -104,6 +104,34 @@ def test_a_table_is_quoted_with_its_rows() -> None:
     assert run.text.endswith(rows)
 
 
+def test_a_row_that_stands_out_is_quoted_alone_even_if_it_is_mostly_figures() -> None:
+    table = "\n\n".join(
+        f"name: {name} | from: 20{year}-04-05 | to: 20{year + 5}-04-28 | eol: {year + 10}.10"
+        for name, year in (("tin", 12), ("lead", 14), ("zinc", 16))
+    )
+    (run,) = runs(f"{table}\n\n{LONG}", scores={"lead": 0, "tin": -1.2})
+    assert run.text == table.split("\n\n")[1]
+    assert not run.cut
+    (run,) = runs(table, scores={"lead": 0, "tin": -0.8, "zinc": -3})
+    assert run.text == table
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "#!/bin/sh\n# lead is a metal that melts at a low heat.",
+        "// Lead is a metal that melts at a low heat. It is grey\n// and soft.",
+        "3.1 Lead is a metal that melts . . . . . . . . . . . . . 12",
+    ],
+)
+def test_a_run_grows_from_no_comment_of_a_program_and_no_line_of_a_table_of_contents(
+    other: str,
+) -> None:
+    (run,) = runs(f"{other}\n\n{CLOSURE}", scores={"ead": 0, "A closure": -2, "soft": 0})
+    assert run.text.endswith(CLOSURE)
+    assert run.marked == (run.end - len(CLOSURE), run.end)
+
+
 def test_a_question_comes_with_its_answer() -> None:
     asked = f"{CLOSURE} How do I make one of them?"
     (run,) = runs(f"{asked}\n\nWith a function in it. {LONG}", scores={"A closure": 0})
@@ -254,6 +282,8 @@ def test_an_aspect_that_is_alone_is_no_heading_and_the_other_is_named() -> None:
     assert [run.heading for run in found] == [""]
     material = collect_sentences(COMPARED, [passage(texts[0])])
     assert aspects_without(COMPARED, material, found) == ("lead",)
+    signs = replace(COMPARED, aspects=("$@", "tin"))
+    assert aspects_without(signs, material, found) == ()
 
 
 # --- the text of an answer --------------------------------------------------------------------

@@ -13,7 +13,7 @@ from threading import Lock
 from cachetools import LRUCache, cached
 
 from quoth.core.types import Locator, Passage
-from quoth.text.locators import locate
+from quoth.text.locators import CELL_GAP, locate
 from quoth.text.sentences import (
     ANAPHORIC,
     ANNOUNCEMENT,
@@ -65,11 +65,19 @@ TARGET_PIECE = 240
 """Target characters of a piece of a cut sentence."""
 OPENING = 120
 """Characters in which the opening of a sentence is looked for."""
+LEADERS = 12
+"""Characters behind a sentence in which the dots of a table of contents begin."""
+OTHER_TEXT = 0.4
+"""Fitness of what is no prose: questions, program text, tables of contents."""
 MAX_LIST = 600
 """Maximum characters of a list quoted with its introduction."""
 
 _OPENING = re.compile(r"(?:[-–—•‣▪◦·*>»#]+|\(?\d{1,2}[.)]|[a-z]\)|[⁰¹²³⁴-⁹]+)\s+")
 _NOISE = re.compile(r"[\[(♪][^\])]*[\])♪]?")
+_COMMENT = re.compile(r"[ \t]*(?:#[!+#\s]|//|/\*)")
+"""The beginning of a line that is a comment in program text."""
+_LEADERS = re.compile(r"(?:\.[ \t]?){5,}")
+"""The dots before a page number in a table of contents."""
 _BULLET = re.compile(r"(?<=\s)[•‣▪◦](?=\s)")
 _CLAUSE = re.compile(r"[,;:.!?…–—]\)?[ \n]|\n")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -152,6 +160,10 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
     found: list[Quotable] = []
     before = 0
     for first, last in _with_lists(text, _spans(passage, text)):
+        program_or_contents = bool(
+            _COMMENT.match(text, text.rfind("\n", 0, first) + 1)
+            or _LEADERS.search(text, first, min(len(text), last + LEADERS))
+        )
         opening = _OPENING.match(text, first, last)
         if opening and opening.end() < last:
             first = opening.end()
@@ -175,14 +187,14 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
                 language=chunk.language,
                 passage=0,
                 order=len(found),
-                standalone_score=_fitness(
-                    shown, folded, words=words, titles=titles, question=question
-                ),
+                standalone_score=OTHER_TEXT
+                if program_or_contents
+                else _fitness(shown, folded, words=words, titles=titles, question=question),
                 anaphoric=bool(ANAPHORIC.match(folded)) and not NOT_ANAPHORIC.match(folded),
                 contrasting=bool(CONTRASTS.match(folded)),
                 joined=bool(found) and "\n\n" not in text[before:first],
                 question=question,
-                cut=_is_cut(text, first, last),
+                cut=CELL_GAP not in shown and _is_cut(text, first, last),
             )
         )
         before = last
@@ -269,12 +281,13 @@ def _is_cut(text: str, first: int, last: int) -> bool:
 def _fitness(shown: str, folded: str, *, words: int, titles: set[str], question: bool) -> float:
     """Score quality by form alone: questions, headings and greetings make poor answers."""
     if question:
-        return 0.4
+        return OTHER_TEXT
     bare = normalize(shown).strip(" .:#") if len(shown) <= MAX_SENTENCE else ""
     if words <= 2 or (bare and any(bare in title for title in titles)):
         return 0.3
-    if len(_SIGN.findall(shown)) > 0.15 * len(shown) + 3:
-        return 0.4
+    is_row = CELL_GAP in shown
+    if not is_row and len(_SIGN.findall(shown)) > 0.15 * len(shown) + 3:
+        return OTHER_TEXT
     fitness = 1.0
     if words >= 8 and len(_CAPITAL.findall(shown)) > 0.5 * words:
         fitness = 0.6

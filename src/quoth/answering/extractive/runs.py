@@ -82,6 +82,8 @@ MAX_LIST = 1000
 """Maximum characters of a run with a list or a table."""
 MIN_CHARACTERS = 450
 """A shorter run goes on in the next paragraph of its section (docs/decisions/042)."""
+ROW_MARGIN = 1.0
+"""Log-odds by which a row of a table must exceed the others to be quoted alone."""
 FRAGMENT = 80
 """A shorter run takes the sentence after it along, even of the next section; so does one that ends
 in a question or a colon."""
@@ -150,8 +152,11 @@ class SentenceRun:
 
     def is_row(self, at: int) -> bool:
         """Return whether a sentence is a row of a table, as is the one before it."""
-        return CELL_GAP in self.material.sentences[at].text and (
-            at > 0 and CELL_GAP in self.material.sentences[at - 1].text
+        sentences = self.material.sentences
+        return (
+            0 < at < len(sentences)
+            and sentences[at - 1].passage == sentences[at].passage
+            and all(CELL_GAP in each.text for each in sentences[at - 1 : at + 1])
         )
 
     def continues(self, at: int) -> bool:
@@ -228,9 +233,25 @@ def _is_in_section(
     return one.passage == two.passage and sections[one.chunk_id] == sections[two.chunk_id]
 
 
+def _stands_out(run: SentenceRun, scores: Scores) -> bool:
+    """Return whether the run is one row of a table that is far above the others of its table."""
+    at = run.first
+    if run.last > at or not (run.is_row(at) or run.is_row(at + 1)):
+        return False
+    low, high = at, at + 1
+    while run.is_row(low):
+        low -= 1
+    while run.is_row(high):
+        high += 1
+    others = [scores[each] for each in range(low, high) if each != at]
+    return bool(scores[at] - max(others) >= ROW_MARGIN)
+
+
 def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
     """Extend a run to its neighbours, best first, and then to what it cannot be read without."""
     sentences = run.material.sentences
+    if _stands_out(run, scores):
+        return range(run.first, run.last + 1)
     first = sentences[run.first]
     if first.anaphoric and first.joined:  # it refers to the sentence before, in its paragraph
         run.adds(run.first - 1, longest=longest)

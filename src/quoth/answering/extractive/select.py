@@ -306,7 +306,7 @@ def statement_of(parts: Sequence[Quotable], passage: Passage) -> Statement:
 def aspects_without(
     query: Query, material: QueryContext, statements: Sequence[Statement]
 ) -> tuple[str, ...]:
-    """Return the aspects that no statement covers."""
+    """Return the aspects that no statement covers; signs alone ("$@") are no words to look for."""
     places = [
         place
         for place, sentence in enumerate(material.sentences)
@@ -315,5 +315,6 @@ def aspects_without(
     return tuple(
         aspect
         for aspect in query.aspects
-        if not any(speaks_of(material, place, aspect) for place in places)
+        if any(map(str.isalnum, aspect))
+        and not any(speaks_of(material, place, aspect) for place in places)
     )

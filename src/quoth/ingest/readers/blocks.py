@@ -18,6 +18,9 @@ _NEWLINES = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _RUN = re.compile(r"\s+")
+_LINE_NUMBER = re.compile(r"[^\S\n]*(\d{1,6})[:|]?(?:[^\S\n]|$)", re.MULTILINE)
+MIN_NUMBERED = 3
+"""Minimum lines of a listing whose numbers are those of its lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,19 @@ def normalize_whitespace(text: str) -> str:
 def to_plain_text(text: str) -> str:
     """Collapse runs of white space into one space; keep a single non-breaking space."""
     return _RUN.sub(lambda run: run[0] if run[0] in "\u00a0\u202f" else " ", text).strip()
+
+
+def without_line_numbers(text: str) -> str:
+    """Return a listing without the numbers of its lines, if every line has the next one."""
+    lines = text.split("\n")
+    found = [(line, _LINE_NUMBER.match(line)) for line in lines if line.strip()]
+    if len(found) < MIN_NUMBERED:
+        return text
+    numbers = [int(number[1]) for _, number in found if number]
+    first = numbers[0] if numbers else 0
+    if numbers != list(range(first, first + len(found))):
+        return text
+    return "\n".join(_LINE_NUMBER.sub("", line, count=1) for line in lines)
 
 
 def under_header(cells: Sequence[str], header: Sequence[str]) -> list[str]:

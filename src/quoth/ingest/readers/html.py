@@ -15,8 +15,10 @@ from quoth.ingest.readers.blocks import (
     normalize_whitespace,
     to_plain_text,
     under_header,
+    without_line_numbers,
 )
 from quoth.ingest.readers.dates import normalize_date
+from quoth.ingest.readers.formula_images import formula_text
 from quoth.ingest.readers.list_marks import ListMarks
 from quoth.ingest.readers.metadata import Metadata, file_title, normalize_language
 from quoth.ingest.readers.navigation import without_navigation
@@ -167,7 +169,9 @@ class _BlockDraft:
         words = [part.strip() for part in self.parts if part.strip()]
         links = words[:1] if 2 * self.linked > sum(map(len, words)) else []
         self.parts, self.linked = [], 0
-        if not self.pre:
+        if self.pre:
+            text = without_line_numbers(text)
+        else:
             text = "\n".join(line for part in text.split("\n") if (line := to_plain_text(part)))
         if not text.strip():
             return None
@@ -238,6 +242,8 @@ def _blocks(tree: LexborHTMLParser, *, whole: bool = False) -> Iterator[Block]:
                 draft.add_text(node.text(deep=False) or "")
         elif tag == "br":
             draft.parts.append("\n" if entering else "")
+        elif tag == "img":
+            draft.add_text(formula_text(node) if entering else "")
         else:
             if tag == "a" and (address := node.attributes.get("href")):
                 draft.cross_link(address, entering=entering)

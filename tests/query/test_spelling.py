@@ -36,3 +36,4 @@ def test_a_word_of_a_title_is_left() -> None:
 def test_the_question_is_kept_as_it_was_typed() -> None:
     query = understand("Sumarize the manual", names=NAMES)
     assert (query.kind, query.original) == ("summary", "Sumarize the manual")
+    assert understand("waht is a lock", names=NAMES).standalone == "what is a lock"

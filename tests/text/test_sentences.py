@@ -33,6 +33,7 @@ CASES = [
     "Wait...|Then it stopped.",
     "See https://example.org/a.b?c=d. for more.|Or example.com.|Done.",
     "Version 2.0.1 is out.|Get it at 5 p.m. today.",
+    "Do two things:\n1. Dig a hole.|2. Water it.",
     "1. Dig a hole.|2. Water it.",
     "a) Dig a hole.|b) Water it.",
     "He asked: who? me?|Yes.",

@@ -156,12 +156,13 @@ def understand(
         if asked_again is not None:
             return replace(asked_again, original=text, is_followup=True)
     turns = recent_turns(topical_turns(history)) if history else ()
-    query = correct_spelling(tokenize_query(text), names)
+    typed = tokenize_query(text)
+    query = correct_spelling(typed, names)
     follows_up = bool(turns) and is_followup(query.clean, vector=vector, history=turns)
     if follows_up:
         fallback_language = _detect(turns[-1].question, names, fallback_language)
     analysis = _analyse(query, names, fallback_language, vector=vector)
-    standalone, in_context = text, ""
+    standalone, in_context = text if query is typed else query.clean, ""
     if follows_up:
         analysis, standalone = _with_history(analysis, turns, names)
     elif turns:

@@ -215,7 +215,10 @@ def _ends(text: str, stop: re.Match[str], *, begin: int, end: int, lower: bool) 
         return re.match(number, bare) is None
     if word.isdigit() or re.fullmatch(r"\d+(?:\.\d+)+|[a-zA-Z]\)?", word):
         before = text[max(begin, at - 40) : at - len(word)]
+        opening = before.rstrip(_OPENERS + "*")
         numbers_a_list = at - begin < 40 and not before.strip(_OPENERS + "*\n")
+        # A list behind its introduction: ":\n1. The first item".
+        numbers_a_list |= opening.endswith("\n") and opening.rstrip().endswith(":")
         if numbers_a_list and (len(word) <= 3 or "." in word):
             return False
     if len(word) == 1 and word.isupper():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from rich.text import Text
 
@@ -14,6 +15,8 @@ from quoth.text.json_codec import to_json
 NOTHING = "Nothing to add: there is no file here that quoth reads. It reads {known}."
 LISTED_TYPES = 8
 """Types that are named for one way to get their text."""
+LISTED_ALIKE = 8
+"""Titles of files that failed in the same way as one that is shown."""
 LISTED_FAILURES = 20
 """Failures that a person is shown; programs get them all, and `quoth list` has them."""
 
@@ -99,11 +102,7 @@ def show_report(session: CliSession, report: AddReport) -> None:
         session.err.print(
             NOTHING.format(known=KNOWN), highlight=False, markup=False, soft_wrap=True
         )
-    failures = [
-        f"{each.title}: {each.error.message} [{each.error.code}]"
-        for each in report.failed
-        if each.error is not None
-    ]
+    failures = _failures(report.failed)
     if len(failures) > LISTED_FAILURES:
         more = f"… and {len(failures) - LISTED_FAILURES} more: quoth list"
         failures = [*failures[:LISTED_FAILURES], more]
@@ -115,6 +114,24 @@ def show_report(session: CliSession, report: AddReport) -> None:
     for word, count, details in rows:
         if count and (not session.quiet or word == "failed"):
             _show_row(session, f"{word:<10} {count:>{width}}", details)
+
+
+def _failures(failed: Sequence[Document]) -> list[str]:
+    """Return a line for each failure, and one line for all that failed in the same way."""
+    groups: dict[tuple[str, str], list[Document]] = {}
+    for each in failed:
+        if each.error is not None:
+            said = each.error.message.replace(PurePath(each.source).name, "")
+            groups.setdefault((each.error.code, said), []).append(each)
+    lines = []
+    for (code, _), (first, *others) in groups.items():
+        assert first.error is not None
+        lines.append(f"{first.title}: {first.error.message} [{code}]")
+        if others:
+            names = ", ".join(each.title for each in others[:LISTED_ALIKE])
+            more = len(others) - LISTED_ALIKE
+            lines.append(f"the same: {names}{f' and {more} more' if more > 0 else ''}")
+    return lines
 
 
 def _show_row(session: CliSession, head: str, details: Sequence[str]) -> None:

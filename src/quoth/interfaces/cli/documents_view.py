@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from quoth.pipeline.components import Components
     from quoth.pipeline.remote import RemoteOptions
 
+MIN_TITLE, MAX_TITLE = 8, 40
+"""Characters of a title beside a bar."""
+BAR = 16
+"""Columns of a bar."""
+COUNTS = 64
+"""Columns of a bar with its counts and times, and of the passages of the file being read."""
 SPEED_S = 300.0
 """Seconds over which the speed is averaged that the remaining time is taken from."""
 
@@ -34,7 +40,7 @@ def progress_bar(session: CliSession) -> Progress:
     """A bar on stderr, so that stdout stays the result's."""
     return Progress(
         TextColumn("{task.description}", markup=False),
-        BarColumn(),
+        BarColumn(bar_width=BAR),
         MofNCompleteColumn(),
         TextColumn("files"),
         TimeElapsedColumn(),
@@ -112,7 +118,8 @@ async def adding(
                     task,
                     total=step.of_files,
                     completed=step.done,
-                    description=f"{_short(step.source)} · {step.chunks}/{step.of_chunks} passages",
+                    description=f"{_short(step.source, room=bar.console.width - COUNTS)}"
+                    f" · {step.chunks}/{step.of_chunks}",
                 )
     return documents
 
@@ -161,5 +168,6 @@ def _length(each: Document) -> str:
     return "" if each.seconds is None else format_timestamp(each.seconds)
 
 
-def _short(title: str) -> str:
-    return title if len(title) <= 40 else title[:39] + "…"
+def _short(title: str, *, room: int = MAX_TITLE) -> str:
+    room = max(MIN_TITLE, min(room, MAX_TITLE))
+    return title if len(title) <= room else title[: room - 1] + "…"

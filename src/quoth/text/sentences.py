@@ -193,39 +193,54 @@ def _ends(text: str, stop: re.Match[str], *, begin: int, end: int, lower: bool) 
     if not rest:
         return True
     bare = rest.lstrip(_OPENERS)
-    first = bare[:1]
-    if first.islower() and not lower and not _ITEM.match(bare):
+    if bare[:1].islower() and not lower and not _ITEM.match(bare):
         return False
     mark = stop["mark"]
     if mark != ".":
-        return bool(first) or "!" in mark or "?" in mark
-    window = text[max(begin, stop.start() - 24) : stop.start()]
-    word = "" if window[-1:].isspace() else window.rsplit(None, 1)[-1] if window else ""
-    word = word.lstrip("\"'“‘«([{")
-    small, at = word.lower(), stop.start()
-    following = _WORD.match(bare)
-    name = following.group().strip(',;:!?.)»”"').lower() if following else ""
-    starter = name.replace("’", "'") in _STARTERS
+        return bool(bare) or "!" in mark or "?" in mark
+    word = _word_before(text, stop.start(), begin=begin)
+    small = word.lower()
     if small in _POINTERS or (small in _TITLES and word[:1].isupper()):
         return False
     if small in _ABBREVIATED or re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", word):
-        return starter or small == "etc"
+        return _is_starter(bare) or small == "etc"
     if small in _NUMBERED:
         number = r"\d" if small in ("no", "nos") else r"\d|[ivxlcIVXLC]{2,}\b|[B-Z]\b"
         return re.match(number, bare) is None
-    if word.isdigit() or re.fullmatch(r"\d+(?:\.\d+)+|[a-zA-Z]\)?", word):
-        before = text[max(begin, at - 40) : at - len(word)]
-        opening = before.rstrip(_OPENERS + "*")
-        numbers_a_list = at - begin < 40 and not before.strip(_OPENERS + "*\n")
-        # A list behind its introduction: ":\n1. The first item".
-        numbers_a_list |= opening.endswith("\n") and opening.rstrip().endswith(":")
-        if numbers_a_list and (len(word) <= 3 or "." in word):
-            return False
+    if _numbers_an_item(text, word, stop.start(), begin=begin):
+        return False
     if len(word) == 1 and word.isupper():
         # A letter, or the initial of a name.
-        previous = (text[max(begin, at - 30) : at - 1].lower().split() or [""])[-1]
-        return not re.match(r"[A-Z]\.", bare) and (starter or previous in _LETTERED)
+        previous = text[max(begin, stop.start() - 30) : stop.start() - 1].lower().split()[-1:]
+        lettered = bool(previous) and previous[0] in _LETTERED
+        return not re.match(r"[A-Z]\.", bare) and (lettered or _is_starter(bare))
     return True
+
+
+def _word_before(text: str, at: int, *, begin: int) -> str:
+    """Return the word that ends at a stop, without what opens it; "" after white space."""
+    window = text[max(begin, at - 24) : at]
+    word = "" if not window or window[-1].isspace() else window.rsplit(None, 1)[-1]
+    return word.lstrip("\"'“‘«([{")
+
+
+def _is_starter(rest: str) -> bool:
+    """Return whether a text begins with a word that often begins a sentence."""
+    following = _WORD.match(rest)
+    name = following.group().strip(',;:!?.)»”"').lower() if following else ""
+    return name.replace("’", "'") in _STARTERS
+
+
+def _numbers_an_item(text: str, word: str, at: int, *, begin: int) -> bool:
+    """Return whether the word before a stop is the number of an item: "2." or "3.1."."""
+    if not (word.isdigit() or re.fullmatch(r"\d+(?:\.\d+)+|[a-zA-Z]\)?", word)):
+        return False
+    before = text[max(begin, at - 40) : at - len(word)]
+    opens = at - begin < 40 and not before.strip(_OPENERS + "*\n")
+    # A list behind its introduction: ":\n1. The first item".
+    opening = before.rstrip(_OPENERS + "*")
+    opens |= opening.endswith("\n") and opening.rstrip().endswith(":")
+    return opens and (len(word) <= 3 or "." in word)
 
 
 def _shorten(text: str, start: int, end: int, *, breaks: Sequence[int]) -> Iterator[Span]:

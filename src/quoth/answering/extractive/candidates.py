@@ -168,15 +168,12 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
         if opening and opening.end() < last:
             first = opening.end()
         shown = text[first:last]
-        words = len(_WORD.findall(shown))
-        if not shown.isascii():
-            words += len(_CJK.findall(shown)) // 2
+        words = _count_words(shown)
         if words == 0 or _NOISE.fullmatch(shown):
             continue
         chunk = passage.chunks[max(0, bisect_right(starts, first) - 1)]
         folded = normalize(shown[:OPENING])
-        bare = shown.rstrip("\"'»”’) ")
-        question = bare.endswith(_QUESTION_ENDS) and not _TAG.search(normalize(bare[-20:]))
+        question = _is_question(shown)
         found.append(
             Quotable(
                 document_id=passage.document.document_id,
@@ -199,6 +196,17 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
         )
         before = last
     return tuple(found)
+
+
+def _count_words(text: str) -> int:
+    """Return the words of a text; two characters of Chinese or Japanese count as one."""
+    words = len(_WORD.findall(text))
+    return words if text.isascii() else words + len(_CJK.findall(text)) // 2
+
+
+def _is_question(text: str) -> bool:
+    bare = text.rstrip("\"'»”’) ")
+    return bare.endswith(_QUESTION_ENDS) and not _TAG.search(normalize(bare[-20:]))
 
 
 def _spans(passage: Passage, text: str) -> list[tuple[int, int]]:

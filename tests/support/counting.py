@@ -19,14 +19,14 @@ def samples(text: str) -> dict[str, float]:
 def is_proportional(work: Callable[[str], object], text: str) -> bool:
     """Whether a text takes at most three times as long as six times a sixth of it.
 
-    Time of the processor, so that a busy machine makes no difference. A quadratic growth would
-    take 36 times as long as the sixth.
+    Processor time of this thread, so that other work makes no difference. A quadratic growth
+    would take 36 times as long as the sixth.
     """
 
     def seconds(part: str) -> float:
-        start = time.process_time()
+        start = time.thread_time()
         work(part)
-        return time.process_time() - start
+        return time.thread_time() - start
 
     small = min(seconds(text[: len(text) // 6]) for _ in range(2))
     return seconds(text) <= 6 * 3 * small + len(text) / 600_000

@@ -121,6 +121,7 @@ def test_a_row_that_stands_out_is_quoted_alone_even_if_it_is_mostly_figures() ->
     [
         "#!/bin/sh\n# lead is a metal that melts at a low heat.",
         "// Lead is a metal that melts at a low heat. It is grey\n// and soft.",
+        "lead = heat(ore)\n# it melts at a low heat, and so it is done first here.",
         "3.1 Lead is a metal that melts . . . . . . . . . . . . . 12",
     ],
 )

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from quoth.core.types import Turn
+from quoth.core.outline import CollectionOutline
+from quoth.core.types import Document, Turn
+from quoth.query.entity_index import build_entity_index
 from quoth.query.filters.patterns import PatternTable, pattern_tables, rules
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
@@ -154,3 +156,25 @@ def test_a_further_language_is_a_file() -> None:
     (rule,) = table.rules("page")
     assert rule.pattern
     assert rule.pattern.search("a pagina 12")
+
+
+@pytest.mark.parametrize(
+    ("text", "filtered", "lifted"),
+    [
+        ("What does the Rose manual say about rain?", [], ["t"]),
+        ("What does the Rose handbook say about rain?", ["h"], []),
+        ("Que dit le manuel Rose sur la pluie ?", [], ["t"]),
+        ("In “Rose”, what is said about rain?", ["t"], []),
+    ],
+)
+def test_a_title_of_one_word_within_another_title_only_lifts(
+    text: str, filtered: list[str], lifted: list[str]
+) -> None:
+    documents = (
+        Document("t", "rose", "table", "ready"),
+        Document("h", "The Handbook of the Rose", "pdf", "ready"),
+    )
+    names = build_entity_index(CollectionOutline("1", ("en", "fr"), documents))
+    query = understand(text, names=names)
+    assert [value for each in query.filters for value in each.values] == filtered
+    assert lifted == [v for each in query.boosts for v in each.values if not filtered]

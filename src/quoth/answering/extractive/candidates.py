@@ -160,9 +160,8 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
     found: list[Quotable] = []
     before = 0
     for first, last in _with_lists(text, _spans(passage, text)):
-        program_or_contents = bool(
-            _COMMENT.match(text, text.rfind("\n", 0, first) + 1)
-            or _LEADERS.search(text, first, min(len(text), last + LEADERS))
+        program_or_contents = _is_program(text, first, last) or bool(
+            _LEADERS.search(text, first, min(len(text), last + LEADERS))
         )
         opening = _OPENING.match(text, first, last)
         if opening and opening.end() < last:
@@ -284,6 +283,13 @@ def _is_cut(text: str, first: int, last: int) -> bool:
     starts_inside = text[first : first + 1].islower() and behind.isalnum() | (behind in ",;")
     stops_inside = text[last - 1 : last] not in ".!?…:;\"'»”)" and ahead.islower()
     return bool(behind and starts_inside) or stops_inside
+
+
+def _is_program(text: str, first: int, last: int) -> bool:
+    """Return whether a piece of text has comments of a program, but as the lines announced."""
+    opening, *others = text[text.rfind("\n", 0, first) + 1 : last].split("\n")
+    announced = opening.rstrip().endswith(":")
+    return bool(_COMMENT.match(opening) or (not announced and any(map(_COMMENT.match, others))))
 
 
 def _fitness(shown: str, folded: str, *, words: int, titles: set[str], question: bool) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from quoth.core.types import Filter
@@ -34,7 +34,8 @@ class _Description:
     """Words that describe a source, as a token range with exclusive end.
 
     ``part`` means a section, ``chapter`` a chapter; ``about`` that a subject is described rather
-    than a title written; ``strict`` that the description precedes the word for the source.
+    than a title written; ``strict`` that the description precedes the word for the source, which is
+    ``word``.
     """
 
     first: int
@@ -44,6 +45,7 @@ class _Description:
     about: bool
     strict: bool = False
     noun: tuple[str, ...] = ()
+    word: str = ""
 
 
 def extract_titles(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
@@ -150,6 +152,7 @@ def _descriptions(query: TokenizedQuery) -> Iterator[_Description]:
                 chapter,
                 about=is_of or "about" in match.groups,
                 noun=(noun,) if is_of else (),
+                word=noun,
             )
     for match in find_matches("title_noun", query.folded)[:MAX_MATCHES]:
         noun, title = match.groups["noun"], match.groups["title"]
@@ -158,7 +161,9 @@ def _descriptions(query: TokenizedQuery) -> Iterator[_Description]:
         part, chapter = _part(noun)
         if part and word_set("segment_words").issuperset(query.words[first:last]):
             continue  # "the demo part", "the Q&A section"
-        yield _Description(first, last, part, chapter, about=True, strict=True, noun=(noun,))
+        yield _Description(
+            first, last, part, chapter, about=True, strict=True, noun=(noun,), word=noun
+        )
 
 
 def _end_of(query: TokenizedQuery, start: int) -> int:
@@ -179,9 +184,14 @@ def _described(
     first = description.first
     while first < description.last and query.words[first] in ARTICLES:
         first += 1
+    words = _title_words(query, first, description.last)
+    noun, is_doubtful = description.noun, False
     for mention in context.mentions:
         begins = mention.first in (first, description.first) and mention.first < description.last
         if not begins or (description.strict and mention.last != description.last):
+            continue
+        if _may_mean_another(mention, context):
+            noun, is_doubtful = (description.word,), True
             continue
         found = _exact(mention, context, part=description.part, chapter=description.chapter)
         if found.filters:
@@ -189,9 +199,8 @@ def _described(
             return found + ExtractedFilters(spans=(span,))
     if description.strict and description.part:
         return NOTHING
-    words = _title_words(query, first, description.last)
     lookup = context.entities.topics if description.part else context.entities.titles
-    resolved = resolve((*words, *description.noun), lookup, names=context.entities)
+    resolved = resolve((*words, *noun), lookup, names=context.entities)
     if not words or not resolved:
         return NOTHING
     if not description.about and not _spells_all(words, resolved):
@@ -199,7 +208,25 @@ def _described(
     span = query.starts[first], query.ends[first + len(words) - 1]
     if description.chapter and (filters := _chapter(resolved.names, context)):
         return ExtractedFilters(filters, spans=(span,))
+    if is_doubtful and all(len(name.distinctive_words) == 1 for name in resolved.names):
+        resolved = replace(resolved, unambiguous=False)
     return _narrowed(resolved, description, span=span, context=context)
+
+
+def _may_mean_another(mention: Mention, context: ExtractionContext) -> bool:
+    """Return whether the name of a file, one word in lower case, is a part of other titles.
+
+    "The Debian manual" may not be the file "debian.csv" where another title has that word.
+    """
+    titles = context.entities.titles
+    own = of_kind(mention, "title")
+    return mention.last - mention.first == 1 and any(
+        titles.names[place] not in own
+        for name in own
+        if name.real.islower()
+        for word in name.distinctive_words
+        for place in titles.by_word.get(word, ())
+    )
 
 
 def _spells_all(words: Sequence[str], resolved: LinkedEntities) -> bool:

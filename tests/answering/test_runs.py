@@ -116,6 +116,12 @@ def test_a_row_that_stands_out_is_quoted_alone_even_if_it_is_mostly_figures() ->
     assert run.text == table
 
 
+def test_a_short_run_goes_on_in_the_next_paragraph_but_not_past_a_heading() -> None:
+    scores = {"closure": 2.0}
+    assert said(runs(f"{CLOSURE}\n\n{LONG}", scores=scores)) == [f"{CLOSURE}\n\n{LONG}"]
+    assert said(runs(f"{CLOSURE}\n\nRain on roofs\n\n{LONG}", scores=scores)) == [CLOSURE]
+
+
 @pytest.mark.parametrize(
     "other",
     [

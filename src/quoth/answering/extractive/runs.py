@@ -97,6 +97,7 @@ _CODE = re.compile(
 )
 """The beginning of code: a prompt, a command with an option, an assignment, a path, a call."""
 _STOPS = (".", "!", "?", "…", ":")
+_CLOSERS = " )]\"'”’»*_`"
 _INTRODUCED = re.compile(r":\s*(?:\n|$)")
 
 
@@ -169,7 +170,8 @@ class SentenceRun:
     def neighbours(self) -> list[int]:
         """Return the sentences before and after the run: in its paragraph, or list or table.
 
-        A short run without a list goes on in the next paragraph of its section.
+        A short run without a list goes on in the next paragraph of its section, unless that is a
+        heading.
         """
         before = [self.first - 1] if self.continues(self.first) else []
         after = self.last + 1
@@ -177,8 +179,13 @@ class SentenceRun:
         is_short = self.length < MIN_CHARACTERS and after < len(self.material.sentences)
         if not goes_on and is_short and not self.has_list():
             sections = sections_of(self.passage)
-            goes_on = _is_in_section(self.material, after, self.last, sections=sections)
+            same_section = _is_in_section(self.material, after, self.last, sections=sections)
+            goes_on = same_section and self.ends_with_stop(after)
         return before + ([after] if goes_on else [])
+
+    def ends_with_stop(self, at: int) -> bool:
+        """Return whether a sentence ends as sentences do, which headings do not."""
+        return self.material.sentences[at].text.rstrip(_CLOSERS).endswith(_STOPS)
 
     def has_list(self) -> bool:
         """Return whether the run quotes a part of a list or a table."""

@@ -15,6 +15,7 @@ from tests.support.web_app import NEEDS_CHROMIUM, WebApp
 pytestmark = NEEDS_CHROMIUM
 
 HONEY = "What is honey made from?"
+LIGHT = "What did the lighthouse keeper write?"
 NARROW = {"width": 360, "height": 740}
 DANGERS = """() => ({ ran: window.ran ?? null, bad: document.querySelectorAll(
   'main :is(script, img:not([src^="/v1/documents/"]), iframe, object, embed, base), ' +
@@ -119,6 +120,16 @@ def test_a_pdf_shows_its_page_with_the_words_marked(web: WebApp) -> None:
         expect(page.locator("h1")).to_have_text(pdf["title"])
         expect(page.locator(".page-image rect").first).to_be_visible()
         expect(page.locator(".reading mark").first).to_be_visible()
+
+
+def test_without_its_file_a_pdf_shows_its_text_at_the_cited_words(web: WebApp) -> None:
+    with web.opened(viewport={"width": 1280, "height": 260}) as visit:
+        page = visit.page
+        page.route("**/marks?*", lambda route: route.fulfill(status=404, json={}))
+        visit.ask(LIGHT)
+        page.locator("button.number").first.click()
+        expect(page.locator(".proof .reading mark").first).to_be_in_viewport()
+        expect(page.locator(".proof .page-image")).to_have_count(0)
 
 
 def sse(*events: dict[str, Any]) -> str:

@@ -34,7 +34,7 @@ class PageImage extends Base {
     const wanted = `/v1/documents/${encodeURIComponent(this.documentId)}/marks?start=${this.start}&end=${this.end}`;
     this.wanted = wanted;
     // Without its file a document still has its text, which is shown below.
-    const marks = await getJson(wanted).catch(() => null);
+    const marks = await getJson(wanted).catch(() => ({ pages: [] }));
     if (this.wanted === wanted) this.marks = marks;
   }
 
@@ -42,8 +42,10 @@ class PageImage extends Base {
   updated(changed) {
     if (!changed.has("marks") || !this.wanted) return;
     const mark = this.querySelector("rect");
+    const text = /** @type {any} */ (this.parentElement?.querySelector("reading-view"));
+    if (text) text.quiet = !!mark; // A text that comes later scrolls to its mark itself.
     if (mark) mark.scrollIntoView({ block: "center" });
-    else /** @type {any} */ (this.parentElement?.querySelector("reading-view"))?.scrollToMark();
+    else text?.scrollToMark();
   }
 
   render() {

@@ -91,6 +91,26 @@ def test_a_chart_within_slides_of_opendocument_is_read_as_its_table(tmp_path: Pa
     assert read(path).text == "Trams of a town\n\nTrams\n\nBasel | Trams: 14\n\nBern | Trams: 5"
 
 
+def test_lists_within_lists_of_opendocument_have_the_numbers_of_their_level(tmp_path: Path) -> None:
+    space = 'xmlns:o="o" xmlns:t="t"'
+    style = (
+        f"<o:styles {space}><t:list-style t:name='Steps'><t:list-level-style-bullet t:level='1'/>"
+        "<t:list-level-style-number t:level='2' t:num-format='a'/></t:list-style></o:styles>"
+    )
+    inner = "".join(f"<t:list-item><t:p>{each}</t:p></t:list-item>" for each in ("Sow", "Reap"))
+    text = (
+        f"<o:document {space}><o:text><t:list t:style-name='Steps'><t:list-item><t:p>Corn</t:p>"
+        f"<t:list>{inner}</t:list></t:list-item></t:list></o:text></o:document>"
+    )
+    path = tmp_path / "steps.odt"
+    for styles, marks in ((style, ("1. ", "2. ")), ("<damaged", ("- ", "- "))):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+            archive.writestr("content.xml", text)
+            archive.writestr("styles.xml", styles)
+        assert read(path).text == f"- Corn\n\n{marks[0]}Sow\n\n{marks[1]}Reap"
+
+
 def test_charts_and_diagrams_of_word_follow_their_paragraph(tmp_path: Path) -> None:
     drawn = "http://schemas.openxmlformats.org"
     space = f'xmlns:r="{drawn}/officeDocument/2006/relationships"'

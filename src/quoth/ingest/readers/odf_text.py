@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 
 from quoth.core.types import Chars, Pages
@@ -51,6 +51,7 @@ class _Flow:
     deferred: list[Block] = field(default_factory=list)
     tables: list[_TableDraft] = field(default_factory=list)
     lists: ListMarks = field(default_factory=ListMarks)
+    list_styles: list[str] = field(default_factory=list)
     item: str = ""
     note: str = ""
     code: list[str] = field(default_factory=list)
@@ -60,14 +61,15 @@ def flow_blocks(
     root: Element,
     *,
     embedded: Callable[[str], Element | None] = lambda _address: None,
-    numbered: Callable[[Element], bool] = lambda _list: False,
+    numbered: Container[tuple[str, str]] = (),
     style: Callable[[Element], str] = lambda _paragraph: "",
     place: Pages | Chars | None = None,
 ) -> Iterator[Block]:
     """Return the blocks below an element.
 
     ``embedded`` returns the content of an object by its address, whose tables follow where it
-    stands, ``numbered`` whether a list has numbers, ``style`` the name of a paragraph's style.
+    stands, ``style`` the name of a paragraph's style; ``numbered`` are the styles and levels of
+    lists with numbers.
     """
     flow = _Flow()
     for element, entering in walk(root, skip=SKIPPED):
@@ -109,7 +111,7 @@ def _enter(
     element: Element,
     name: str,
     *,
-    numbered: Callable[[Element], bool],
+    numbered: Container[tuple[str, str]],
 ) -> None:
     text = flow.paragraphs[-1] if flow.paragraphs else []
     if name in ("p", "h"):
@@ -130,10 +132,13 @@ def _enter(
 
 
 def _enter_structure(
-    flow: _Flow, element: Element, name: str, *, numbered: Callable[[Element], bool]
+    flow: _Flow, element: Element, name: str, *, numbered: Container[tuple[str, str]]
 ) -> None:
     if name == "list":
-        flow.lists.begin(1 if numbered(element) else None)
+        inherited = flow.list_styles[-1] if flow.list_styles else ""
+        flow.list_styles.append(attribute(element, "style-name") or inherited)
+        level = flow.list_styles[-1], str(len(flow.list_styles))
+        flow.lists.begin(1 if level in numbered else None)
     elif name == "list-item" and flow.lists:
         flow.item = flow.lists.item()
     elif name == "table":
@@ -149,6 +154,7 @@ def _enter_structure(
 def _leave(flow: _Flow, name: str) -> None:
     if name == "list":
         flow.lists.end()
+        del flow.list_styles[-1:]
     elif name == "list-item":
         flow.item = ""
     elif name in ("table-cell", "covered-table-cell") and flow.tables:

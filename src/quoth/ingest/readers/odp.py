@@ -35,7 +35,7 @@ def read_odp(file: SourceFile) -> ParsedDocument:
         if local(style) == "style"
         and any(attribute(each, "visibility") == "hidden" for each in style)
     }
-    numbered = numbered_styles(root)
+    numbered = numbered_styles(container, root)
     pages = [each for each in root.iter() if local(each) == "page"]
     slides = [
         _slide(
@@ -61,7 +61,7 @@ def _slide(
     number: int,
     *,
     hidden: bool,
-    numbered: frozenset[str],
+    numbered: frozenset[tuple[str, str]],
     embedded: Callable[[str], Element | None],
 ) -> Slide:
     place = Pages(number, number, str(number), str(number), unit="slide")
@@ -71,7 +71,7 @@ def _slide(
             element,
             place=place,
             embedded=embedded,
-            numbered=lambda each: attribute(each, "style-name") in numbered,
+            numbered=numbered,
         )
 
     title, notes, frames = "", [], []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import assemble
@@ -12,6 +14,7 @@ from quoth.ingest.readers.xml_parts import Element, attribute, local, parse_xml
 from quoth.ingest.readers.zip_container import ZipContainer, open_container
 
 CONTENT = "content.xml"
+STYLES = "styles.xml"
 
 
 def read_odt(file: SourceFile) -> ParsedDocument:
@@ -19,11 +22,11 @@ def read_odt(file: SourceFile) -> ParsedDocument:
     container = open_container(file.data, name=file.name)
     root = content_root(container)
     body = next((each for each in root.iter() if local(each) == "text"), root)
-    numbered, styles = numbered_styles(root), _named_styles(body, root)
+    styles = _named_styles(body, root)
     blocks = flow_blocks(
         body,
         embedded=lambda address: embedded_object(container, address),
-        numbered=lambda each: attribute(each, "style-name") in numbered,
+        numbered=numbered_styles(container, root),
         style=lambda each: styles.get(attribute(each, "style-name"), ""),
     )
     return file.document("document", assemble(blocks), meta=office_properties(container))
@@ -48,13 +51,19 @@ def refuse_encrypted(container: ZipContainer) -> None:
         )
 
 
-def numbered_styles(root: Element) -> frozenset[str]:
-    """Return the names of the styles of lists with numbers."""
+def numbered_styles(container: ZipContainer, root: Element) -> frozenset[tuple[str, str]]:
+    """Return the styles of lists with numbers, each with the level, of content and styles.xml."""
+    roots = [root]
+    # Without its styles a text can still be read.
+    with suppress(DocumentError):
+        roots.append(parse_xml(container.read(STYLES), name=container.name))
     return frozenset(
-        attribute(each, "name")
-        for each in root.iter()
+        (attribute(each, "name"), attribute(level, "level"))
+        for part in roots
+        for each in part.iter()
         if local(each) == "list-style"
-        and next((local(level) for level in each), "") == "list-level-style-number"
+        for level in each
+        if local(level) == "list-level-style-number" and attribute(level, "num-format")
     )
 
 

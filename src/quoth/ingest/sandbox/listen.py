@@ -98,6 +98,7 @@ class Listener:
         )
         resample = self._parts.Resampler(self._queue.rate)
         self._tell("listening", recogniser.name)
+        rested = 0.0  # provisional work takes half of the time at most, so that pauses are noticed
         while True:
             ended = self._queue.closed
             if self._queue.seconds > MAX_WAITING_S and not request["file"]:
@@ -105,8 +106,10 @@ class Listener:
             waited = self._queue.seconds
             speech.recogniser = self._keep_up(speech.recogniser, waited)
             sound = resample(self._queue.take())
-            provisional = waited < CAUGHT_UP_S
+            began = time.monotonic()
+            provisional = waited < CAUGHT_UP_S and began >= rested
             self._send(speech.add(sound, provisional=provisional), request["name"])
+            rested = max(rested, 2 * time.monotonic() - began)
             self._notice_silence(speech)
             if ended:
                 break

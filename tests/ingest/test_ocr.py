@@ -59,10 +59,10 @@ def recall(expected: str, text: str) -> float:
 def test_a_scan_of_two_languages_is_read_with_accents_and_boxes(tmp_path: Path) -> None:
     texts = [text_of("book-en-006"), text_of("book-fr-004")]
     first, second = map(page_of, texts)
-    path = tmp_path / "scan.tiff"
+    path = tmp_path / "two_pages.tiff"
     first.save(path, save_all=True, append_images=[second], dpi=(DPI, DPI))
     document = read(path)
-    assert (document.kind, document.pages) == ("pdf", 2)
+    assert (document.kind, document.pages, document.title) == ("pdf", 2, "two pages")
     for number, expected in enumerate(texts, 1):
         words = [each for each in document.places if cast(Pages, each.locator).first == number]
         assert recall(expected, " ".join(document.text[p.start : p.end] for p in words)) >= 0.95

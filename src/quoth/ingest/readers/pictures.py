@@ -12,6 +12,7 @@ from PIL import Image, ImageOps, ImageSequence
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.metadata import file_title
 from quoth.ingest.readers.source_file import SourceFile
 
 MAX_PIXELS = 64_000_000
@@ -38,7 +39,8 @@ def read_picture(file: SourceFile) -> ParsedDocument:
     meta = file.meta
     return read_pdf(
         Path(file.name),
-        title=meta.title,
+        # The largest line that OCR reads in a picture is seldom its title.
+        title=meta.title or file_title(file.name),
         url=meta.url,
         language=meta.language,
         data=file.data,

@@ -276,6 +276,14 @@ async def test_a_page_that_is_not_there_is_said_to_be_missing(engine: Engine) ->
     assert "nectar" in answer.text
 
 
+async def test_a_page_that_is_not_there_is_no_question_about_the_titles_words(
+    engine: Engine,
+) -> None:
+    answer = await engine.answer("What is on page 900 of the lighthouse manual?")
+    assert any("no page 900" in each for each in answer.warnings)
+    assert answer.status == "no_results"
+
+
 async def test_places_that_contradict_each_other_are_let_go_with_a_warning(engine: Engine) -> None:
     answer = await engine.answer("According to Ada, what is honey made from, in the French talks?")
     assert translate("pipeline.filters_dropped", "en") in answer.warnings

@@ -188,7 +188,11 @@ async def _choose(
     with trace.stage("judge"):
         material = collect_sentences(subject, passages, filters=plan.filters)
     placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
-    asks_place = (placed or found.from_summaries or query.notes) and only_asks_for_a_place(query)
+    named = any(filter_.field == "document" for filter_ in query.filters)
+    sources = {each.document.title for each in passages} if named else ()
+    asks_place = (placed or found.from_summaries or query.notes) and only_asks_for_a_place(
+        query, sources=sources
+    )
     statements: tuple[Statement, ...] = ()
     if found.summary_sentences:
         statements = summary_statements(found.summary_sentences, material, passages)

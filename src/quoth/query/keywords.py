@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import islice, pairwise
 
@@ -111,9 +111,12 @@ def strip_locator_words(query: Query) -> Query:
     return replace(query, standalone=" ".join(words)) if words else query
 
 
-def only_asks_for_a_place(query: Query) -> bool:
-    """Return whether a query names only a place: "What is on page 12 of the guide?"."""
-    titles = {word for entity in query.entities for word in _words(entity)}
+def only_asks_for_a_place(query: Query, *, sources: Iterable[str] = ()) -> bool:
+    """Return whether a query names only a place: "What is on page 12 of the guide?".
+
+    ``sources`` are the titles of the documents that the query restricts the search to.
+    """
+    titles = {word for title in (*query.entities, *sources) for word in _words(title)}
     return not any(
         analyze(word, language=query.language)
         for word in _subject_words(query.standalone)

@@ -188,10 +188,8 @@ async def _choose(
     with trace.stage("judge"):
         material = collect_sentences(subject, passages, filters=plan.filters)
     placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
-    named = any(filter_.field == "document" for filter_ in query.filters)
-    sources = {each.document.title for each in passages} if named else ()
-    asks_place = (placed or found.from_summaries or query.notes) and only_asks_for_a_place(
-        query, sources=sources
+    asks_place = (placed or found.from_summaries or query.notes) and _names_only_a_place(
+        query, passages
     )
     statements: tuple[Statement, ...] = ()
     if found.summary_sentences:
@@ -239,6 +237,13 @@ async def _choose(
     if without := query.aspects and aspects_without(query, material, statements):
         notices = (*notices, notice("missing", language=query.language, names=without))
     return _Selection(statements, status, material, notices, scores, chance)
+
+
+def _names_only_a_place(query: Query, passages: Sequence[Passage]) -> bool:
+    """Return whether a query names a place and at most the documents that it is restricted to."""
+    named = any(filter_.field == "document" for filter_ in query.filters)
+    sources = {each.document.title for each in passages} if named else ()
+    return only_asks_for_a_place(query, sources=sources)
 
 
 async def _statements_of_both(

@@ -188,9 +188,7 @@ async def _choose(
     with trace.stage("judge"):
         material = collect_sentences(subject, passages, filters=plan.filters)
     placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
-    asks_place = (placed or found.from_summaries or query.notes) and _names_only_a_place(
-        query, passages
-    )
+    asks_place = _names_only_a_place(query, passages)
     statements: tuple[Statement, ...] = ()
     if found.summary_sentences:
         statements = summary_statements(found.summary_sentences, material, passages)

@@ -78,6 +78,7 @@ MODELS: Mapping[str, HubModel] = {
         "answerdotai/answerai-colbert-small-v1", "Apache-2.0", "reranker", (SAFETENSORS,)
     ),
     "whisper-tiny": HubModel("Systran/faster-whisper-tiny", "MIT", "speech", (WHISPER,)),
+    "whisper-tiny.en": HubModel("Systran/faster-whisper-tiny.en", "MIT", "speech", (WHISPER,)),
     "whisper-base": HubModel("Systran/faster-whisper-base", "MIT", "speech", (WHISPER,)),
     "whisper-small": HubModel("Systran/faster-whisper-small", "MIT", "speech", (WHISPER,)),
 }

@@ -64,8 +64,12 @@ def to_plain_text(text: str) -> str:
     return _RUN.sub(lambda run: run[0] if run[0] in "\u00a0\u202f" else " ", text).strip()
 
 
-def without_line_numbers(text: str) -> str:
-    """Return a listing without the numbers of its lines, if every line has the next one."""
+def without_line_numbers(text: str, *, column: bool = False) -> str:
+    """Return a listing without the numbers of its lines, if every line has the next one.
+
+    What has no letter beside the numbers is data, and stays as it is; with ``column``, numbers
+    alone are those of the listing in the next column, and left out.
+    """
     lines = text.split("\n")
     found = [(line, _LINE_NUMBER.match(line)) for line in lines if line.strip()]
     if len(found) < MIN_NUMBERED:
@@ -74,7 +78,9 @@ def without_line_numbers(text: str) -> str:
     first = numbers[0] if numbers else 0
     if numbers != list(range(first, first + len(found))):
         return text
-    return "\n".join(_LINE_NUMBER.sub("", line, count=1) for line in lines)
+    rest = "\n".join(_LINE_NUMBER.sub("", line, count=1) for line in lines)
+    is_listing = any(map(str.isalpha, rest)) or (column and not rest.strip())
+    return rest if is_listing else text
 
 
 def under_header(cells: Sequence[str], header: Sequence[str]) -> list[str]:

@@ -170,7 +170,7 @@ class _BlockDraft:
         links = words[:1] if 2 * self.linked > sum(map(len, words)) else []
         self.parts, self.linked = [], 0
         if self.pre:
-            text = without_line_numbers(text)
+            text = without_line_numbers(text, column=bool(self.rows))
         else:
             text = "\n".join(line for part in text.split("\n") if (line := to_plain_text(part)))
         if not text.strip():

@@ -97,13 +97,20 @@ def test_lists_within_lists_of_opendocument_have_the_numbers_of_their_level(tmp_
         f"<o:styles {space}><t:list-style t:name='Steps'><t:list-level-style-bullet t:level='1'/>"
         "<t:list-level-style-number t:level='2' t:num-format='a'/></t:list-style></o:styles>"
     )
+    both = f"<o:document-styles {space}>{{}}</o:document-styles>"
+    of_headers = both.format(style.replace("o:styles", "o:automatic-styles"))
     inner = "".join(f"<t:list-item><t:p>{each}</t:p></t:list-item>" for each in ("Sow", "Reap"))
     text = (
         f"<o:document {space}><o:text><t:list t:style-name='Steps'><t:list-item><t:p>Corn</t:p>"
         f"<t:list>{inner}</t:list></t:list-item></t:list></o:text></o:document>"
     )
     path = tmp_path / "steps.odt"
-    for styles, marks in ((style, ("1. ", "2. ")), ("<damaged", ("- ", "- "))):
+    numbers, bullets = ("1. ", "2. "), ("- ", "- ")
+    for styles, marks in (
+        (both.format(style), numbers),
+        (of_headers, bullets),
+        ("<damaged", bullets),
+    ):
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
             archive.writestr("content.xml", text)

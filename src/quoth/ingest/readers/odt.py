@@ -53,13 +53,15 @@ def refuse_encrypted(container: ZipContainer) -> None:
 
 def numbered_styles(container: ZipContainer, root: Element) -> frozenset[tuple[str, str]]:
     """Return the styles of lists with numbers, each with the level, of content and styles.xml."""
-    roots = [root]
+    parts = [root]
     # Without its styles a text can still be read.
     with suppress(DocumentError):
-        roots.append(parse_xml(container.read(STYLES), name=container.name))
+        named = parse_xml(container.read(STYLES), name=container.name)
+        # Its automatic styles are those of headers, and may have the names of others.
+        parts += [each for each in named if local(each) == "styles"]
     return frozenset(
         (attribute(each, "name"), attribute(level, "level"))
-        for part in roots
+        for part in parts
         for each in part.iter()
         if local(each) == "list-style"
         for level in each

@@ -178,7 +178,8 @@ def test_add_names_the_links_and_pipes_of_a_folder(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "bees.md").write_text("Bees dance to show where flowers are.")
     (folder / "gone.md").symlink_to(tmp_path / "nowhere.md")
-    os.mkfifo(folder / "pipe.txt")
+    for name in ("pipe.txt", ".quothignore", "talks.meta.csv"):
+        os.mkfifo(folder / name)
     found = quoth(tmp_path / "home", "add", str(folder))
     assert found.code == 1
     assert re.search(r"added +1\n", found.out + found.err)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
+from stat import S_ISREG
 from typing import NamedTuple
 
 from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
@@ -92,6 +93,8 @@ def _table_beside(path: Path) -> TalksTable:
     table = path.with_name(TALKS)
     try:
         state = table.stat()
+        if not S_ISREG(state.st_mode):  # reading a pipe would wait for a writer
+            return TalksTable({}, f"{TALKS} is no file and was not used.")
         return _read_table(table, state.st_mtime_ns, state.st_size)
     except FileNotFoundError:
         return TalksTable({})

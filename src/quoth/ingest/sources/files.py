@@ -90,11 +90,12 @@ def _visible(folder: Path) -> Iterator[Path]:
 
 def _ignored(folder: Path) -> list[str]:
     """Return the patterns of a folder's `IGNORE` file."""
+    file = folder / IGNORE
     try:
-        lines = (folder / IGNORE).read_text(encoding="utf-8", errors="replace").splitlines()
+        text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
     except OSError:
         return []
-    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def _matches(inside: str, patterns: Sequence[str]) -> bool:

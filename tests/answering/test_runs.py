@@ -118,7 +118,8 @@ def test_a_row_that_stands_out_is_quoted_alone_even_if_it_is_mostly_figures() ->
 
 def test_a_short_run_goes_on_in_the_next_paragraph_but_not_past_a_heading() -> None:
     scores = {"closure": 2.0}
-    assert said(runs(f"{CLOSURE}\n\n{LONG}", scores=scores)) == [f"{CLOSURE}\n\n{LONG}"]
+    for after in (LONG, "昨夜大雨一直落在古城所有房屋的屋顶之上，直到天明才慢慢停止。"):
+        assert said(runs(f"{CLOSURE}\n\n{after}", scores=scores)) == [f"{CLOSURE}\n\n{after}"]
     assert said(runs(f"{CLOSURE}\n\nRain on roofs\n\n{LONG}", scores=scores)) == [CLOSURE]
 
 

@@ -96,8 +96,8 @@ _CODE = re.compile(
     r"|[\w.]+\(.*\)$"
 )
 """The beginning of code: a prompt, a command with an option, an assignment, a path, a call."""
-_STOPS = (".", "!", "?", "…", ":")
-_CLOSERS = " )]\"'”’»*_`"
+_STOPS = tuple(".!?…:。！？：।؟۔")
+_CLOSERS = " )]\"'”’»*_`」』）"
 _INTRODUCED = re.compile(r":\s*(?:\n|$)")
 
 

@@ -16,9 +16,9 @@ NOTHING = "Nothing to add: there is no file here that quoth reads. It reads {kno
 LISTED_TYPES = 8
 """Types that are named for one way to get their text."""
 LISTED_ALIKE = 8
-"""Titles of files that failed in the same way as one that is shown."""
+"""Titles of further files that are named for one reason."""
 LISTED_FAILURES = 20
-"""Failures that a person is shown; programs get them all, and `quoth list` has them."""
+"""Reasons of failures that a person is shown; programs get them all, and `quoth list` has them."""
 
 ADVICE: dict[str, tuple[str, ...]] = {
     "save them as PDF, DOCX or HTML": (
@@ -103,9 +103,6 @@ def show_report(session: CliSession, report: AddReport) -> None:
             NOTHING.format(known=KNOWN), highlight=False, markup=False, soft_wrap=True
         )
     failures = _failures(report.failed)
-    if len(failures) > LISTED_FAILURES:
-        more = f"… and {len(failures) - LISTED_FAILURES} more: quoth list"
-        failures = [*failures[:LISTED_FAILURES], more]
     counts = report.counts()
     left_out = sum(sum(each.types.values()) for each in report.left_out)
     rows = [(word, count, failures if word == "failed" else []) for word, count in counts.items()]
@@ -117,20 +114,23 @@ def show_report(session: CliSession, report: AddReport) -> None:
 
 
 def _failures(failed: Sequence[Document]) -> list[str]:
-    """Return a line for each failure, and one line for all that failed in the same way."""
+    """Return a line for each reason, and below it the names of the others that it holds for."""
     groups: dict[tuple[str, str], list[Document]] = {}
     for each in failed:
         if each.error is not None:
             said = each.error.message.replace(PurePath(each.source).name, "")
             groups.setdefault((each.error.code, said), []).append(each)
     lines = []
-    for (code, _), (first, *others) in groups.items():
+    ways = list(groups.items())
+    for (code, _), (first, *others) in ways[:LISTED_FAILURES]:
         assert first.error is not None
         lines.append(f"{first.title}: {first.error.message} [{code}]")
         if others:
             names = ", ".join(each.title for each in others[:LISTED_ALIKE])
             more = len(others) - LISTED_ALIKE
             lines.append(f"the same: {names}{f' and {more} more' if more > 0 else ''}")
+    if more := sum(len(alike) for _, alike in ways[LISTED_FAILURES:]):
+        lines.append(f"… and {more} more: quoth list")
     return lines
 
 

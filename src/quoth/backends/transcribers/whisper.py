@@ -29,7 +29,7 @@ class WhisperTranscriber:
 
     def __init__(self, folder: Path, *, threads: int = 2, live: bool = False) -> None:
         self._options = LIVE if live else RECORDED
-        self.name = f"whisper {folder.name}"
+        self.name = folder.name
         if not (folder / "model.bin").is_file():
             raise ConfigError(
                 f"There are no weights for speech in {folder}: `quoth models` says how to get them."

@@ -47,11 +47,11 @@ web: setup ## serve the sample collection over HTTP
 test: ## everything that must hold: lint, types, docs, tests
 	@$(MAKE) --no-print-directory -j3 dev chromium tesseract web-tools .venv-lint/.ready
 	@$(MAKE) --no-print-directory -j2 types lint docs-check models
-	@$(BIN)/pytest -n 4 --dist worksteal
+	@$(BIN)/pytest -n 3 --dist worksteal
 
 coverage: dev chromium models ## the tests once more, with the lines that they run
 	@$(BIN)/coverage erase
-	@$(BIN)/pytest -n 4 --dist worksteal --cov --cov-report=
+	@$(BIN)/pytest -n 3 --dist worksteal --cov --cov-report=
 	@$(BIN)/coverage report
 
 shape: dev ## size of the code, names used twice, calls of one question

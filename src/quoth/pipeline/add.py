@@ -221,8 +221,7 @@ async def _prepare(
         if claim == "held":
             return LeasedDocument(document_id, path)
         if claim == "ready":
-            stored = parts.catalogue.documents_by_id
-            known = (await asyncio.to_thread(stored, collection, [document_id])).get(document_id)
+            known = await asyncio.to_thread(_stored, parts, collection, document_id)
             # It was removed meanwhile, or it came from another file, which may be about to change.
             if known is None or (first and known.source != source):
                 return LeasedDocument(document_id, path)
@@ -248,6 +247,10 @@ async def _prepare(
             )
         problem = Problem(error.code, str(error))
         return _failed(collection, document_id, problem=problem, source=source, title=title)
+
+
+def _stored(parts: Components, collection: Collection, document_id: str) -> Document | None:
+    return parts.catalogue.documents_by_id(collection, [document_id]).get(document_id)
 
 
 async def _shielded(work: Coroutine[Any, Any, T]) -> T:

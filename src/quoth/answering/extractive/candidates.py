@@ -160,9 +160,7 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
     found: list[Quotable] = []
     before = 0
     for first, last in _with_lists(text, _spans(passage, text)):
-        program_or_contents = _is_program(text, first, last) or bool(
-            _LEADERS.search(text, first, min(len(text), last + LEADERS))
-        )
+        program_or_contents = _is_program(text, first, last) or _is_contents(text, first, last)
         opening = _OPENING.match(text, first, last)
         if opening and opening.end() < last:
             first = opening.end()
@@ -290,6 +288,11 @@ def _is_program(text: str, first: int, last: int) -> bool:
     opening, *others = text[text.rfind("\n", 0, first) + 1 : last].split("\n")
     announced = opening.rstrip().endswith(":")
     return bool(_COMMENT.match(opening) or (not announced and any(map(_COMMENT.match, others))))
+
+
+def _is_contents(text: str, first: int, last: int) -> bool:
+    """Return whether a piece of text is a line of a table of contents."""
+    return _LEADERS.search(text, first, min(len(text), last + LEADERS)) is not None
 
 
 def _fitness(shown: str, folded: str, *, words: int, titles: set[str], question: bool) -> float:

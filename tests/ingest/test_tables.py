@@ -27,7 +27,7 @@ def rows_of(path: Path) -> dict[str, str]:
     [
         ("fish.xlsx", "Day: 2024-05-03 | Tonnes: 41.5 | Share: 41.5% | Value: €120,500.00"),
         ("fish.ods", "Day: 03/05/2024 | Tonnes: 41.5 | Share: 41.5% | Value: € 120,500.00"),
-        ("fish.xls", "Day: 2024-05-03 | Tonnes: 41.5 | Share: 0.415 | Value: 120500"),
+        ("fish.xls", "Day: 2024-05-03 | Tonnes: 41.5 | Share: 41.5% | Value: €120,500.00"),
     ],
 )
 def test_a_workbook_by_sheet_and_row(name: str, row: str) -> None:
@@ -35,6 +35,33 @@ def test_a_workbook_by_sheet_and_row(name: str, row: str) -> None:
     assert rows["Landings ▸ row 1"] == "Landings by port"
     assert rows["Landings ▸ row 4"] == f"Port: Brixham | {row}"
     assert rows["Notes ▸ row 2"] == "Weights are of gutted fish."
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".xls", ".ods"])
+def test_a_cell_that_is_an_error_is_read_as_the_sheet_shows_it(suffix: str) -> None:
+    rows = rows_of(DOCUMENTS / f"errors{suffix}")
+    assert rows["Rates ▸ row 2"] == "Currency: Franc | Units: 0 | Rate: #DIV/0!"
+    assert rows["Rates ▸ row 3"] == "Currency: Crown | Units: 4 | Rate: #N/A"
+    assert rows["Rates ▸ row 4"] == "Currency: Dinar | Units: 5 | Rate: #VALUE!"
+    assert rows["Rates ▸ row 6"] == "Currency: Lira | Units: 8 | Rate: 0.125"
+
+
+def test_columns_of_a_simple_table_are_counted_by_the_width_of_characters(tmp_path: Path) -> None:
+    path = tmp_path / "wheels.rst"
+    path.write_text(
+        "======== ==== =====\n"
+        "City     Port Boats\n"
+        "======== ==== =====\n"
+        "東京     ✅   40\n"
+        "ｶﾅｶﾞﾜ    ❌   7\n"
+        "Zürich   no   12\n"
+        "======== ==== =====\n"
+    )
+    assert read(path).text.split("\n\n")[1:] == [
+        "City: 東京 | Port: ✅ | Boats: 40",
+        "City: ｶﾅｶﾞﾜ | Port: ❌ | Boats: 7",
+        "City: Zürich | Port: no | Boats: 12",
+    ]
 
 
 def test_hidden_sheets_are_said() -> None:

@@ -46,7 +46,7 @@ def binary_format(data: bytes, *, suffix: str, name: str) -> Format | None:
     if data.startswith(PARQUET):
         return "parquet"
     if data.startswith(OLD_OFFICE) and (suffix == ".xls" or _WORKBOOK in data):
-        return "xlsx"
+        return "xls"
     if suffix in (".eml", ".mbox"):
         return "mbox" if _MBOX.match(data) else "eml"
     if data.startswith(_PACKED) or data[257:262] == b"ustar":

@@ -111,7 +111,7 @@ def sniff(text: str, *, suffix: str, name: str) -> Format:
         return data
     if expected == "html" and _TAG.search(text):
         return "html"
-    misnamed = expected in ("xlsx", "ods")  # what programs call a workbook may be a text
+    misnamed = expected in ("xlsx", "xls", "ods")  # what programs call a workbook may be a text
     if (misnamed or expected in (None, "text", "pdf")) and _is_fragment(text):
         return "html"
     if misnamed and is_delimited(text):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise, zip_longest
+from unicodedata import east_asian_width
 
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
@@ -28,6 +29,7 @@ _FIELD = re.compile(r":(?P<name>[\w -]{1,40}):\s+(?P<value>.+)$")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z#])[.)])\s+\S")
 _TABLE_RULE = re.compile(r"[=\s]+|[+=-]+")
 _ROW = re.compile(r"\s*(?:[+|].*[+|]|=+(?:\s+=+)+)\s*$")
+_PAD = "\0"
 _INLINE = (
     (re.compile(r":[\w:+.-]{1,40}:`~?([^`<]{1,200}?)\s*(?:<[^<>`]{0,300}>)?`"), r"\1"),
     (re.compile(r"`(?:``)?([^`<]{1,300}?)(?:``)?\s*<[^<>`]{1,500}>`_{0,2}"), r"\1"),
@@ -144,8 +146,11 @@ def _table(lines: Sequence[str], number: int) -> Iterator[Block]:
         columns = [match.span() for match in re.finditer("=+", lines[0])]
         ends = [*(start for start, _ in columns[1:]), None]
         rows = [
-            [line[low:high].strip() for (low, _), high in zip(columns, ends, strict=True)]
-            for at, line in enumerate(lines)
+            [
+                line[low:high].replace(_PAD, "").strip()
+                for (low, _), high in zip(columns, ends, strict=True)
+            ]
+            for at, line in enumerate(map(_padded, lines))
             if at not in rules
         ]
         header = len(rules) > 2
@@ -158,6 +163,11 @@ def _table(lines: Sequence[str], number: int) -> Iterator[Block]:
         header = any("=" in lines[at] for at in rules)
     for row in table_blocks([[plain(cell) for cell in row] for row in rows], header=header or None):
         yield replace(row, place=place)
+
+
+def _padded(line: str) -> str:
+    """Return a line with a character more after each that is two columns wide, as in docutils."""
+    return "".join(each + _PAD * (east_asian_width(each) in "WF") for each in line)
 
 
 def plain(text: str) -> str:

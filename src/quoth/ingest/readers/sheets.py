@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from quoth.core.errors import DocumentError
 from quoth.ingest.readers.blocks import Block, counted, to_plain_text
 from quoth.ingest.readers.rows import is_header, row_text
 
@@ -27,6 +28,12 @@ class SheetReader:
     rows: int = 0
     characters: int = 0
     warnings: list[str] = field(default_factory=list)
+
+    def say_hidden(self, sheets: Sequence[str]) -> None:
+        """Warn that these sheets, which the program does not show, are read."""
+        if sheets:
+            names = ", ".join(sheets[:9])
+            self.warnings.append(f"Hidden sheets, which are read, too: {names}.")
 
     def blocks(
         self, rows: Iterable[Row], *, sheet: str | None = None, header: Sequence[str] | None = None
@@ -77,6 +84,17 @@ class SheetReader:
                 f"{MAX_CHARACTERS:,} characters): {name} is read up to row {number - 1:,}."
             )
         return full
+
+
+def workbook_fault(name: str, error: BaseException) -> DocumentError:
+    """Return the error for a workbook that its library cannot open."""
+    if "password" in str(error).lower() or "encrypted" in str(error).lower():
+        return DocumentError(
+            "encrypted", f"{name} is protected by a password; save a copy without one and add that."
+        )
+    return DocumentError(
+        "damaged", f"{name} cannot be read as a workbook ({error}); save it again."
+    )
 
 
 def _trimmed(cells: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""XLSX, XLSM, XLSB and XLS: sheets by calamine, numbers as they are shown."""
+"""XLSX, XLSM and XLSB: sheets by calamine, numbers as they are shown."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from python_calamine import (
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble
-from quoth.ingest.readers.metadata import Metadata
-from quoth.ingest.readers.number_formats import NumberFormat, parse_format, show_value
+from quoth.ingest.readers.number_formats import CellValue, NumberFormat, parse_format, show_value
 from quoth.ingest.readers.office_properties import office_properties
-from quoth.ingest.readers.sheets import MAX_ROWS, Row, SheetReader
+from quoth.ingest.readers.sheets import MAX_ROWS, Row, SheetReader, workbook_fault
 from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.xml_parts import attribute, local, parse_xml
 from quoth.ingest.readers.zip_container import ZipContainer, open_container
@@ -32,67 +31,60 @@ MAX_FORMATTED = 500_000
 """Cells whose format is looked up."""
 
 _CELL = re.compile(rb"<(?:\w+:)?c\s(?=[^<>]*\sr=|r=)[^<>]*>")
-_ATTRIBUTE = re.compile(rb'\b(r|s)="([A-Z]{0,3}\d{1,7})"')
+_ATTRIBUTE = re.compile(rb'\b(r|s|t)="([A-Z]{0,3}\d{1,7}|e)"')
+_ERROR = re.compile(
+    rb"\s*(?:<(?:\w+:)?f\b[^<>]*(?:/>|>[^<]*</(?:\w+:)?f>)\s*)?<(?:\w+:)?v>([^<]{1,30})<"
+)
+"""What follows the cell of an error: its formula, and what is shown, such as "#DIV/0!"."""
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
-Formats = dict[tuple[int, int], NumberFormat]
+Shown = dict[tuple[int, int], NumberFormat | str]
+"""By row and column: the format of a number, or the text of an error, which calamine leaves out."""
 
 
 def read_spreadsheet(file: SourceFile) -> ParsedDocument:
     """Read a workbook, sheet by sheet; raises DocumentError."""
-    container = None
-    if file.data.startswith(b"PK"):
-        container = open_container(file.data, name=file.name)
-        container.check_xml()
+    container = open_container(file.data, name=file.name)
+    container.check_xml()
     reader = SheetReader()
     try:
         blocks = list(_sheets(file, container, reader))
     except (CalamineError, ValueError, OSError, IndexError, OverflowError) as error:
-        raise _fault(file.name, error) from None
+        raise workbook_fault(file.name, error) from None
     except BaseException as error:
         if type(error).__name__ != PANIC:
             raise
-        raise _fault(file.name, error) from None
-    meta = office_properties(container) if container else Metadata()
+        raise workbook_fault(file.name, error) from None
+    meta = office_properties(container)
     return file.document("table", assemble(blocks), meta=meta, warnings=tuple(reader.warnings))
 
 
-def _sheets(
-    file: SourceFile, container: ZipContainer | None, reader: SheetReader
-) -> Iterator[Block]:
+def _sheets(file: SourceFile, container: ZipContainer, reader: SheetReader) -> Iterator[Block]:
     book = CalamineWorkbook.from_filelike(io.BytesIO(file.data))
     known = [each for each in book.sheets_metadata if each.typ == SheetTypeEnum.WorkSheet]
-    hidden = [each.name for each in known if each.visible != SheetVisibleEnum.Visible]
-    if hidden:
-        reader.warnings.append(f"Hidden sheets, which are read, too: {', '.join(hidden[:9])}.")
+    reader.say_hidden([each.name for each in known if each.visible != SheetVisibleEnum.Visible])
     for each in known:
         sheet = book.get_sheet_by_name(each.name)
-        formats = sheet_formats(container, each.name) if container else {}
-        yield from reader.blocks(_rows(sheet, formats), sheet=each.name)
+        own = sheet_cells(container, each.name)
+        yield from reader.blocks(_rows(sheet, own), sheet=each.name)
 
 
-def _fault(name: str, error: BaseException) -> DocumentError:
-    if "password" in str(error).lower():
-        return DocumentError(
-            "encrypted", f"{name} is protected by a password; save a copy without one and add that."
-        )
-    return DocumentError(
-        "damaged", f"{name} cannot be read as a workbook ({error}); save it again."
-    )
-
-
-def _rows(sheet: CalamineSheet, formats: Formats) -> Iterator[Row]:
+def _rows(sheet: CalamineSheet, shown: Shown) -> Iterator[Row]:
     for number, cells in enumerate(sheet.iter_rows(), start=1):
         yield (
             number,
             [
-                show_value(value, formats.get((number, column)))
+                _shown(value, shown.get((number, column)))
                 for column, value in enumerate(cells, start=1)
             ],
         )
 
 
-def sheet_formats(container: ZipContainer, sheet: str) -> Formats:
-    """Return the formats of the cells of a sheet by row and column; none where it cannot be had."""
+def _shown(value: CellValue, own: NumberFormat | str | None) -> str:
+    return own if isinstance(own, str) else show_value(value, own)
+
+
+def sheet_cells(container: ZipContainer, sheet: str) -> Shown:
+    """Return how cells of a sheet are shown, nothing where that cannot be had."""
     try:
         styles = parse_xml(container.read("xl/styles.xml"), name=container.name)
         member = _member_of(container, sheet)
@@ -109,12 +101,15 @@ def sheet_formats(container: ZipContainer, sheet: str) -> Formats:
         parse_format(int(attribute(each, "numFmtId") or 0), codes)
         for each in (cells if cells is not None else ())
     ]
-    found: Formats = {}
+    found: Shown = {}
     for cell in _CELL.finditer(data):
         parts = {each[1]: each[2].decode() for each in _ATTRIBUTE.finditer(cell[0])}
         place = _REFERENCE.fullmatch(parts.get(b"r", ""))
         style = parts.get(b"s", "0")
+        form: NumberFormat | str | None
         form = forms[int(style)] if style.isdecimal() and int(style) < len(forms) else None
+        if b"t" in parts and (error := _ERROR.match(data, cell.end())):
+            form = error[1].decode("utf-8", "replace")
         if form is not None and place is not None:
             found[int(place[2]), _column(place[1])] = form
         if len(found) >= MAX_FORMATTED or (place and int(place[2]) > MAX_ROWS):

@@ -30,10 +30,12 @@ _ITEM = re.compile(r"\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z#])[.)])\s+\S")
 _TABLE_RULE = re.compile(r"[=\s]+|[+=-]+")
 _ROW = re.compile(r"\s*(?:[+|].*[+|]|=+(?:\s+=+)+)\s*$")
 _PAD = "\0"
+_LITERAL = re.compile(r"``(?!`)(.{1,300}?)``")
+_HELD = 0xF0000
+"""The first of the private characters that stand for literals, which have no markup in them."""
 _INLINE = (
     (re.compile(r":[\w:+.-]{1,40}:`~?([^`<]{1,200}?)\s*(?:<[^<>`]{0,300}>)?`"), r"\1"),
-    (re.compile(r"`(?:``)?([^`<]{1,300}?)(?:``)?\s*<[^<>`]{1,500}>`_{0,2}"), r"\1"),
-    (re.compile(r"``(.{1,300}?)``"), r"\1"),
+    (re.compile(r"`([^`<]{1,300}?)\s*<[^<>`]{1,500}>`_{0,2}"), r"\1"),
     (re.compile(r"`([^`]{1,300})`_{0,2}"), r"\1"),
     (re.compile(r"(?<![\w*])\*{1,2}(?=\S)([^*]{1,300}?)(?<=\S)\*{1,2}(?![\w*])"), r"\1"),
     (re.compile(r"\|([\w -]{1,60})\|(?!\w)"), r"\1"),
@@ -173,9 +175,12 @@ def _padded(line: str) -> str:
 def plain(text: str) -> str:
     """Return a line without its markup."""
     text = text.removesuffix("::") + (":" if text.endswith("::") and len(text) > 2 else "")
+    held = dict(enumerate(_LITERAL.findall(text), start=_HELD))
+    numbers = iter(held)
+    text = _LITERAL.sub(lambda _: chr(next(numbers)), text)
     for pattern, kept in _INLINE:
         text = pattern.sub(kept, text)
-    return text
+    return text.translate(held)
 
 
 def _underlines(line: str, title: str) -> bool:

@@ -1,4 +1,4 @@
-"""XLS, the workbooks of Excel 97 and before: sheets by xlrd, cells as they are shown."""
+"""XLS, the old workbooks of Excel: sheets by olefile and xlrd, cells as they are shown."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import struct
 from collections.abc import Iterator
 from datetime import timedelta
 
+import olefile
 import xlrd
 from xlrd.biffh import error_text_from_code
 from xlrd.xldate import xldate_as_datetime
@@ -18,10 +19,10 @@ from quoth.ingest.readers.sheets import Row, SheetReader, workbook_fault
 from quoth.ingest.readers.source_file import SourceFile
 
 _DAMAGED = (
-    *(xlrd.XLRDError, xlrd.compdoc.CompDocError, struct.error, ValueError, LookupError, TypeError),
+    *(xlrd.XLRDError, struct.error, ValueError, LookupError, TypeError),
     *(AttributeError, ArithmeticError, AssertionError, RecursionError, OSError),
 )
-"""What xlrd raises over damaged files."""
+"""What olefile and xlrd raise over damaged files."""
 
 
 def read_xls(file: SourceFile) -> ParsedDocument:
@@ -29,12 +30,22 @@ def read_xls(file: SourceFile) -> ParsedDocument:
     reader = SheetReader()
     try:
         book = xlrd.open_workbook(
-            file_contents=file.data, logfile=io.StringIO(), formatting_info=True, ragged_rows=True
+            file_contents=_stream(file.data),
+            logfile=io.StringIO(),
+            formatting_info=True,
+            ragged_rows=True,
         )
         blocks = list(_sheets(book, reader))
     except _DAMAGED as error:
         raise workbook_fault(file.name, error) from None
     return file.document("table", assemble(blocks), warnings=tuple(reader.warnings))
+
+
+def _stream(data: bytes) -> bytes:
+    """Return the stream of the workbook, by olefile: a loop of sectors has no end in xlrd."""
+    with olefile.OleFileIO(io.BytesIO(data)) as container:
+        name = "Workbook" if container.exists("Workbook") else "Book"
+        return bytes(container.openstream(name).read())
 
 
 def _sheets(book: xlrd.Book, reader: SheetReader) -> Iterator[Block]:

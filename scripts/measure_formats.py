@@ -12,10 +12,17 @@ Some of an export is no loss where it is missing, and is left out of a second, f
   (numbers aside): readers leave them out on purpose, since they would interrupt sentences;
 - charts: lines of numbers and days alone, which are the ticks of axes, and of at most two letters,
   which are pieces of rotated labels (in exports of slides, and pages drawn by LibreOffice);
-- navigation: elements of a page of the web that are named so, lists of links, and pictures;
-- what an exporter writes twice or breaks: a note for each of its marks, and a word that fills its
-  box on a slide, which goes on in the next line without a hyphen.
-Both figures are printed. The files that fall short are named by the fair one.
+- navigation: elements of a page of the web that are named so, lists of links, and pictures; in
+  reStructuredText `toctree`, pictures, and the names of roles;
+- captions: what is no cue by the WebVTT standard (header, notes, identifiers, blocks without a
+  time that can be read), and the tags in a cue, with the name of its voice;
+- what an exporter writes twice or breaks: a note for each of its marks, a word that fills its
+  box on a slide, which goes on in the next line without a hyphen, and literals as text of links.
+
+Cells of sheets are compared by value, since a file may show "12.03.23" or "1,00E+05" where an
+export has "03/12/2023" or "100000": see `by_value`.
+Both figures are printed. The files that fall short are named by the fair one, with the words that
+are missing.
 """
 
 from __future__ import annotations
@@ -46,6 +53,10 @@ MOST_WORDS = 10_000
 """Words of a file whose order is compared."""
 DIGITS = 12
 """Characters of a number in a table that are compared."""
+ENOUGH = 0.98
+"""Recall below which a file falls short."""
+MOST_MISSING = 12
+"""Missing words of a file that are printed."""
 REPEATED = 3
 """Pages on which a line at the edge is a running head or foot."""
 SIZES = 200, 5_000_000
@@ -68,6 +79,7 @@ NAVIGATION = (
     "nav, header, footer, aside, img, [role=navigation], .toc, .docnav, .footer, .related, "
     ".sphinxsidebar"
 )
+BY_VALUE = ("xlsx", "xls", "ods")
 TEXT = set("txt py js c go rs java yaml yml toml json xml csv tsv srt vtt eml mbox".split())
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"^\s*\d{1,3}[.)]\s", re.MULTILINE)
@@ -76,8 +88,19 @@ _DIGITS = re.compile(r"\d+")
 _TICK = r"([-+]?[\d.,/]+%?|\w{1,2})"
 _TICKS = re.compile(rf"{_TICK}(\s+{_TICK})*")
 _NOTE = re.compile(r"^\[\d+\] (.*)$", re.MULTILINE)
-_META = re.compile(r"^\.\. meta::\n\n?(?:[ \t]+.*\n)+", re.MULTILINE)
 _CUE = re.compile(r"^(\d+|.*-->.*|[\d:.,]+|WEBVTT.*)$", re.MULTILINE)
+_VTT_CUE = re.compile(r"(?m)^[\d:.]+[ \t]+-->[ \t]+[\d:.]+(?:[ \t].*)?\n((?:.+\n?)*)")
+_CUE_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<[\d:.]+>")
+_RST = (
+    # Directives with what is indented below them.
+    (re.compile(r"(?m)^([ \t]*)\.\. (?:meta|toctree|image)::.*\n(?:[ \t]*\n|\1[ \t]+.*\n)*"), ""),
+    (re.compile(r":[\w:+.-]+:(?=`)"), ""),
+    (re.compile(r"```([^`]*)``([^`<]*)<[^<>`]*>`__?"), r"``\1``\2"),
+)
+"""What is left out of reStructuredText, and literals in links, which pandoc writes but none reads."""
+_DATE = re.compile(r"\b(?:(\d{4})-(\d\d)-(\d\d)|(\d{1,2})([./-])(\d{1,2})\5(\d\d(?:\d\d)?))\b")
+_TIME = re.compile(r"\b(\d{1,3}):(\d\d)(?::(\d\d))?(?:\.0+)?(?: ?([AP])M)?\b")
+_AMOUNT = re.compile(r"(?<![\w.,])\d[\d.,]*(?:E[-+]?\d+)?(?![\w.,]*\w)")
 
 
 def run(*words: str | Path) -> str:
@@ -166,9 +189,11 @@ def exported(path: Path, folder: Path) -> str:
     if kind in ("pptx", "odp"):
         convert([path], "pdf", folder)
         return run("pdftotext", folder / f"{path.stem}.pdf", "-")
-    if kind in ("xlsx", "xls", "ods"):
+    if kind in BY_VALUE:
         convert([path], SHEETS, folder)
-        return "\n".join(each.read_text("utf-8", "replace") for each in folder.glob("*.csv"))
+        return "\n".join(
+            each.read_text("utf-8", "replace") for each in sorted(folder.glob("*.csv"))
+        )
     if kind in PANDOC:
         return run("pandoc", "-f", PANDOC[kind], "-t", "plain", "--wrap=none", path)
     text = path.read_text("utf-8", "replace") if kind in TEXT else ""
@@ -181,9 +206,17 @@ def fair(path: Path, text: str, read_text: str) -> str:
     kind = path.suffix[1:].lower()
     if kind in ("html", "xhtml"):
         return run("pandoc", "-f", "html", "-t", "plain", "--wrap=none", _without_links(path))
+    if kind in BY_VALUE:
+        cells = csv.reader(text.splitlines(keepends=True))
+        return by_value("\n".join(" | ".join(row) for row in cells))
+    if kind in ("vtt", "srt"):
+        return cues(path)
     if kind == "rst":
+        source = path.read_text("utf-8", "replace")
+        for pattern, kept in _RST:
+            source = pattern.sub(kept, source)
         draft = Path(gettempdir()) / "fair.rst"
-        draft.write_text(_META.sub("", path.read_text("utf-8", "replace")), encoding="utf-8")
+        draft.write_text(source, encoding="utf-8")
         return run("pandoc", "-f", "rst", "-t", "plain", "--wrap=none", draft)
     if kind in PANDOC:
         seen: set[str] = set()
@@ -197,6 +230,41 @@ def fair(path: Path, text: str, read_text: str) -> str:
     kept = [line for page in pages for line in page if edges[_DIGITS.sub("#", line)] < REPEATED]
     lines = _rejoined(kept, set(_WORD.findall(unicodedata.normalize("NFKD", read_text))))
     return "\n".join(line for line in lines if not _TICKS.fullmatch(line))
+
+
+def cues(path: Path) -> str:
+    """Return the words of captions: of WebVTT the cues of the standard, without tags."""
+    lines = "\n".join(path.read_text("utf-8-sig", "replace").splitlines())
+    vtt = path.suffix.lower() == ".vtt"
+    text = "\n".join(_VTT_CUE.findall(lines)) if vtt else _CUE.sub("", lines)
+    return html.unescape(_CUE_TAG.sub("", text))
+
+
+def by_value(text: str) -> str:
+    """Write dates, times and numbers as one word each, the same for every form of a value.
+
+    A date is its year of two digits with day and month in the order of their size, as files differ
+    in which comes first; a time is its seconds; a number has its six first digits.
+    """
+
+    def date(found: re.Match[str]) -> str:
+        year, *rest = (found[1], found[2], found[3]) if found[1] else (found[7], found[4], found[6])
+        low, high = sorted(map(int, rest))
+        return f"day{year[-2:]}x{low}x{high}"
+
+    def time(found: re.Match[str]) -> str:
+        hours = int(found[1]) % 12 + 12 * (found[4] == "P") if found[4] else int(found[1])
+        return f"time{hours * 3600 + int(found[2]) * 60 + int(found[3] or 0)}"
+
+    def number(found: re.Match[str]) -> str:
+        digits, _, power = found[0].partition("E")
+        mark = max(digits.rfind("."), digits.rfind(","))
+        whole = digits.count(digits[mark]) > 1 or re.fullmatch(r"[^.]*,\d{3}", digits)
+        parts = (digits, "") if mark < 0 or whole else (digits[:mark], digits[mark + 1 :])
+        plain = ".".join(re.sub(r"[.,]", "", part) for part in parts)
+        return f"{float(f'{plain}e{power or 0}'):.6g}".translate({46: "p", 43: "", 45: "m"})
+
+    return _AMOUNT.sub(number, _TIME.sub(time, _DATE.sub(date, text)))
 
 
 def _rejoined(lines: Sequence[str], words: set[str]) -> list[str]:
@@ -227,10 +295,21 @@ def _without_links(path: Path) -> Path:
     return draft
 
 
+def words_of(text: str) -> list[str]:
+    """Return the words that are compared."""
+    return _WORD.findall(_NUMBER.sub("", unicodedata.normalize("NFKD", text)).lower())
+
+
+def missing(expected: str, text: str) -> str:
+    """Return the words that are not there, the most frequent first."""
+    gone = Counter(words_of(expected)) - Counter(words_of(text))
+    shown = " ".join(f"{word}*{count}" for word, count in gone.most_common(MOST_MISSING))
+    return f"{gone.total()} missing: {shown}" if gone else "none missing"
+
+
 def compare(expected: str, text: str) -> tuple[float, float]:
     """Return the share of the words that are there, and of those that are in the same order."""
-    texts = (_NUMBER.sub("", unicodedata.normalize("NFKD", each)) for each in (expected, text))
-    one, other = (_WORD.findall(each.lower()) for each in texts)
+    one, other = words_of(expected), words_of(text)
     recall = (Counter(one) & Counter(other)).total() / len(one) if one else 1.0
     one, other = one[:MOST_WORDS], other[:MOST_WORDS]
     common = (Counter(one) & Counter(other)).total()
@@ -258,10 +337,10 @@ def has_headers(table: Path, text: str) -> bool:
     return all(f"{name}:{cell}" in plain for name, cell in cells)
 
 
-Shares = tuple[float, float, float]
-"""Recall of the whole export, that of the fair one, and its order."""
-REFUSED: Shares = (-1.0, -1.0, -1.0)
-ALONE: Shares = (-2.0, -2.0, -2.0)
+Shares = tuple[float, float, float, int]
+"""Recall of the whole export, that of the fair one, its order, and its number of words."""
+REFUSED: Shares = (-1.0, -1.0, -1.0, 0)
+ALONE: Shares = (-2.0, -2.0, -2.0, 0)
 
 
 def measured(folder: Path, work: Path) -> Iterator[tuple[str, Path, Shares, str]]:
@@ -284,8 +363,11 @@ def measured(folder: Path, work: Path) -> Iterator[tuple[str, Path, Shares, str]
             yield kind, path, ALONE, text
             continue
         recall, _ = compare(expected, text)
-        without, order = compare(fair(path, expected, text), text)
-        yield kind, path, (recall, without, order), text
+        reference, own = fair(path, expected, text), by_value(text) if kind in BY_VALUE else text
+        without, order = compare(reference, own)
+        if without < ENOUGH:
+            print(f"         {path.name}: {missing(reference, own)}")
+        yield kind, path, (recall, without, order, len(words_of(reference))), text
 
 
 def report(folder: Path, work: Path) -> None:
@@ -295,22 +377,29 @@ def report(folder: Path, work: Path) -> None:
     headers: dict[str, list[bool]] = defaultdict(list)
     for kind, path, shares, text in measured(folder, work):
         kinds[kind].append(shares)
-        recall, without, order = shares
+        recall, without, order, _ = shares
         if shares == REFUSED:
             print(f"refused  {path.name}: {text}")
-        elif -1.0 < without < 0.98 or -1.0 < order < 0.9:
+        elif -1.0 < without < ENOUGH or -1.0 < order < 0.9:
             told = f"recall {recall:.3f}, fair {without:.3f}, order {order:.3f}"
             print(f"short    {path.name}: {told}")
         table = tables.get(path.stem)
         if shares != REFUSED and table:
             headers[kind].append(has_headers(table, text))
-    print("kind: files, refused, without export, recall, fair recall, order; tables with headers")
+    print(
+        "kind: files, refused, without export, recall, fair recall, order; "
+        "fair recall of all words; tables with headers"
+    )
     for kind, figures in sorted(kinds.items()):
         told = [each for each in figures if each[0] >= 0]
         gone, alone = (figures.count(code) for code in (REFUSED, ALONE))
         means = [f"{mean(each[at] for each in told):.3f}" if told else "-" for at in range(3)]
+        words = sum(each[3] for each in told)
+        of_all = f"{sum(each[1] * each[3] for each in told) / words:.3f}" if words else "-"
         with_head = f"{sum(headers[kind])}/{len(headers[kind])}" if headers[kind] else "-"
-        print(f"{kind:8}{len(figures):5}{gone:5}{alone:5}  {' '.join(means)}  {with_head}")
+        print(
+            f"{kind:8}{len(figures):5}{gone:5}{alone:5}  {' '.join(means)}  {of_all}  {with_head}"
+        )
     print(f"{sum(map(len, kinds.values()))} files")
 
 

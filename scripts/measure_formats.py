@@ -97,7 +97,7 @@ _RST = (
     (re.compile(r":[\w:+.-]+:(?=`)"), ""),
     (re.compile(r"```([^`]*)``([^`<]*)<[^<>`]*>`__?"), r"``\1``\2"),
 )
-"""What is left out of reStructuredText, and literals in links, which pandoc writes but none reads."""
+"""What is left out of reStructuredText; and literals as text of links, which only pandoc writes."""
 _DATE = re.compile(r"\b(?:(\d{4})-(\d\d)-(\d\d)|(\d{1,2})([./-])(\d{1,2})\5(\d\d(?:\d\d)?))\b")
 _TIME = re.compile(r"\b(\d{1,3}):(\d\d)(?::(\d\d))?(?:\.0+)?(?: ?([AP])M)?\b")
 _AMOUNT = re.compile(r"(?<![\w.,])\d[\d.,]*(?:E[-+]?\d+)?(?![\w.,]*\w)")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from quoth.ingest.readers.registry import read
-from quoth.ingest.sources.files import find_files, fingerprint, left_out
+from quoth.ingest.sources.files import LINKED, find_files, fingerprint, left_out
 
 
 def folder(tmp_path: Path) -> Path:
@@ -46,6 +46,20 @@ def test_a_file_in_the_folder_lists_what_is_never_added(tmp_path: Path) -> None:
     (root / ".quothignore").write_text("# of no use\ndrafts\n*.xyz\n\n2023/deep/*\n")
     assert {path.name for path in find_files([root])} == {"a.md", "b.srt", "notes.tmp.md"}
     assert left_out([root]) == {}
+
+
+def test_links_to_files_are_followed_and_those_to_folders_are_counted(tmp_path: Path) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    root.mkdir()
+    outside.mkdir()
+    (outside / "notes.md").write_text("x")
+    (root / "linked.md").symlink_to(outside / "notes.md")
+    (root / "others").symlink_to(outside)
+    (root / "round").symlink_to(root)
+    (root / "deep").mkdir()
+    (root / "deep" / "up").symlink_to("..")
+    assert list(find_files([root])) == [outside / "notes.md"]
+    assert left_out([root]) == {LINKED: 1}
 
 
 async def test_a_change_is_noticed_also_while_the_caller_works(tmp_path: Path) -> None:

@@ -138,6 +138,10 @@ def test_anchors_are_own_surrounding_and_preceding_ids() -> None:
         ("<pre> 9&nbsp;for x\n10&nbsp;\n11&nbsp;  do it</pre>", ["for x\n\n  do it"]),
         ("<table><tr><td><pre>1\n2\n3</pre><td><pre>a\nb\nc</pre></table>", ["a\nb\nc"]),
         ("<pre>1 cat\n3 dogs\n4 cows</pre>", ["1 cat\n3 dogs\n4 cows"]),
+        ("<pre>1 if x:\n2     y\n3 z</pre>", ["if x:\n    y\nz"]),
+        ("<pre>1 Alice 9\n2 Bo 7\n3 Cy 5</pre>", ["1 Alice 9\n2 Bo 7\n3 Cy 5"]),
+        ("<pre> 9  Alice\n10  Bo\n11  Cy</pre>", [" 9  Alice\n10  Bo\n11  Cy"]),
+        ("<pre>9  Alice\n10 Bo\n11 Cy</pre>", ["9  Alice\n10 Bo\n11 Cy"]),
         ("<pre>0\n1\n2</pre>", ["0\n1\n2"]),
         ("<pre>2019 4.5\n2020 4.7\n2021 5.1</pre>", ["2019 4.5\n2020 4.7\n2021 5.1"]),
         (

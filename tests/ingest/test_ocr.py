@@ -111,7 +111,7 @@ def test_an_unsure_or_blank_page_is_named(blur: int, tmp_path: Path) -> None:
         return
     with pytest.raises(DocumentError, match="OCR finds no text there") as caught:
         read(path)
-    assert caught.value.code == "needs_ocr"
+    assert caught.value.code == "empty"
 
 
 def test_without_the_program_scans_are_refused_with_the_way_to_get_it(

@@ -263,3 +263,19 @@ def test_a_literal_of_restructuredtext_has_no_markup_in_it(tmp_path: Path) -> No
     assert read(path).text == (
         "Run lint --files <changed> on *.py and a_ of main; see api.js and The read page."
     )
+
+
+def test_titles_and_signs_of_latex(tmp_path: Path) -> None:
+    path = tmp_path / "api.tex"
+    path.write_text(
+        "\\begin{document}\n"
+        "\\paragraph{\\texorpdfstring{\\texttt{sourceAndMap}}{sourceAndMap}}\\label{map}\n"
+        "Is \\textless{} 3 \\textgreater{} 1.\n\n"
+        "\\begin{Highlighting}[]\n"
+        "\\NormalTok{a }\\OperatorTok{{-}\\textgreater{}} \\StringTok{\\textbackslash{}n}\n"
+        "\\end{Highlighting}\n"
+        "\\end{document}\n"
+    )
+    document = read(path)
+    assert document.text == "sourceAndMap\n\nIs < 3 > 1.\n\na -> \\n"
+    assert [each.path for each in document.sections] == [("sourceAndMap",)]

@@ -67,8 +67,10 @@ def to_plain_text(text: str) -> str:
 def without_line_numbers(text: str, *, column: bool = False) -> str:
     """Return a listing without the numbers of its lines, if every line has the next one.
 
-    What has no letter beside the numbers is data, and stays as it is; with ``column``, numbers
-    alone are those of the listing in the next column, and left out.
+    Where neither a line is empty but for its number nor one is indented more than others, it may
+    be a list ("1 Alice"), and stays as it is, and so does what has no letter beside the numbers,
+    which is data. With ``column``, numbers alone are those of the listing in the next column, and
+    left out.
     """
     lines = text.split("\n")
     found = [(line, _LINE_NUMBER.match(line)) for line in lines if line.strip()]
@@ -79,8 +81,13 @@ def without_line_numbers(text: str, *, column: bool = False) -> str:
     if numbers != list(range(first, first + len(found))):
         return text
     rest = "\n".join(_LINE_NUMBER.sub("", line, count=1) for line in lines)
-    is_listing = any(map(str.isalpha, rest)) or (column and not rest.strip())
-    return rest if is_listing else text
+    if column and not rest.strip():
+        return rest
+    code = [_LINE_NUMBER.sub("", line, count=1) for line, _ in found]
+    indents = {len(line) - len(line.lstrip()) for line in code}
+    columns = {len(line) - len(bare.lstrip()) for (line, _), bare in zip(found, code, strict=True)}
+    is_program = not all(map(str.strip, code)) or min(len(indents), len(columns)) > 1
+    return rest if is_program and any(map(str.isalpha, rest)) else text
 
 
 def under_header(cells: Sequence[str], header: Sequence[str]) -> list[str]:

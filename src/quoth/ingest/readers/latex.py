@@ -25,9 +25,12 @@ _LEVELS = {
 }
 _ARGUMENT = r"\{((?:[^{}]|\{[^{}]{0,300}\}){0,500})\}"
 _SECTION = re.compile(rf"\\({'|'.join(_LEVELS)})\*?(?:\[[^\]]{{0,300}}\])?{_ARGUMENT}")
+_PDF_STRING = re.compile(rf"\\texorpdfstring{_ARGUMENT}{_ARGUMENT}")
+"""A title, and how it is written in the outline of a PDF."""
 _TABLE = re.compile(r"\\begin\{(tabular[x*]?|longtable|array)\}")
 _TOKEN = re.compile(r"\\[A-Z][a-zA-Z]*Tok\{((?:[^{}\\]|\\.|\{[^{}]{0,99}\}){0,500})\}")
 _SIGNS = {"textquotesingle": "'", "textquotedbl": '"', "textasciitilde": "~", "textbar": "|"}
+_SIGNS |= {"textless": "<", "textgreater": ">", "textasciicircum": "^"}
 _SIGN = re.compile(rf"\\({'|'.join(_SIGNS)})\{{\}}|\{{(-)\}}")
 _ESCAPED = re.compile(r"\\([#{}_%&$])")
 _CODE = re.compile(r"\\begin\{(verbatim|lstlisting|minted|Verbatim|Highlighting|alltt)\*?\}")
@@ -84,7 +87,7 @@ def _blocks(lines: list[str], at: int) -> Iterator[Block]:
     pending: list[str] = []
     lists = ListMarks()
     while at < len(lines):
-        line = lines[at]
+        line = _PDF_STRING.sub(r"\1", lines[at])
         at += 1
         code, section, table = _CODE.search(line), _SECTION.search(line), _TABLE.search(line)
         begins = code or table
@@ -141,7 +144,12 @@ def _bare(line: str) -> str:
     bare = _TOKEN.sub(r"\1", line)
     if bare == line:
         return line
-    return _ESCAPED.sub(r"\1", _SIGN.sub(lambda m: m[2] or _SIGNS[m[1]], bare))
+    bare = _ESCAPED.sub(r"\1", _SIGN.sub(_sign, bare))
+    return bare.replace("\\textbackslash{}", "\\")
+
+
+def _sign(command: re.Match[str]) -> str:
+    return command[2] or _SIGNS[command[1]]
 
 
 def _rows(lines: list[str], first: int, *, arguments: int = 1) -> Iterator[Block]:
@@ -189,6 +197,7 @@ def plain(text: str) -> str:
 
     text = _MATH.sub(keep, text.replace("\\maketitle", "").replace("%", ""))
     text = _LABEL.sub(_labelled, text)
+    text = _SIGN.sub(_sign, text)
     text = _LINK.sub("", _NOTE.sub(r" [\1]", text))
     text = _ACCENT.sub(lambda m: m[2] + _ACCENTS[m[1]], text)
     text = _TABLE_RULE.sub("", _DROPPED.sub("", text))

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20
 IGNORE = ".quothignore"
 """The file of a folder that lists patterns of what is not added, one a line."""
-
+LINKED = "link to a folder"
+"""How a link that leads out of an added folder to another one is counted; none is followed."""
 
 INSTALLED = ("node_modules", "__pycache__", "site-packages")
 """Folders of installed packages and compiled code: never a person's own documents."""
@@ -41,7 +42,8 @@ def find_files(
 
     A file given directly is returned whatever its name, except a sidecar of another file; in
     folders, hidden files, sidecars and unknown suffixes are skipped. A missing source is returned
-    too: reading it reports the error.
+    too: reading it reports the error. A link to a file is the file that it leads to, also outside
+    the folder; links to folders are not followed, so that none can lead round in a circle.
     """
     seen: set[Path] = set()
     for source in sources:
@@ -59,8 +61,11 @@ def find_files(
 
 
 def left_out(sources: Sequence[Path]) -> Counter[str]:
-    """Count the files below the given folders that are not read, by suffix in small letters."""
-    return Counter(
+    """Count the files below the given folders that are not read, by suffix in small letters.
+
+    Links that lead out of the folder to another one are counted as `LINKED`.
+    """
+    files = Counter(
         path.suffix.lower()
         for source in sources
         if isdir(source)
@@ -69,6 +74,13 @@ def left_out(sources: Sequence[Path]) -> Counter[str]:
         # The captions beside a recording are read in its place.
         if path.suffix.lower() not in MEDIA_SUFFIXES or captions_beside(path) is None
     )
+    links = sum(
+        islink(path) and isdir(path) and not path.resolve().is_relative_to(source.resolve())
+        for source in sources
+        if isdir(source)
+        for path in _not_ignored(source)
+    )
+    return files + Counter({LINKED: links})
 
 
 def _below(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Iterator[Path]:
@@ -80,11 +92,15 @@ def _below(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Iter
 
 
 def _visible(folder: Path) -> Iterator[Path]:
+    return (path for path in _not_ignored(folder) if not isdir(path))
+
+
+def _not_ignored(folder: Path) -> Iterator[Path]:
     ignored = [*INSTALLED, *_ignored(folder)]
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
         hidden = any(part.startswith(".") for part in inside.parts)
-        if not hidden and not _matches(inside.as_posix(), ignored) and not isdir(path):
+        if not hidden and not _matches(inside.as_posix(), ignored):
             yield path
 
 

@@ -165,7 +165,7 @@ async def add_all(
     from quoth.ingest.sources.files import find_files, left_out
     from quoth.interfaces.cli.add_report import AddReport, show_report, ways_of
     from quoth.interfaces.cli.documents_view import adding, fetching
-    from quoth.pipeline.add import DocumentMetadata
+    from quoth.pipeline.add import DocumentMetadata, file_uri
     from quoth.pipeline.remote import is_address
 
     paths = [Path(each) for each in sources if not is_address(each)]
@@ -180,7 +180,9 @@ async def add_all(
     async with aclosing(steps):
         documents = await adding(session, steps, failed=failed)
     ways = ways_of(await asyncio.to_thread(left_out, paths))
-    report = AddReport(documents, known, ways)
+    given_files = [*fetched, *(each for each in paths if not each.is_dir())]
+    named = frozenset(file_uri(each.resolve()) for each in given_files)
+    report = AddReport(documents, known, ways, named)
     show_report(session, report)
     await engine.settle(session.say)
     return report

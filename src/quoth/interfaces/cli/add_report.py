@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -9,6 +10,7 @@ from pathlib import PurePath
 from rich.text import Text
 
 from quoth.core.types import Document, Json
+from quoth.ingest.sources.files import LINKED
 from quoth.interfaces.cli.session import CliSession
 from quoth.text.json_codec import to_json
 
@@ -30,6 +32,7 @@ ADVICE: dict[str, tuple[str, ...]] = {
     ),
     "save pictures of text as PNG, JPEG or TIFF": (".gif", ".webp", ".svg", ".bmp", ".heic"),
     "unpack them": (".7z", ".rar", ".zst"),
+    "name the folder as well to have it added": (LINKED,),
 }
 """What gets a text out of files that are not read, by suffix."""
 OTHERWISE = "name them one by one to have them read as text"
@@ -53,16 +56,37 @@ class LeftOutFiles:
 
 @dataclass(frozen=True, slots=True)
 class AddReport:
-    """The documents of an add, the sources that were there before, and what was left out."""
+    """The documents of an add, the sources that were there before, and what was left out.
+
+    ``types_left_out`` are the files that were not read for their type, ``named`` the sources of
+    files that were given by their name.
+    """
 
     documents: Sequence[Document]
     known: frozenset[str] = frozenset()
-    left_out: Sequence[LeftOutFiles] = ()
+    types_left_out: Sequence[LeftOutFiles] = ()
+    named: frozenset[str] = frozenset()
 
     @property
     def failed(self) -> list[Document]:
         """The documents that could not be read."""
-        return [each for each in self.documents if each.status == "failed"]
+        failed = [each for each in self.documents if each.status == "failed"]
+        return [each for each in failed if not self._is_without_text(each)]
+
+    @property
+    def left_out(self) -> list[LeftOutFiles]:
+        """The files of folders that are not read or have no text."""
+        paths = [PurePath(each.source) for each in self.documents if self._is_without_text(each)]
+        types = Counter(path.suffix.lower() for path in paths)
+        names = _listed([path.name for path in paths])
+        empty = [LeftOutFiles(types, f"no text was found in them: {names}")] if paths else []
+        return [*empty, *self.types_left_out]
+
+    def _is_without_text(self, document: Document) -> bool:
+        """Whether a new file of a folder has no text, such as a logo."""
+        source = document.source
+        empty = document.error is not None and document.error.code == "empty"
+        return empty and source not in self.named | self.known and "://" not in source
 
     def counts(self) -> dict[str, int]:
         """Return the number of documents by what became of them."""
@@ -126,12 +150,15 @@ def _failures(failed: Sequence[Document]) -> list[str]:
         assert first.error is not None
         lines.append(f"{first.title}: {first.error.message} [{code}]")
         if others:
-            names = ", ".join(each.title for each in others[:LISTED_ALIKE])
-            more = len(others) - LISTED_ALIKE
-            lines.append(f"the same: {names}{f' and {more} more' if more > 0 else ''}")
+            lines.append(f"the same: {_listed([each.title for each in others])}")
     if more := sum(len(alike) for _, alike in ways[LISTED_FAILURES:]):
         lines.append(f"… and {more} more: quoth list")
     return lines
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - LISTED_ALIKE
+    return f"{', '.join(names[:LISTED_ALIKE])}{f' and {more} more' if more > 0 else ''}"
 
 
 def _show_row(session: CliSession, head: str, details: Sequence[str]) -> None:

@@ -119,7 +119,8 @@ async def set_metadata(
     path = await asyncio.to_thread(describe, found, given)
     async with engine_of(session) as engine:
         documents = await adding(session, engine.add([path]))
-    show_report(session, AddReport(documents, frozenset({found.source})))
+    known = frozenset({found.source})
+    show_report(session, AddReport(documents, known, named=known))
     session.show(documents, lambda _session, _documents: None)
     return FAILED if any(each.status == "failed" for each in documents) else DONE
 

@@ -20,9 +20,9 @@ from pathlib import Path
 import pypdfium2 as pdfium2
 import pypdfium2.raw as pdfium
 
-from quoth.core.errors import DocumentError
+from quoth.core.errors import DocumentCode, DocumentError
 from quoth.core.types import ParsedDocument
-from quoth.ingest.readers.formats import PICTURES
+from quoth.ingest.readers.formats import PICTURES, SUFFIX_FORMATS
 from quoth.ingest.readers.pdf.furniture import find_furniture, printed_labels
 from quoth.ingest.readers.pdf.glyphs import clean_text, is_unreadable
 from quoth.ingest.readers.pdf.lines import PrintedLine, page_lines, page_pieces
@@ -34,7 +34,7 @@ from quoth.ingest.readers.pdf.outline import (
     sections,
 )
 from quoth.ingest.readers.pdf.reflow import body_size, flow
-from quoth.ingest.readers.pdf.scans import ScannedPages, read_scans, said_of
+from quoth.ingest.readers.pdf.scans import BLANK, ScannedPages, read_scans, said_of
 
 _SCAN_CHARACTERS = 25
 """A page with an image and fewer characters than this is taken for a scan without a text layer."""
@@ -226,7 +226,11 @@ def _refuse_without_text(
                 f"The pages of {path.name} {why}. Install OCR and add it again: {scanned.install}",
             )
         said = _warnings(left_out, scanned)
-        raise DocumentError("needs_ocr", f"The pages of {path.name} {why}. {' '.join(said)}")
+        # Pictures often have no text; a scan in which OCR finds none is a failure.
+        is_picture = SUFFIX_FORMATS.get(path.suffix.lower()) == "picture"
+        blank = is_picture and set(scanned.left_out) == {BLANK}
+        code: DocumentCode = "empty" if blank else "needs_ocr"
+        raise DocumentError(code, f"The pages of {path.name} {why}. {' '.join(said)}")
     if left_out.broken:
         raise DocumentError(
             "damaged", f"No page of {path.name} can be opened; get the file again or repair it."

@@ -74,7 +74,8 @@ OFFICE = {
     ".pptx": ("odp", "pdf"),
     ".csv": ("xlsx", "xls", "ods"),
 }
-SHEETS = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"
+SHEETS = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,true,false,false,-1"
+"""All sheets, their cells as they are shown."""
 NAVIGATION = (
     "nav, header, footer, aside, img, [role=navigation], .toc, .docnav, .footer, .related, "
     ".sphinxsidebar"

@@ -270,12 +270,12 @@ def test_titles_and_signs_of_latex(tmp_path: Path) -> None:
     path.write_text(
         "\\begin{document}\n"
         "\\paragraph{\\texorpdfstring{\\texttt{sourceAndMap}}{sourceAndMap}}\\label{map}\n"
-        "Is \\textless{} 3 \\textgreater{} 1.\n\n"
+        "Is \\textless{} 3 \\textgreater{} 1, see \\protect\\hyperlink{other-maps}{Maps}.\n\n"
         "\\begin{Highlighting}[]\n"
         "\\NormalTok{a }\\OperatorTok{{-}\\textgreater{}} \\StringTok{\\textbackslash{}n}\n"
         "\\end{Highlighting}\n"
         "\\end{document}\n"
     )
     document = read(path)
-    assert document.text == "sourceAndMap\n\nIs < 3 > 1.\n\na -> \\n"
+    assert document.text == "sourceAndMap\n\nIs < 3 > 1, see Maps.\n\na -> \\n"
     assert [each.path for each in document.sections] == [("sourceAndMap",)]

@@ -53,7 +53,7 @@ _TABLE_RULE = re.compile(
     r"\\(?:hline|toprule|midrule|bottomrule|end(?:first)?head|end(?:last)?foot|noalign\{\})"
     r"|\\c(?:line|midrule)(?:\([lr]*\))?\{[\d-]*\}"
 )
-_LINK = re.compile(r"\\href\{[^{}]{0,500}\}")
+_LINK = re.compile(r"\\(?:href|hyperlink)\{[^{}]{0,500}\}")
 _KEPT = re.compile(rf"\\(?:[a-zA-Z]+)\*?(?:\[[^\]]{{0,200}}\])?{_ARGUMENT}")
 _NOTE = re.compile(rf"\\(?:footnote|thanks){_ARGUMENT}")
 _MATH = re.compile(r"\$[^$]{1,500}\$|\\\(.{1,500}?\\\)|\\\[.{1,1000}?\\\]", re.DOTALL)

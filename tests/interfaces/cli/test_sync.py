@@ -10,11 +10,11 @@ import pytest
 
 from quoth.core.settings import Settings
 from quoth.core.types import Document
+from quoth.ingest.readers.ocr import missing_for_pictures
 from quoth.ingest.sources import site
 from quoth.ingest.sources.http import Internet
 from quoth.interfaces.cli.add import add_all, of_owner, remove_gone
 from quoth.interfaces.cli.session import CliSession, Screen
-from tests.conftest import FIXTURES
 from tests.ingest.test_outbound import open_world, page
 from tests.support.cli import quoth
 from tests.support.small_library import NOTES, open_tour, write_sources
@@ -120,19 +120,23 @@ def test_files_that_are_left_out_are_counted_by_type_with_a_way(tmp_path: Path, 
         assert line in said
 
 
-def test_a_file_of_a_folder_without_text_is_left_out_and_one_that_is_named_fails(
+@pytest.mark.skipif(missing_for_pictures() is not None, reason="needs OCR")
+def test_a_picture_without_text_is_left_out_and_fails_where_it_is_named(
     tmp_path: Path, home: Path
 ) -> None:
+    from PIL import Image
+
     folder = tmp_path / "mixed"
     folder.mkdir()
-    blank = folder / "blank.pdf"
-    blank.write_bytes((FIXTURES / "pdf" / "blank.pdf").read_bytes())
+    logo = folder / "logo.png"
+    Image.new("RGB", (32, 32), "white").save(logo)
+    Image.new("1", (1, 1)).save(folder / "dot.tif")
     (folder / "wasps.md").write_text(WASPS)
     added = quoth(home, "add", str(folder))
-    assert "left out   1  1 .pdf: no text was found in them: blank.pdf" in added.err
+    assert "1 .png, 1 .tif: no text was found in them: dot.tif, logo.png" in added.err
     assert (added.code, "failed" in added.err) == (0, False)
-    by_name = quoth(home, "add", str(folder), str(blank))
-    assert (by_name.code, "blank.pdf has no text" in by_name.err) == (1, True)
+    by_name = quoth(home, "add", str(folder), str(logo))
+    assert (by_name.code, "OCR finds no text there" in by_name.err) == (1, True)
 
 
 def test_set_changes_what_is_known_and_adding_again_keeps_it(home: Path, sources: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from rich.text import Text
 
 from quoth.core.types import Document, Json
+from quoth.ingest.readers.formats import SUFFIX_FORMATS
 from quoth.ingest.sources.files import LINKED
 from quoth.interfaces.cli.session import CliSession
 from quoth.text.json_codec import to_json
@@ -75,7 +76,7 @@ class AddReport:
 
     @property
     def left_out(self) -> list[LeftOutFiles]:
-        """The files of folders that are not read or have no text."""
+        """The files of folders that are not read, and pictures without text."""
         paths = [PurePath(each.source) for each in self.documents if self._is_without_text(each)]
         types = Counter(path.suffix.lower() for path in paths)
         names = _listed([path.name for path in paths])
@@ -83,10 +84,11 @@ class AddReport:
         return [*empty, *self.types_left_out]
 
     def _is_without_text(self, document: Document) -> bool:
-        """Whether a new file of a folder has no text, such as a logo."""
+        """Whether a new file of a folder is a picture without text, such as a logo."""
         source = document.source
         empty = document.error is not None and document.error.code == "empty"
-        return empty and source not in self.named | self.known and "://" not in source
+        is_picture = SUFFIX_FORMATS.get(PurePath(source).suffix.lower()) == "picture"
+        return empty and is_picture and source not in self.named | self.known
 
     def counts(self) -> dict[str, int]:
         """Return the number of documents by what became of them."""

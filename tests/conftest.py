@@ -50,6 +50,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+LONGEST = (
+    "evaluation/test_quality_gate",
+    "interfaces/web/",
+    "store/test_migrations",
+    "operations/test_worker",
+    "interfaces/cli/test_commands",
+    "pipeline/test_kills",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest tests: at the end one process would work and the others wait."""
+    items.sort(key=lambda item: not item.nodeid.startswith(tuple(f"tests/{x}" for x in LONGEST)))
+
+
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are to be written instead of compared."""

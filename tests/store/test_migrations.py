@@ -25,12 +25,18 @@ from tests.support.old_catalogues import VERSIONS, answers, unpack
 from tests.support.small_library import open_tour
 
 Rows = dict[str, list[dict[str, Any]]]
+Columns = dict[str, list[tuple[str, str]]]
 
 
-def rows_of(connection: Connection, *, within: Rows | None = None) -> Rows:
-    """All rows of a database of any version; ``within`` names the tables and columns to read."""
+def tables_of(connection: Connection) -> MetaData:
+    """The tables of a database of any version."""
     tables = MetaData()
     tables.reflect(connection)
+    return tables
+
+
+def rows_of(connection: Connection, tables: MetaData, *, within: Rows | None = None) -> Rows:
+    """All rows of these tables; ``within`` names the tables and columns to read."""
     found: Rows = {}
     for table in tables.sorted_tables:
         if table.name == "alembic_version" or (within is not None and table.name not in within):
@@ -45,7 +51,17 @@ def rows_of(connection: Connection, *, within: Rows | None = None) -> Rows:
 
 def look(address: Path | str, *, within: Rows | None = None) -> Rows:
     with plain_engine(address) as engine, engine.connect() as connection:
-        return rows_of(connection, within=within)
+        return rows_of(connection, tables_of(connection), within=within)
+
+
+def look_with_columns(address: Path | str, *, within: Rows) -> tuple[Rows, Columns]:
+    with plain_engine(address) as engine, engine.connect() as connection:
+        tables = tables_of(connection)
+        columns = {
+            name: [(each.name, str(each.type)) for each in table.c]
+            for name, table in tables.tables.items()
+        }
+        return rows_of(connection, tables, within=within), columns
 
 
 def at(address: Path | str) -> str | None:
@@ -81,12 +97,13 @@ def test_every_step_up_and_back_keeps_all_rows_and_columns(
     lay_out("0001", new_address, tmp_path)
     before = look(new_address)
     assert all(before[name] for name in ("collections", "documents", "chunks", "queries"))
-    columns = {"0001": _columns(new_address)}
+    columns = {"0001": look_with_columns(new_address, within=before)[1]}
     for version in (*VERSIONS[1:], *VERSIONS[-2::-1]):
         step(new_address, version)
         assert at(new_address) == version
-        assert look(new_address, within=before) == before
-        assert columns.setdefault(version, _columns(new_address)) == _columns(new_address)
+        rows, now = look_with_columns(new_address, within=before)
+        assert rows == before
+        assert columns.setdefault(version, now) == now
     assert look(new_address) == before
 
 
@@ -222,13 +239,3 @@ def test_a_server_orders_all_text_by_code_points(server: Server) -> None:
         if column.type.python_type is str or isinstance(column.type, Text)
     }
     assert {key: found[key] for key in texts} == dict.fromkeys(texts, ("C", "text"))
-
-
-def _columns(address: Path | str) -> dict[str, list[tuple[str, str]]]:
-    with plain_engine(address) as engine, engine.connect() as connection:
-        tables = MetaData()
-        tables.reflect(connection)
-        return {
-            name: [(each.name, str(each.type)) for each in table.c]
-            for name, table in tables.tables.items()
-        }

@@ -19,6 +19,13 @@ from quoth_models.table import MODELS, NEEDED, SMALL_FILES, HubModel
 ORIGIN = "quoth-hub.json"
 """Where the files of a folder came from: repository, commit, licence, sizes and checksums."""
 PROMPTS = "config_sentence_transformers.json"
+USE = {
+    "embedder": "--embedder ",
+    "reranker": "--reranker ",
+    "speech": "QUOTH_SPEECH_MODEL=",
+    "live English": "QUOTH_SPEECH_MODEL_ENGLISH=",
+}
+"""What a setting is called that takes a model."""
 MB = 1_000_000
 SPARE_BYTES = 50 * MB
 WAIT_S = 0.2
@@ -61,8 +68,7 @@ async def get_model(
         raise ConfigError(f"{error} {how_to_bring(name, models=models, hub=server.url)}") from error
     finally:
         lock.release()
-    use = f"QUOTH_SPEECH_MODEL={name}" if known.used_as == "speech" else f"--{known.used_as} {name}"
-    progress(f"{name} is ready in {folder}. Use it with {use}.")
+    progress(f"{name} is ready in {folder}. Use it with {USE[known.used_as]}{name}.")
     return folder
 
 
@@ -71,7 +77,7 @@ def how_to_bring(name: str, *, models: Path, hub: str) -> str:
     known = MODELS[name]
     folder = models / name
     last = f"and put them into {folder}"
-    if known.used_as != "speech":
+    if known.used_as in ("embedder", "reranker"):
         last = f"put them into {folder}, and run: quoth models convert {folder}"
     return f"Without a network, download the files of {hub}/{known.repository} elsewhere, {last}"
 

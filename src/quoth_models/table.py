@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 ONNX = ("onnx/model.onnx", "onnx/model.onnx_data")
 SAFETENSORS = ("model.safetensors",)
 WHISPER = ("model.bin",)
+MOONSHINE = ("onnx/encoder_model.onnx", "onnx/decoder_model_merged.onnx")
 SMALL_FILES = (
     "config.json",
     "tokenizer.json",
@@ -31,9 +32,10 @@ NEEDED = ("config.json", "tokenizer.json")
 class HubModel:
     """A model of a hub.
 
-    ``used_as`` is embedder, reranker or speech. ``weights`` are sets of files, of which the first
-    one is fetched whose first file is in the repository; safetensors are converted. ``prompts`` are
-    the instructions before queries and documents where the repository has no file for them.
+    ``used_as`` is embedder, reranker, speech or live English. ``weights`` are sets of files, of
+    which the first one is fetched whose first file is in the repository; safetensors are converted.
+    ``prompts`` are the instructions before queries and documents where the repository has no file
+    for them.
     """
 
     repository: str
@@ -80,6 +82,9 @@ MODELS: Mapping[str, HubModel] = {
     "whisper-tiny": HubModel("Systran/faster-whisper-tiny", "MIT", "speech", (WHISPER,)),
     "whisper-tiny.en": HubModel("Systran/faster-whisper-tiny.en", "MIT", "speech", (WHISPER,)),
     "whisper-base": HubModel("Systran/faster-whisper-base", "MIT", "speech", (WHISPER,)),
+    "moonshine-base": HubModel(
+        "onnx-community/moonshine-base-ONNX", "MIT", "live English", (MOONSHINE,)
+    ),
     "whisper-small": HubModel("Systran/faster-whisper-small", "MIT", "speech", (WHISPER,)),
 }
-"""By the name of the folder, which ``--embedder``, ``--reranker`` and QUOTH_SPEECH_MODEL take."""
+"""By the name of the folder, which ``--embedder``, ``--reranker`` and QUOTH_SPEECH_MODEL… take."""

@@ -14,7 +14,8 @@ import pytest
 
 from quoth.backends.embedders.registry import open_embedder
 from quoth.backends.rerankers.registry import Rerankers
-from quoth.backends.transcribers.registry import speech_folder
+from quoth.backends.transcribers.moonshine import DECODER
+from quoth.backends.transcribers.registry import ENCODER, live_speech_settings, speech_folder
 from quoth.core.errors import ConfigError, InputError
 from quoth.core.settings import Settings
 from quoth.ingest.sources.download import Server
@@ -31,6 +32,7 @@ from tests.support.toy_rerankers import chunks
 LIKE = {"multilingual-e5-small": "bge-m3", "bge-reranker-v2-m3": "bge-reranker-base"}
 """The fixture that stands for a model without one of its own."""
 NAME = "bge-reranker-v2-m3"
+USES = ("embedder", "reranker")
 
 
 def repository(name: str, folder: Path) -> dict[str, bytes]:
@@ -65,7 +67,7 @@ async def get(hub: Hub, models: Path, name: str = NAME, **more: Any) -> tuple[Pa
     return await get_model(name, models=models, server=server, progress=said.append), said
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if MODELS[name].used_as != "speech"])
+@pytest.mark.parametrize("name", [name for name in MODELS if MODELS[name].used_as in USES])
 async def test_a_model_is_fetched_and_opens(name: str, hub: Hub, tmp_path: Path) -> None:
     known = MODELS[name]
     hub.files[known.repository] = repository(name, tmp_path)
@@ -88,14 +90,25 @@ async def test_a_model_is_fetched_and_opens(name: str, hub: Hub, tmp_path: Path)
         await rerankers.aclose()
 
 
-async def test_a_speech_model_is_fetched_as_it_is(hub: Hub, tmp_path: Path) -> None:
-    names = ("config.json", "tokenizer.json", "vocabulary.txt", "model.bin")
-    files = {name: name.encode() * 1_000 for name in names}
-    hub.files[MODELS["whisper-base"].repository] = files
-    folder, said = await get(hub, tmp_path, "whisper-base")
-    assert {name: (folder / name).read_bytes() for name in names} == files
-    assert said[-1].endswith("Use it with QUOTH_SPEECH_MODEL=whisper-base.")
-    assert speech_folder(Settings(models=tmp_path)) == folder
+@pytest.mark.parametrize(
+    ("name", "names", "setting"),
+    [
+        ("whisper-base", ("vocabulary.txt", "model.bin"), "QUOTH_SPEECH_MODEL"),
+        ("moonshine-base", (ENCODER, DECODER), "QUOTH_SPEECH_MODEL_ENGLISH"),
+    ],
+)
+async def test_a_speech_model_is_fetched_as_it_is(
+    name: str, names: tuple[str, ...], setting: str, hub: Hub, tmp_path: Path
+) -> None:
+    files = {each: each.encode() * 1_000 for each in ("config.json", "tokenizer.json", *names)}
+    hub.files[MODELS[name].repository] = {**files, "onnx/model_q4.onnx": b"another"}
+    folder, said = await get(hub, tmp_path, name)
+    found = {each: (folder / each).read_bytes() for each in files}
+    assert (found, (folder / "onnx/model_q4.onnx").exists()) == (files, False)
+    assert said[-1].endswith(f"Use it with {setting}={name}.")
+    settings = Settings(models=tmp_path)
+    taken = (speech_folder(settings), live_speech_settings(settings).english)
+    assert folder in taken
 
 
 async def test_a_broken_download_goes_on_where_it_ended(hub: Hub, tmp_path: Path) -> None:

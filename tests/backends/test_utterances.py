@@ -10,6 +10,7 @@ from quoth.backends.transcribers.utterances import (
     SAMPLE_RATE,
     LiveTranscription,
 )
+from quoth.core.protocols import Matrix
 from tests.support.heard_double import WordReader, find_speech, silence, speech
 
 
@@ -42,6 +43,22 @@ def test_the_last_sentence_is_provisional_until_it_is_settled() -> None:
     for number in (0, 1, 2):
         revisions = [each.revision for each in found if each.number == number]
         assert revisions == sorted(set(revisions))
+
+
+def test_a_short_utterance_goes_on_over_a_short_pause_and_a_long_one_ends_with_it() -> None:
+    heard = started()
+
+    def finals(sound: Matrix) -> list[str]:
+        return [each.text for each in heard.add(sound, provisional=False) if each.final]
+
+    breath = silence(0.25)
+    assert finals(np.concatenate([speech("a b."), breath])) == []
+    assert finals(np.concatenate([speech("c d e f g h i j"), breath])) == [
+        "a b.",
+        "c d e f g h i j",
+    ]
+    assert finals(np.concatenate([speech("k."), breath])) == []
+    assert finals(silence(0.1)) == ["k."]
 
 
 def test_without_provisional_work_only_the_whole_utterance_is_recognised() -> None:

@@ -25,6 +25,7 @@ def request(tmp_path: Path, *, slow: float = 0.0) -> dict[str, Any]:
     return {
         "module": heard_double.__name__,
         "folders": [str(large), str(small)],
+        "english": None,
         "threads": 1,
         "name": "m",
         "start": 0.0,
@@ -124,3 +125,25 @@ def test_a_queue_holds_ten_minutes_at_most() -> None:
     assert queue.seconds < 602
     assert len(queue.take()) == queue.rate * 2 * 601
     assert queue.take() == b""
+
+
+@pytest.mark.parametrize("language", ["en", None])
+def test_weights_for_english_are_taken_once_that_is_spoken(
+    language: str | None, tmp_path: Path
+) -> None:
+    sounds = [speech("one two three four five six seven."), silence(1.0), speech("eight.")]
+    given = {**request(tmp_path), "language": language}
+    given["folders"] = [str(write_weights(tmp_path / "tiny.en"))]
+    given["english"] = str(write_weights(tmp_path / "english"))
+    answers = heard(given, *sounds)
+    models = [each["model"] for each in answers if each.get("state") == "listening"]
+    assert models == (["english"] if language else ["tiny.en", "english"])
+    assert finals(answers) == "one two three four five six seven. eight."
+
+
+def test_other_languages_stay_with_the_other_weights(tmp_path: Path) -> None:
+    sound = speech("un deux trois quatre cinq six sept.")
+    given = {**request(tmp_path), "language": None}
+    given["english"] = str(write_weights(tmp_path / "english"))
+    answers = heard(given, sound, silence(1.0))
+    assert {each["model"] for each in answers if "model" in each} == {"large"}

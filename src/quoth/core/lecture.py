@@ -57,7 +57,8 @@ class SpeechState:
 class LiveSpeechSettings:
     """Which module recognises, with which weights; the second ones are taken when it lags.
 
-    ``problem`` is why there is no speech to text here, if so.
+    ``english`` are those that take their place once English is spoken. ``problem`` is why there is
+    no speech to text here, if so.
     """
 
     module: str
@@ -65,6 +66,7 @@ class LiveSpeechSettings:
     memory_mb: int
     threads: int = 2
     problem: str = ""
+    english: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,6 +200,8 @@ class Settings(BaseSettings):
     name in the models folder."""
     speech_model_small: str = "whisper-tiny"
     """The folder with smaller weights, which live speech takes when recognition lags."""
+    speech_model_english: str = "moonshine-base"
+    """The folder with weights of Moonshine; live speech in English takes them where they are."""
     live_keywords: bool = False
     """Whether a language model names keywords of what is said in a live session, before a window
     ends, with which it is looked up too."""

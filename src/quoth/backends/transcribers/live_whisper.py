@@ -1,4 +1,4 @@
-"""What the process for live speech uses: whisper, Silero's voice detection, and sound files."""
+"""What the process for live speech uses: recognisers, Silero's voice detection, and sound files."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ import av
 import numpy as np
 from faster_whisper.vad import VadOptions, get_speech_timestamps
 
+from quoth.backends.transcribers.moonshine import MoonshineRecogniser
+from quoth.backends.transcribers.registry import ENCODER
 from quoth.backends.transcribers.utterances import SAMPLE_RATE, LiveTranscription, Recogniser
 from quoth.backends.transcribers.whisper import WhisperTranscriber
 from quoth.core.errors import DocumentError
 from quoth.core.protocols import Matrix
 
-VOICE = VadOptions(min_silence_duration_ms=400, speech_pad_ms=100, min_speech_duration_ms=100)
+VOICE = VadOptions(min_silence_duration_ms=250, speech_pad_ms=100, min_speech_duration_ms=100)
 
 
 def open_recogniser(folder: Path, *, threads: int) -> Recogniser:
-    """Open the weights in a folder; raises ConfigError."""
+    """Open the weights of whisper or Moonshine in a folder; raises ConfigError."""
+    if (folder / ENCODER).is_file():
+        return MoonshineRecogniser(folder)
     return WhisperTranscriber(folder, threads=threads, live=True)
 
 

@@ -13,18 +13,23 @@ WORKER = "quoth.backends.transcribers.recording"
 """The module that transcribes recordings in the sandbox process."""
 LIVE_WORKER = "quoth.backends.transcribers.live_whisper"
 """The module that the process for live speech uses."""
+ENCODER = "onnx/encoder_model.onnx"
+"""The file that a folder with weights of Moonshine has."""
 
 
 def speech_folder(settings: Settings) -> Path:
     """Return the folder of the weights."""
-    named = Path(settings.speech_model).expanduser()
-    return named if named.is_dir() else settings.models / settings.speech_model
+    return _folder(settings, settings.speech_model)
+
+
+def _folder(settings: Settings, name: str) -> Path:
+    named = Path(name).expanduser()
+    return named if named.is_dir() else settings.models / name
 
 
 def _live_folders(settings: Settings) -> tuple[Path, ...]:
     """Return the folders of the weights, the largest first; the smaller are for when they lag."""
-    small = Path(settings.speech_model_small).expanduser()
-    small = small if small.is_dir() else settings.models / settings.speech_model_small
+    small = _folder(settings, settings.speech_model_small)
     folders = (speech_folder(settings), small)
     return folders if (small / "model.bin").is_file() else folders[:1]
 
@@ -46,9 +51,11 @@ def speech_problem(settings: Settings) -> str:
 
 def live_speech_settings(settings: Settings) -> LiveSpeechSettings:
     """Return how live speech is transcribed, or why it cannot be."""
+    english = _folder(settings, settings.speech_model_english)
     return LiveSpeechSettings(
         module=LIVE_WORKER,
         folders=_live_folders(settings),
+        english=english if (english / ENCODER).is_file() else None,
         memory_mb=settings.speech_memory_mb,
         threads=settings.threads,
         problem=speech_problem(settings),

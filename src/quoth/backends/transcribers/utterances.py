@@ -20,6 +20,9 @@ MAX_UTTERANCE_S = 20.0
 """An utterance without a pause is cut here; recognition works on at most 30 s."""
 KEPT_S = 0.5
 """Seconds of silence that are kept before speech, so that no beginning is cut off."""
+SHORT_S = 5.0
+PAUSE_S = 0.3
+"""A shorter utterance ends with a pause of that length; a longer one with any."""
 SURE_LANGUAGE_S = 3.0
 """Seconds of speech from which its language is taken for the rest."""
 
@@ -63,7 +66,8 @@ class LiveTranscription:
     """The sound of which nothing final was said yet, and what was recognised of it.
 
     ``start`` is the second of the lecture at which the sound begins. An utterance ends with a
-    pause; before that its complete sentences are final, the last one is provisional.
+    pause, a short one with a longer one; before that its complete sentences are final, the last one
+    is provisional.
     """
 
     recogniser: Recogniser
@@ -120,7 +124,18 @@ class LiveTranscription:
 
     def _first_span(self) -> tuple[int, int] | None:
         spans = self.find_speech(self._sound) if len(self._sound) else ()
-        return spans[0] if spans else None
+        if not spans:
+            return None
+        begins, ends = spans[0]
+        rest = [*spans[1:], (len(self._sound), len(self._sound))]
+        for more_begins, more_ends in rest:
+            if (
+                ends - begins >= SHORT_S * SAMPLE_RATE
+                or more_begins - ends >= PAUSE_S * SAMPLE_RATE
+            ):
+                break
+            ends = more_ends
+        return begins, ends
 
     def _complete(self, begins: int, ends: int) -> list[Utterance]:
         known = ends <= self._recognised  # nothing was said since

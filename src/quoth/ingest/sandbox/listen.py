@@ -85,14 +85,16 @@ class Listener:
         self._queue = queue
         self._say = say
         self._parts: Any = import_module(request["module"])
-        self._folders = [Path(folder) for folder in request["folders"]]
+        self._folders = list(request["folders"])
+        self._english: str | None = request["english"]
         self._state = "starting"
         self._lagging = False
 
     def run(self) -> None:
         """Recognise until the sound ends; raises QuothError."""
         request = self._request
-        recogniser = self._open(self._folders.pop(0))
+        self._take_english(request["language"])
+        recogniser = self._open_next()
         speech = self._parts.start_transcription(
             recogniser, language=request["language"], start=request["start"]
         )
@@ -110,6 +112,9 @@ class Listener:
             provisional = waited < CAUGHT_UP_S and began >= rested
             self._send(speech.add(sound, provisional=provisional), request["name"])
             rested = max(rested, 2 * time.monotonic() - began)
+            if self._take_english(speech.language):
+                speech.recogniser = self._open_next()
+                self._tell(self._state, speech.recogniser.name)
             self._notice_silence(speech)
             if ended:
                 break
@@ -118,8 +123,16 @@ class Listener:
         if self._queue.error is not None:
             raise self._queue.error
 
-    def _open(self, folder: Path) -> Any:
+    def _open_next(self) -> Any:
+        folder = Path(self._folders.pop(0))
         return self._parts.open_recogniser(folder, threads=self._request["threads"])
+
+    def _take_english(self, language: str | None) -> bool:
+        """Put the weights for English in place of all others, once that is the language."""
+        if language != "en" or self._english is None:
+            return False
+        self._folders, self._english = [self._english], None
+        return True
 
     def _keep_up(self, recogniser: Any, waited: float) -> Any:
         """Take the smaller weights where recognition lags, once; say both ends of a lag."""
@@ -128,7 +141,7 @@ class Listener:
         if waited >= LAG_S and not self._lagging:
             self._lagging = True
             if self._folders:
-                recogniser = self._open(self._folders.pop(0))
+                recogniser = self._open_next()
             self._tell("lagging", recogniser.name, lag_s=round(waited, 1))
         elif waited <= CAUGHT_UP_S and self._lagging:
             self._lagging = False

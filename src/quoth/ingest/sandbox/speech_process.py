@@ -62,6 +62,7 @@ class SpeechProcess:
         request = {
             "module": settings.module,
             "folders": [str(folder) for folder in settings.folders],
+            "english": str(settings.english) if settings.english else None,
             "memory_mb": settings.memory_mb,
             "threads": settings.threads,
             "name": source.name,

@@ -1,11 +1,12 @@
 """Speaks windows of lectures and writes what a recogniser hears, for `scripts/collect_live.py`.
 
-    python scripts/recognise_windows.py DATA HEARD [--model base] [--every 10]
+    python scripts/recognise_windows.py DATA HEARD [--model base] [--every 10] [--live]
 
 DATA is what `scripts/collect_live.py` reads. It needs espeak-ng, `quoth[speech]` and the weights of
 ``tests/support/fetch_models.py speech``. HEARD is a file of JSON lines; a run that was stopped goes
 on with it. All windows that stand alone are spoken by one voice, and of the others every tenth, by
-voices that change with the lecture.
+voices that change with the lecture. ``--live`` hears them utterance by utterance, as a microphone
+is heard; Moonshine always does.
 """
 
 from __future__ import annotations
@@ -24,11 +25,16 @@ import collect_live
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from quoth.backends.transcribers.live_whisper import sound_blocks
+from quoth.backends.transcribers.live_whisper import (
+    open_recogniser,
+    sound_blocks,
+    start_transcription,
+)
+from quoth.backends.transcribers.utterances import Recogniser
 from quoth.backends.transcribers.whisper import WhisperTranscriber
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from tests.support.fetch_models import SPEECH, fetch_speech
+from tests.support.fetch_models import MOONSHINE, SPEECH, fetch_speech
 
 ALONE = "en-us"
 VOICES = ("en-gb", "en-us+f3", "en-gb-scotland", "en-us+m7")
@@ -49,13 +55,16 @@ def chosen(data: Path, every: int) -> Iterator[tuple[collect_live.Item, str]]:
         yield item, VOICES[lectures.index(item.lecture) % len(VOICES)]
 
 
-def hear(recogniser: WhisperTranscriber, text: str, *, voice: str, folder: Path) -> str:
+def hear(recogniser: Recogniser, text: str, *, voice: str, folder: Path, live: bool) -> str:
     """Return what is heard of a text that a voice speaks."""
     file = folder / "spoken.wav"
     command = ["espeak-ng", "-v", voice, "-s", str(WORDS_PER_MINUTE), "-w", str(file), "--stdin"]
     subprocess.run(command, input=text, text=True, check=True)
     sound = np.frombuffer(b"".join(sound_blocks(file)), "<i2").astype(np.float32) / 32768.0
-    return " ".join(each.text for each in recogniser.segments(sound, "en", 0.0)[0])
+    if not live:
+        return " ".join(each.text for each in recogniser.segments(sound, "en", 0.0)[0])
+    heard = start_transcription(recogniser, language="en", start=0.0)
+    return " ".join(each.text for each in (*heard.add(sound, provisional=False), *heard.close()))
 
 
 def error_rate(said: str, heard: str) -> float:
@@ -69,13 +78,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("heard", type=Path)
-    parser.add_argument("--model", choices=SPEECH, default="tiny.en")
+    parser.add_argument("--model", choices=(*SPEECH, MOONSHINE), default="tiny.en")
     parser.add_argument("--every", type=int, default=10)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--live", action="store_true")
     given = parser.parse_args()
     given.heard.touch()
     known = {tuple(json.loads(line)["key"]) for line in given.heard.read_text("utf-8").splitlines()}
-    recogniser = WhisperTranscriber(fetch_speech(given.model), threads=given.threads)
+    live = given.live or given.model == MOONSHINE
+    opened = open_recogniser if live else WhisperTranscriber
+    recogniser: Recogniser = opened(fetch_speech(given.model), threads=given.threads)
     with tempfile.TemporaryDirectory() as folder, given.heard.open("a", encoding="utf-8") as out:
         order = list(chosen(given.data, given.every))
         random.Random(7).shuffle(order)  # a part of the run is of every lecture
@@ -83,7 +95,7 @@ def main() -> None:
             if item.key in known:
                 continue
             said = re.sub(r"\b[A-Z]{4,}: ", "", item.text)  # "PROFESSOR: "
-            heard = hear(recogniser, said, voice=voice, folder=Path(folder))
+            heard = hear(recogniser, said, voice=voice, folder=Path(folder), live=live)
             rate = round(error_rate(said, heard), 3)
             row = {"key": item.key, "heard": heard, "errors": rate}
             out.write(json.dumps(row) + "\n")

@@ -29,8 +29,8 @@ from tests.support.web_app import CHROMIUM, NEEDS_CHROMIUM, PROGRAM, environment
 
 ROOT = Path(__file__).parents[2]
 LECTURES = ROOT.parent / "shared" / "data" / "sicp-lectures"
-WORDS = slice(330, 640)
-"""Words of the lecture on the substitution model, about two minutes."""
+WORDS = slice(330, 800)
+"""Words of the lecture on the substitution model, about three minutes."""
 PAGES = 90
 MAX_DELAY_S = 2.0
 """The bar for the median delay."""

@@ -104,16 +104,26 @@ def test_a_table_is_quoted_with_its_rows() -> None:
     assert run.text.endswith(rows)
 
 
-def test_a_row_that_stands_out_is_quoted_alone_even_if_it_is_mostly_figures() -> None:
+def test_rows_with_most_words_of_the_question_are_quoted_without_the_others() -> None:
     table = "\n\n".join(
-        f"name: {name} | from: 20{year}-04-05 | to: 20{year + 5}-04-28 | eol: {year + 10}.10"
-        for name, year in (("tin", 12), ("lead", 14), ("zinc", 16))
+        f"metal: {name} | year: {year} | mine: {mine} | price: {year}.10"
+        for name, year, mine in (
+            *(("tin", 2012, "Wheal"), ("tin", 2013, "Ayr"), ("lead", 2012, "Ayr")),
+            *(("lead", 2013, "Ayr"), ("zinc", 2013, "Tara")),
+        )
     )
-    (run,) = runs(f"{table}\n\n{LONG}", scores={"lead": 0, "tin": -1.2})
-    assert run.text == table.split("\n\n")[1]
-    assert not run.cut
-    (run,) = runs(table, scores={"lead": 0, "tin": -0.8, "zinc": -3})
-    assert run.text == table
+    rows = table.split("\n\n")
+
+    def asked(text: str, **scores: float) -> list[str]:
+        return said(runs(f"{table}\n\n{LONG}", scores=scores, query=Query(text, text, "en")))
+
+    # The row with both words, though another one has a higher score.
+    assert asked("price of lead in 2013?", tin=0, lead=-0.5) == [rows[3]]
+    assert asked("Who digs at Ayr?", Ayr=0, Wheal=-0.1, Tara=-0.1) == ["\n\n".join(rows[1:4])]
+    first, last = asked("Wheal or Tara?", Wheal=0, Tara=0)
+    assert (first, last) == (rows[0], rows[4])
+    # Nothing in the question tells the rows apart.
+    assert asked("What is the price?", lead=0) == [table]
 
 
 def test_a_short_run_goes_on_in_the_next_paragraph_but_not_past_a_heading() -> None:

@@ -45,6 +45,20 @@ def test_a_box_quotes_nothing_twice() -> None:
     assert "The lamp keeper comes on Friday." in box.text
 
 
+def test_what_a_reply_quotes_in_lines_of_its_own_is_left_out(tmp_path: Path) -> None:
+    said = "The pump of forklift 3 is broken since Friday. A new one costs 2,340 euros."
+    (tmp_path / "a.mbox").write_text(
+        f"From a\nMessage-ID: <1@x>\nSubject: Pump\n\n{said}\n\n"
+        "From b\nMessage-ID: <2@x>\nIn-Reply-To: <1@x>\nSubject: Re: Pump\n\n"
+        "> The pump of forklift 3 is broken since\n> Friday. A new one costs 2,340 euros.\n"
+        "> Who pays?\n\nRent one.\n"
+    )
+    box = read(tmp_path / "a.mbox")
+    assert box.text.count("forklift 3") == 1
+    assert "> Who pays?" in box.text  # nobody asked that before
+    assert box.text.endswith("Rent one.")
+
+
 def test_files_within_an_archive() -> None:
     pack = read(DOCUMENTS / "pack.zip")
     assert pack.warnings == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -82,8 +83,6 @@ MAX_LIST = 1000
 """Maximum characters of a run with a list or a table."""
 MIN_CHARACTERS = 450
 """A shorter run goes on in the next paragraph of its section (docs/decisions/042)."""
-ROW_MARGIN = 1.0
-"""Log-odds by which a row of a table must exceed the others to be quoted alone."""
 FRAGMENT = 80
 """A shorter run takes the sentence after it along, even of the next section; so does one that ends
 in a question or a colon."""
@@ -180,12 +179,12 @@ class SentenceRun:
         if not goes_on and is_short and not self.has_list():
             sections = sections_of(self.passage)
             same_section = _is_in_section(self.material, after, self.last, sections=sections)
-            goes_on = same_section and self.ends_with_stop(after)
+            goes_on = same_section and self.is_no_heading(after)
         return before + ([after] if goes_on else [])
 
-    def ends_with_stop(self, at: int) -> bool:
-        """Return whether a sentence ends as sentences do, which headings do not."""
-        return self.material.sentences[at].text.rstrip(_CLOSERS).endswith(_STOPS)
+    def is_no_heading(self, at: int) -> bool:
+        """Return whether a sentence ends with a stop or a comma, as headings do not."""
+        return self.material.sentences[at].text.rstrip(_CLOSERS).endswith((*_STOPS, ","))
 
     def has_list(self) -> bool:
         """Return whether the run quotes a part of a list or a table."""
@@ -240,24 +239,45 @@ def _is_in_section(
     return one.passage == two.passage and sections[one.chunk_id] == sections[two.chunk_id]
 
 
-def _stands_out(run: SentenceRun, scores: Scores) -> bool:
-    """Return whether the run is one row of a table that is far above the others of its table."""
-    at = run.first
-    if run.last > at or not (run.is_row(at) or run.is_row(at + 1)):
-        return False
-    low, high = at, at + 1
-    while run.is_row(low):
-        low -= 1
-    while run.is_row(high):
-        high += 1
-    others = [scores[each] for each in range(low, high) if each != at]
-    return bool(scores[at] - max(others) >= ROW_MARGIN)
+def rows_asked_for(
+    material: QueryContext, seed: int, *, sections: Mapping[str, tuple[str, ...]]
+) -> frozenset[int]:
+    """Return the rows of a sentence's table that hold the most words of the question.
+
+    A word that all rows hold, such as the name of a column, does not count. ``sections`` are those
+    of all chunks: a table may go on in another passage. Empty for a sentence that is no row, and
+    where no word of the question tells rows apart.
+    """
+    sentences, own = material.sentences, material.sentences[seed]
+    if CELL_GAP not in own.text:
+        return frozenset()
+    rows = [
+        at
+        for at, each in enumerate(sentences)
+        if CELL_GAP in each.text
+        and each.document_id == own.document_id
+        and sections[each.chunk_id] == sections[own.chunk_id]
+    ]
+    held = {at: [term.among(material.stems[at]) for term in material.terms] for at in rows}
+    telling = [not all(column) for column in zip(*held.values(), strict=True)]
+    counts = {at: sum(map(operator.and_, held[at], telling)) for at in rows}
+    most = max(counts.values())
+    return frozenset(at for at in rows if counts[at] == most) if most else frozenset()
 
 
-def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
-    """Extend a run to its neighbours, best first, and then to what it cannot be read without."""
+def grow(
+    run: SentenceRun, *, scores: Scores, longest: int, rows: frozenset[int] = frozenset()
+) -> range:
+    """Extend a run to its neighbours, best first, and then to what it cannot be read without.
+
+    A run of ``rows`` that are asked for has no others.
+    """
     sentences = run.material.sentences
-    if _stands_out(run, scores):
+    if rows:
+        while any(
+            at in rows and run.adds(at, longest=longest) for at in (run.first - 1, run.last + 1)
+        ):
+            pass
         return range(run.first, run.last + 1)
     first = sentences[run.first]
     if first.anaphoric and first.joined:  # it refers to the sentence before, in its paragraph

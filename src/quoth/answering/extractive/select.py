@@ -6,7 +6,7 @@ that a definition brings the sentence that it explains and a list its items.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from quoth.answering.extractive.candidates import Quotable, quotable_sentences, sentence_locator
@@ -17,6 +17,7 @@ from quoth.answering.extractive.runs import (
     grow,
     headed_section,
     is_duplicate,
+    rows_asked_for,
     speaks_of,
 )
 from quoth.answering.extractive.score import QueryContext, Scores, collect_features
@@ -148,6 +149,7 @@ def choose_statements(
         longest=longest,
         reserved=about,
         used=set(shown),
+        sections={chunk.chunk_id: chunk.section for each in passages for chunk in each.chunks},
     )
     for seed in seeds:
         if len(chooser.runs) < limit and not chooser.repeats(seed, language=language):
@@ -182,6 +184,7 @@ class _Chooser:
     longest: int
     reserved: Collection[int]
     used: set[int]
+    sections: Mapping[str, tuple[str, ...]]
     runs: list[tuple[range, int]] = field(default_factory=list)
 
     def repeats(self, seed: int, *, language: str) -> bool:
@@ -191,18 +194,23 @@ class _Chooser:
         return foreign or any(is_duplicate(material, seed, other) for other in self.used)
 
     def add(self, seed: int) -> None:
-        """Grow a run from a sentence that is in none yet."""
+        """Grow a run from a sentence that is in none yet, or from the row that is asked for."""
         left = self.max_sentences - len(self.used)
+        rows = rows_asked_for(self.material, seed, sections=self.sections)
+        if rows and seed not in rows:
+            seed = max(rows, key=self.scores.__getitem__)
         if left > 0 and seed not in self.used:
             passage = self.passages[self.material.sentences[seed].passage]
-            section = headed_section(self.material, passage, seed, longest=self.longest)
+            section = None
+            if not rows:
+                section = headed_section(self.material, passage, seed, longest=self.longest)
             if section is None or len(section) > left or not self.used.isdisjoint(section):
                 section = range(seed, seed + 1)
             taken = self.used | ({*self.reserved} - set(section))
             start = SentenceRun(
                 self.material, passage, taken, left, first=section[0], last=section[-1]
             )
-            run = grow(start, scores=self.scores, longest=self.longest)
+            run = grow(start, scores=self.scores, longest=self.longest, rows=rows)
             self.used.update(run)
             self.runs.append((run, seed))
 

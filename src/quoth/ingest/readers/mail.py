@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from email.utils import getaddresses, parsedate_to_datetime
@@ -24,8 +25,22 @@ NO_SUBJECT = "(no subject)"
 
 _FROM = re.compile(rb"(?:^|\n\r?\n)From [^\r\n]{1,300}\r?\n(?=[!-9;-~]{1,80}:)")
 _QUOTED = re.compile(r"\s*>")
+_MESSAGE_ID = re.compile(r"<[^<>\s]{1,500}>")
 _FAULTS = (ValueError, LookupError, TypeError, AttributeError, AssertionError, RecursionError)
 """What the library raises over damaged messages."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    """The lines of the messages before, and the text of each by its Message-ID."""
+
+    lines: set[str] = field(default_factory=set)
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def replied_to(self, message: EmailMessage) -> str:
+        """Return the texts that a message answers: its programs may wrap their lines anew."""
+        names = _header(message, "references"), _header(message, "in-reply-to")
+        return "\n".join(self.texts.get(each, "") for each in _MESSAGE_ID.findall(" ".join(names)))
 
 
 def read_eml(file: SourceFile) -> ParsedDocument:
@@ -41,7 +56,7 @@ def read_eml(file: SourceFile) -> ParsedDocument:
 def read_mbox(file: SourceFile) -> ParsedDocument:
     """Read a box of messages in their order; what an earlier one says is not quoted again."""
     enclosure = Enclosure()
-    seen: set[str] = set()
+    seen = _Seen()
     marks = [match.span() for match in _FROM.finditer(file.data)] or [(0, 0)]
     starts = [end for _, end in marks]
     ends = [*(start for start, _ in marks[1:]), len(file.data)]
@@ -66,7 +81,7 @@ def _parse(data: bytes, *, name: str) -> EmailMessage:
 
 
 def _add_message(
-    enclosure: Enclosure, message: EmailMessage, *, file: SourceFile, seen: set[str] | None
+    enclosure: Enclosure, message: EmailMessage, *, file: SourceFile, seen: _Seen | None
 ) -> Metadata:
     """Add a message and its attachments; return what it says of itself."""
     subject = _header(message, "subject") or NO_SUBJECT
@@ -77,7 +92,12 @@ def _add_message(
         for name in ("from", "to", "cc", "date", "subject")
         if (value := _header(message, name))
     ]
-    blocks = [Block("\n".join(head)), *_without_quotes(_body(message), seen)]
+    body = _body(message)
+    if seen is not None:
+        body = list(_without_quotes(body, seen, said=seen.replied_to(message)))
+        text = to_plain_text(" ".join(block.text for block in body))
+        seen.texts[_header(message, "message-id")] = text
+    blocks = [Block("\n".join(head)), *body]
     enclosure.add(assemble(blocks), path=(heading,))
     for name, data in _attachments(message):
         inner = SourceFile(name, data, nesting=file.nesting + 1)
@@ -100,17 +120,17 @@ def _body(message: EmailMessage) -> Sequence[Block]:
     return html_blocks(text) if kind == "text/html" else list(plain_blocks(text))
 
 
-def _without_quotes(blocks: Sequence[Block], seen: set[str] | None) -> Iterator[Block]:
-    """Leave out the quoted lines that were read before, as ``seen`` has them."""
+def _without_quotes(blocks: Sequence[Block], seen: _Seen, *, said: str) -> Iterator[Block]:
+    """Leave out the quoted lines that were read before, or stand in what the message answers."""
     for block in blocks:
         lines = []
         for line in block.text.split("\n"):
             words = to_plain_text(line.lstrip("> "))
-            if seen is not None and words and _QUOTED.match(line) and words in seen:
+            if words and _QUOTED.match(line) and (words in seen.lines or words in said):
                 continue
-            if seen is not None and len(words) > 1:
-                seen.add(words)
-            if words or seen is None:
+            if len(words) > 1:
+                seen.lines.add(words)
+            if words:
                 lines.append(line)
         text = "\n".join(lines).strip("\n")
         if text.strip(" >\n"):

@@ -149,7 +149,6 @@ def choose_statements(
         longest=longest,
         reserved=about,
         used=set(shown),
-        sections={chunk.chunk_id: chunk.section for each in passages for chunk in each.chunks},
     )
     for seed in seeds:
         if len(chooser.runs) < limit and not chooser.repeats(seed, language=language):
@@ -184,8 +183,12 @@ class _Chooser:
     longest: int
     reserved: Collection[int]
     used: set[int]
-    sections: Mapping[str, tuple[str, ...]]
     runs: list[tuple[range, int]] = field(default_factory=list)
+    sections: Mapping[str, tuple[str, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        chunks = (chunk for passage in self.passages for chunk in passage.chunks)
+        self.sections = {chunk.chunk_id: chunk.section for chunk in chunks}
 
     def repeats(self, seed: int, *, language: str) -> bool:
         """Return whether a sentence says what a run says, or is in another language."""

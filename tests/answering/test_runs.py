@@ -126,6 +126,23 @@ def test_rows_with_most_words_of_the_question_are_quoted_without_the_others() ->
     assert asked("What is the price?", lead=0) == [table]
 
 
+def test_program_text_is_quoted_to_the_end_of_its_function_with_its_lines() -> None:
+    text = (
+        'def shorten(text):\n    """Cut it.\n\n    The width counts its last sign, too.\n    """'
+        "\n\n    return text[0] + text[1:70] if text and all_of(text) else nothing_of_it(text)\n"
+        "    # the end"
+    )
+    made = passage(text)
+    made = replace(made, document=replace(made.document, kind="code"))
+    material = collect_sentences(QUERY, [made])
+    scores = np.array([0.0 if "Cut" in each.text else -9.0 for each in material.sentences])
+    (run,) = choose_statements(QUERY, material, scores=scores, passages=[made], max_sentences=12)
+    assert run.text == text
+    shown, _ = write_answer([run])
+    assert shown.startswith(text.replace("\n\n", "\n").split("text[1:70]")[0])
+    assert shown.endswith("(text)\n    # the end [1]")
+
+
 def test_a_short_run_goes_on_in_the_next_paragraph_but_not_past_a_heading() -> None:
     scores = {"closure": 2.0}
     for after in (LONG, "昨夜大雨一直落在古城所有房屋的屋顶之上，直到天明才慢慢停止。"):

@@ -170,16 +170,16 @@ class SentenceRun:
         """Return the sentences before and after the run: in its paragraph, or list or table.
 
         A short run without a list goes on in the next paragraph of its section, unless that is a
-        heading.
+        heading. In program text a colon announces no list, and no line is a heading.
         """
         before = [self.first - 1] if self.continues(self.first) else []
         after = self.last + 1
         goes_on = self.continues(after)
         is_short = self.length < MIN_CHARACTERS and after < len(self.material.sentences)
-        if not goes_on and is_short and not self.has_list():
+        if not goes_on and is_short and (is_program(self.passage) or not self.has_list()):
             sections = sections_of(self.passage)
             same_section = _is_in_section(self.material, after, self.last, sections=sections)
-            goes_on = same_section and self.is_no_heading(after)
+            goes_on = same_section and (is_program(self.passage) or self.is_no_heading(after))
         return before + ([after] if goes_on else [])
 
     def is_no_heading(self, at: int) -> bool:
@@ -225,6 +225,11 @@ def headed_section(
             break
         last += 1
     return range(opening, last + 1) if seed <= last else None
+
+
+def is_program(passage: Passage) -> bool:
+    """Return whether a passage is one of a file of program text."""
+    return passage.document.kind == "code"
 
 
 def sections_of(passage: Passage) -> Mapping[str, tuple[str, ...]]:

@@ -17,6 +17,7 @@ from quoth.answering.extractive.runs import (
     grow,
     headed_section,
     is_duplicate,
+    is_program,
     rows_asked_for,
     speaks_of,
 )
@@ -50,7 +51,7 @@ class Statement:
 
     ``marked`` is the span of the sentence that tells most, ``parts`` are those of all sentences.
     ``passage`` is the index of its passage. ``heading`` is its heading in the answer, such as the
-    aspect it is about; it is not part of the statement.
+    aspect it is about; it is not part of the statement. ``program`` means that it is program text.
     """
 
     document_id: str
@@ -63,6 +64,7 @@ class Statement:
     marked: tuple[int, int] | None = None
     cut: bool = False
     heading: str = ""
+    program: bool = False
 
     def holds(self, sentence: Quotable) -> bool:
         """Return whether a sentence begins in the run."""
@@ -311,6 +313,7 @@ def statement_of(parts: Sequence[Quotable], passage: Passage) -> Statement:
         passage=parts[0].passage,
         parts=tuple((each.start, each.end) for each in parts),
         cut=parts[0].cut or parts[-1].cut,
+        program=is_program(passage),
     )
 
 

@@ -38,7 +38,7 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
             heading = statement.heading
             text += f"{plain_quotation(heading)}:\n" if heading else ""
         number = numbers[statement_span(statement)]
-        shown = quotation_lines(statement.text)
+        shown = quotation_lines(statement.text, program=statement.program)
         if statement.cut:
             opening = "… " if shown[:1].islower() else ""
             shown = f"{opening}{shown}{'' if shown[-1:] in '.!?…' else ' …'}"
@@ -61,11 +61,11 @@ def number_spans(statements: Sequence[Statement]) -> dict[tuple[str, int, int], 
     return {span: number for number, span in enumerate(spans, start=1)}
 
 
-def quotation_lines(text: str) -> str:
+def quotation_lines(text: str, *, program: bool = False) -> str:
     """Return a quotation with the lines of its lists, tables and code, and no others.
 
     A line break is one of a wrapped paragraph where the line is long and the next word would not
-    have fitted into it.
+    have fitted into it, but never in ``program`` text.
     """
     shown, before = "", ""
     lines = plain_footnotes(_CONTROL.sub(" ", text)).splitlines()
@@ -76,7 +76,7 @@ def quotation_lines(text: str) -> str:
             continue
         indent = line[: len(line) - len(line.lstrip())].expandtabs(4)
         filled = len(before) >= WRAPPED and len(f"{before} {line.split()[0]}") >= full
-        wrapped = filled and not _ITEM.match(line)
+        wrapped = filled and not program and not _ITEM.match(line)
         shown += (" " if wrapped else f"\n{indent}") + plain_quotation(line)
         before = line
     return shown.strip() or "…"

@@ -74,6 +74,30 @@ def test_a_table_of_text_with_any_separator() -> None:
     assert rows["row 3"].endswith("Remark: Two lines")
 
 
+@pytest.mark.parametrize(
+    ("top", "row"),
+    [
+        (",Adults,Children", "May | Adults: 7 | Children: 9"),
+        ("Month,2023,2024", "Month: May | 2023: 7 | 2024: 9"),
+        (",2023,2024", "May | 2023: 7 | 2024: 9"),
+        ("Month,7,9", "May | 7 | 9"),
+        ("June,1900,1850", "June: May | 1900: 7 | 1850: 9"),  # years, as far as can be told
+        ("June,1900,1850,1999", "May | 7 | 9"),
+    ],
+)
+def test_the_first_row_names_the_columns(tmp_path: Path, top: str, row: str) -> None:
+    (tmp_path / "a.csv").write_text(f"{top}\nApril,3,4\nMay,7,9\n")
+    assert rows_of(tmp_path / "a.csv")["row 3"] == row
+
+
+def test_columns_have_the_names_of_their_groups(tmp_path: Path) -> None:
+    rows = ",2023,,2024\nMonth,Adults,Children,Adults,Children\nMay,7,9,5,6\nJune,1,2,3,4\n"
+    (tmp_path / "a.csv").write_text(rows)
+    assert rows_of(tmp_path / "a.csv")["row 3"] == (
+        "Month: May | 2023 Adults: 7 | 2023 Children: 9 | 2024 Adults: 5 | 2024 Children: 6"
+    )
+
+
 def test_parquet_has_the_names_of_its_columns() -> None:
     assert rows_of(DOCUMENTS / "buoys.parquet")["row 2"] == "buoy: B7 | depth: 12 | lamps: []"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from quoth.answering.extractive.candidates import NEGATION, normalize
 from quoth.answering.extractive.score import QueryContext, Scores
@@ -244,14 +244,26 @@ def _is_in_section(
     return one.passage == two.passage and sections[one.chunk_id] == sections[two.chunk_id]
 
 
+def _words_held(material: QueryContext, rows: Sequence[int]) -> dict[int, list[int]]:
+    """Return for each word of the question 2 if it is in a row's values, 1 in its names alone."""
+    texts = [material.sentences[at].text.split(CELL_GAP) for at in rows]
+    names = {cell.rpartition(": ")[0] for cells in texts for cell in cells}
+    held = {}
+    for at, cells in zip(rows, texts, strict=True):
+        values = " ".join(cell.rpartition(": ")[2] for cell in cells if cell not in names)
+        stems = frozenset(analyze(values, language=material.sentences[at].language))
+        held[at] = [term.among(material.stems[at]) + term.among(stems) for term in material.terms]
+    return held
+
+
 def rows_asked_for(
     material: QueryContext, seed: int, *, sections: Mapping[str, tuple[str, ...]]
 ) -> frozenset[int]:
     """Return the rows of a sentence's table that hold the most words of the question.
 
-    A word that all rows hold, such as the name of a column, does not count. ``sections`` are those
-    of all chunks: a table may go on in another passage. Empty for a sentence that is no row, and
-    where no word of the question tells rows apart.
+    A word among the values counts twice as much as one among the names of columns, and none that
+    all rows hold alike. ``sections`` are those of all chunks: a table may go on in another passage.
+    Empty for a sentence that is no row, and where no word of the question tells rows apart.
     """
     sentences, own = material.sentences, material.sentences[seed]
     if CELL_GAP not in own.text:
@@ -263,9 +275,9 @@ def rows_asked_for(
         and each.document_id == own.document_id
         and sections[each.chunk_id] == sections[own.chunk_id]
     ]
-    held = {at: [term.among(material.stems[at]) for term in material.terms] for at in rows}
-    telling = [not all(column) for column in zip(*held.values(), strict=True)]
-    counts = {at: sum(map(operator.and_, held[at], telling)) for at in rows}
+    held = _words_held(material, rows)
+    telling = [len(set(column)) > 1 for column in zip(*held.values(), strict=True)]
+    counts = {at: sum(compress(held[at], telling)) for at in rows}
     most = max(counts.values())
     return frozenset(at for at in rows if counts[at] == most) if most else frozenset()
 

@@ -12,19 +12,29 @@ CELL_GAP = " | "
 MAX_HEADER = 80
 """Characters of the header of a column."""
 
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _NUMBER = re.compile(r"[-+(]?[\d\s.,:/%€$£-]*\d[\d\s.,:/%€$£)-]*")
 
 
 def is_header(cells: Sequence[str], below: Sequence[str] | None) -> bool:
-    """Return whether a row names the columns: short different texts, and rows below them."""
-    filled = [cell for cell in cells if cell]
+    """Return whether a row names the columns: short different texts, and rows below them.
+
+    The first cell may be empty, and years in their order are names, too.
+    """
+    names = cells[1:] if cells and not cells[0] else cells
+    numbers = [name for name in names if _NUMBER.fullmatch(name)]
     return (
         below is not None
-        and len(filled) > 1
-        and len(filled) == len(cells)
-        and len(set(filled)) == len(filled)
-        and all(len(cell) <= MAX_HEADER and not _NUMBER.fullmatch(cell) for cell in filled)
+        and len(names) > 1
+        and len(set(names)) == len(names)
+        and all(name and len(name) <= MAX_HEADER for name in names)
+        and (not numbers or _are_years(numbers))
     )
+
+
+def _are_years(numbers: Sequence[str]) -> bool:
+    in_order = sorted(numbers) in (list(numbers), list(reversed(numbers)))
+    return len(numbers) > 1 and in_order and all(map(_YEAR.fullmatch, numbers))
 
 
 def row_text(cells: Sequence[str], header: Sequence[str]) -> str:

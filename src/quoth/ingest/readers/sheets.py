@@ -61,12 +61,17 @@ class SheetReader:
     def _top(self, top: Sequence[Row]) -> Generator[Block, None, Sequence[str]]:
         """Return the first rows; the header is the first row that looks like one."""
         titles: Sequence[str] = ()
+        above: Sequence[str] = ()
         for at, (number, cells) in enumerate(top):
             below = top[at + 1][1] if top[at + 1 :] else None
             width = max((len(each) for _, each in top[at + 1 :]), default=0)
-            if not titles and 2 * len(cells) > width and is_header(cells, below):
-                titles = cells
-            yield from self._row(number, cells, titles)
+            shown: Sequence[str] = titles
+            if not titles and 2 * len(cells) > width:
+                titles = next(
+                    (each for each in (cells, _grouped(above, cells)) if is_header(each, below)), ()
+                )
+            yield from self._row(number, cells, shown)
+            above = cells
         return titles
 
     def _row(self, number: int, cells: Sequence[str], titles: Sequence[str]) -> Iterator[Block]:
@@ -95,6 +100,15 @@ def workbook_fault(name: str, error: BaseException) -> DocumentError:
     return DocumentError(
         "damaged", f"{name} cannot be read as a workbook ({error}); save it again."
     )
+
+
+def _grouped(above: Sequence[str], cells: Sequence[str]) -> list[str]:
+    """Return the names of columns after those of the groups above them: "2023 Adults"."""
+    found, group = [], ""
+    for at, cell in enumerate(cells):
+        group = above[at] if above[at:] and above[at] else group
+        found.append(f"{group} {cell}".strip())
+    return found
 
 
 def _trimmed(cells: list[str]) -> list[str]:

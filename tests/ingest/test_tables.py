@@ -80,6 +80,7 @@ def test_a_table_of_text_with_any_separator() -> None:
         (",Adults,Children", "May | Adults: 7 | Children: 9"),
         ("Month,2023,2024", "Month: May | 2023: 7 | 2024: 9"),
         (",2023,2024", "May | 2023: 7 | 2024: 9"),
+        (",3.11,3.12", "May | 3.11: 7 | 3.12: 9"),
         ("Month,7,9", "May | 7 | 9"),
         ("June,1900,1850", "June: May | 1900: 7 | 1850: 9"),  # years, as far as can be told
         ("June,1900,1850,1999", "May | 7 | 9"),

@@ -19,16 +19,19 @@ _NUMBER = re.compile(r"[-+(]?[\d\s.,:/%€$£-]*\d[\d\s.,:/%€$£)-]*")
 def is_header(cells: Sequence[str], below: Sequence[str] | None) -> bool:
     """Return whether a row names the columns: short different texts, and rows below them.
 
-    The first cell may be empty, and years in their order are names, too.
+    The first cell may be empty. Numbers are names behind an empty corner, and if they are years in
+    their order.
     """
-    names = cells[1:] if cells and not cells[0] else cells
+    if not cells or not below:
+        return False
+    names = cells if cells[0] else cells[1:]
     numbers = [name for name in names if _NUMBER.fullmatch(name)]
+    is_corner = not cells[0] and bool(below[0])
     return (
-        below is not None
-        and len(names) > 1
+        len(names) > 1
         and len(set(names)) == len(names)
         and all(name and len(name) <= MAX_HEADER for name in names)
-        and (not numbers or _are_years(numbers))
+        and (not numbers or is_corner or _are_years(numbers))
     )
 
 

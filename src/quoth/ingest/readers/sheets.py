@@ -103,10 +103,16 @@ def workbook_fault(name: str, error: BaseException) -> DocumentError:
 
 
 def _grouped(above: Sequence[str], cells: Sequence[str]) -> list[str]:
-    """Return the names of columns after those of the groups above them: "2023 Adults"."""
+    """Return the names of columns after those of the groups above them: "2023 Adults".
+
+    A row without an empty cell behind the first one has no groups.
+    """
+    groups = [*above, *[""] * (len(cells) - len(above))]
+    if all(groups[1:]):
+        return list(cells)
     found, group = [], ""
-    for at, cell in enumerate(cells):
-        group = above[at] if above[at:] and above[at] else group
+    for over, cell in zip(groups, cells, strict=False):
+        group = over or group
         found.append(f"{group} {cell}".strip())
     return found
 

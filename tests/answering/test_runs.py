@@ -119,11 +119,14 @@ def test_rows_with_most_words_of_the_question_are_quoted_without_the_others() ->
 
     # The row with both words, though another one has a higher score.
     assert asked("price of lead in 2013?", tin=0, lead=-0.5) == [rows[3]]
-    assert asked("Who digs at Ayr?", Ayr=0, Wheal=-0.1, Tara=-0.1) == ["\n\n".join(rows[1:4])]
-    first, last = asked("Wheal or Tara?", Wheal=0, Tara=0)
-    assert (first, last) == (rows[0], rows[4])
-    # Nothing in the question tells the rows apart.
+    # All rows of a place, neighbours as one.
+    assert asked("Who digs at Ayr?", Ayr=0, Wheal=-0.1) == ["\n\n".join(rows[1:4])]
+    assert asked("What is there of 2013?", lead=0) == [rows[1], "\n\n".join(rows[3:])]
+    assert asked("Wheal or Tara?", Wheal=0, Tara=0) == [rows[0], rows[4]]
+    # Nothing tells the rows apart; a word is in other rows alone; the row is far below.
     assert asked("What is the price?", lead=0) == [table]
+    assert asked("price of lead in 2013 at Wheal?", lead=0) == [table]
+    assert asked("price of lead in 2013?", tin=0, lead=-1.5) == [table]
 
 
 def test_program_text_is_quoted_to_the_end_of_its_function_with_its_lines() -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import compress
 
 from quoth.answering.extractive.candidates import NEGATION, normalize
 from quoth.answering.extractive.score import QueryContext, Scores
@@ -244,58 +243,9 @@ def _is_in_section(
     return one.passage == two.passage and sections[one.chunk_id] == sections[two.chunk_id]
 
 
-def _words_held(material: QueryContext, rows: Sequence[int]) -> dict[int, list[int]]:
-    """Return for each word of the question 2 if it is in a row's values, 1 in its names alone."""
-    texts = [material.sentences[at].text.split(CELL_GAP) for at in rows]
-    names = {cell.rpartition(": ")[0] for cells in texts for cell in cells}
-    held = {}
-    for at, cells in zip(rows, texts, strict=True):
-        values = " ".join(cell.rpartition(": ")[2] for cell in cells if cell not in names)
-        stems = frozenset(analyze(values, language=material.sentences[at].language))
-        held[at] = [term.among(material.stems[at]) + term.among(stems) for term in material.terms]
-    return held
-
-
-def rows_asked_for(
-    material: QueryContext, seed: int, *, sections: Mapping[str, tuple[str, ...]]
-) -> frozenset[int]:
-    """Return the rows of a sentence's table that hold the most words of the question.
-
-    A word among the values counts twice as much as one among the names of columns, and none that
-    all rows hold alike. ``sections`` are those of all chunks: a table may go on in another passage.
-    Empty for a sentence that is no row, and where no word of the question tells rows apart.
-    """
-    sentences, own = material.sentences, material.sentences[seed]
-    if CELL_GAP not in own.text:
-        return frozenset()
-    rows = [
-        at
-        for at, each in enumerate(sentences)
-        if CELL_GAP in each.text
-        and each.document_id == own.document_id
-        and sections[each.chunk_id] == sections[own.chunk_id]
-    ]
-    held = _words_held(material, rows)
-    telling = [len(set(column)) > 1 for column in zip(*held.values(), strict=True)]
-    counts = {at: sum(compress(held[at], telling)) for at in rows}
-    most = max(counts.values())
-    return frozenset(at for at in rows if counts[at] == most) if most else frozenset()
-
-
-def grow(
-    run: SentenceRun, *, scores: Scores, longest: int, rows: frozenset[int] = frozenset()
-) -> range:
-    """Extend a run to its neighbours, best first, and then to what it cannot be read without.
-
-    A run of ``rows`` that are asked for has no others.
-    """
+def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
+    """Extend a run to its neighbours, best first, and then to what it cannot be read without."""
     sentences = run.material.sentences
-    if rows:
-        while any(
-            at in rows and run.adds(at, longest=longest) for at in (run.first - 1, run.last + 1)
-        ):
-            pass
-        return range(run.first, run.last + 1)
     first = sentences[run.first]
     if first.anaphoric and first.joined:  # it refers to the sentence before, in its paragraph
         run.adds(run.first - 1, longest=longest)

@@ -6,9 +6,10 @@ that a definition brings the sentence that it explains and a list its items.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
+from quoth.answering.extractive.asked_rows import asked_rows
 from quoth.answering.extractive.candidates import Quotable, quotable_sentences, sentence_locator
 from quoth.answering.extractive.runs import (
     SentenceRun,
@@ -18,7 +19,6 @@ from quoth.answering.extractive.runs import (
     headed_section,
     is_duplicate,
     is_program,
-    rows_asked_for,
     speaks_of,
 )
 from quoth.answering.extractive.score import QueryContext, Scores, collect_features
@@ -186,11 +186,6 @@ class _Chooser:
     reserved: Collection[int]
     used: set[int]
     runs: list[tuple[range, int]] = field(default_factory=list)
-    sections: Mapping[str, tuple[str, ...]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        chunks = (chunk for passage in self.passages for chunk in passage.chunks)
-        self.sections = {chunk.chunk_id: chunk.section for chunk in chunks}
 
     def repeats(self, seed: int, *, language: str) -> bool:
         """Return whether a sentence says what a run says, or is in another language."""
@@ -199,25 +194,25 @@ class _Chooser:
         return foreign or any(is_duplicate(material, seed, other) for other in self.used)
 
     def add(self, seed: int) -> None:
-        """Grow a run from a sentence that is in none yet, or from the row that is asked for."""
+        """Grow a run from a sentence that is in none yet, or quote the rows that are asked for."""
         left = self.max_sentences - len(self.used)
-        rows = rows_asked_for(self.material, seed, sections=self.sections)
-        if rows and seed not in rows:
-            seed = max(rows, key=self.scores.__getitem__)
-        if left > 0 and seed not in self.used:
-            passage = self.passages[self.material.sentences[seed].passage]
-            section = None
-            if not rows:
-                section = headed_section(self.material, passage, seed, longest=self.longest)
-            if section is None or len(section) > left or not self.used.isdisjoint(section):
-                section = range(seed, seed + 1)
-            taken = self.used | ({*self.reserved} - set(section))
-            start = SentenceRun(
-                self.material, passage, taken, left, first=section[0], last=section[-1]
-            )
-            run = grow(start, scores=self.scores, longest=self.longest, rows=rows)
-            self.used.update(run)
-            self.runs.append((run, seed))
+        if left <= 0 or seed in self.used:
+            return
+        rows = asked_rows(self.material, seed, scores=self.scores, passages=self.passages)
+        fresh = [row for row in rows if row not in self.used]
+        if rows and len(fresh) <= left:
+            self.used.update(fresh)
+            self.runs += [(range(row, row + 1), row) for row in fresh]
+            return
+        passage = self.passages[self.material.sentences[seed].passage]
+        section = headed_section(self.material, passage, seed, longest=self.longest)
+        if section is None or len(section) > left or not self.used.isdisjoint(section):
+            section = range(seed, seed + 1)
+        taken = self.used | ({*self.reserved} - set(section))
+        start = SentenceRun(self.material, passage, taken, left, first=section[0], last=section[-1])
+        run = grow(start, scores=self.scores, longest=self.longest)
+        self.used.update(run)
+        self.runs.append((run, seed))
 
     def keep(self, count: int) -> None:
         """Keep the first runs only."""

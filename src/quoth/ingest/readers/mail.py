@@ -19,6 +19,8 @@ from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.text import plain_blocks
 
 MAX_MESSAGES = 20_000
+RUN = 4
+"""Words in a row by which a quoted line is known whose program wrapped it anew."""
 MAX_ATTACHMENTS = 200
 """Attachments of one message that are read."""
 NO_SUBJECT = "(no subject)"
@@ -32,15 +34,20 @@ _FAULTS = (ValueError, LookupError, TypeError, AttributeError, AssertionError, R
 
 @dataclass(slots=True)
 class _Seen:
-    """The lines of the messages before, and the text of each by its Message-ID."""
+    """The lines of the messages before, and the words of each by its Message-ID."""
 
     lines: set[str] = field(default_factory=set)
-    texts: dict[str, str] = field(default_factory=dict)
+    words: dict[str, list[str]] = field(default_factory=dict)
 
-    def replied_to(self, message: EmailMessage) -> str:
-        """Return the texts that a message answers: its programs may wrap their lines anew."""
-        names = _header(message, "references"), _header(message, "in-reply-to")
-        return "\n".join(self.texts.get(each, "") for each in _MESSAGE_ID.findall(" ".join(names)))
+    def replied_to(self, message: EmailMessage) -> set[tuple[str, ...]]:
+        """Return the runs of `RUN` words in the messages that one answers."""
+        named = " ".join(_header(message, name) for name in ("references", "in-reply-to"))
+        answered = dict.fromkeys(_MESSAGE_ID.findall(named))
+        return {run for each in answered for run in _runs(self.words.get(each, []))}
+
+
+def _runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    return (tuple(words[at : at + RUN]) for at in range(len(words) - RUN + 1))
 
 
 def read_eml(file: SourceFile) -> ParsedDocument:
@@ -95,8 +102,7 @@ def _add_message(
     body = _body(message)
     if seen is not None:
         body = list(_without_quotes(body, seen, said=seen.replied_to(message)))
-        text = to_plain_text(" ".join(block.text for block in body))
-        seen.texts[_header(message, "message-id")] = text
+        seen.words[_header(message, "message-id")] = " ".join(b.text for b in body).split()
     blocks = [Block("\n".join(head)), *body]
     enclosure.add(assemble(blocks), path=(heading,))
     for name, data in _attachments(message):
@@ -120,17 +126,23 @@ def _body(message: EmailMessage) -> Sequence[Block]:
     return html_blocks(text) if kind == "text/html" else list(plain_blocks(text))
 
 
-def _without_quotes(blocks: Sequence[Block], seen: _Seen, *, said: str) -> Iterator[Block]:
+def _without_quotes(
+    blocks: Sequence[Block], seen: _Seen, *, said: set[tuple[str, ...]]
+) -> Iterator[Block]:
     """Leave out the quoted lines that were read before, or stand in what the message answers."""
     for block in blocks:
         lines = []
+        before: list[str] = []  # the last words of the quoted line before, if it was left out
         for line in block.text.split("\n"):
-            words = to_plain_text(line.lstrip("> "))
-            if words and _QUOTED.match(line) and (words in seen.lines or words in said):
+            text = to_plain_text(line.lstrip("> "))
+            words = before + text.split()
+            answers = len(words) >= RUN and said.issuperset(_runs(words))
+            before = words[1 - RUN :] if answers else []
+            if _QUOTED.match(line) and (text in seen.lines or answers):
                 continue
-            if len(words) > 1:
-                seen.lines.add(words)
-            if words:
+            if len(text) > 1:
+                seen.lines.add(text)
+            if text:
                 lines.append(line)
         text = "\n".join(lines).strip("\n")
         if text.strip(" >\n"):

@@ -40,6 +40,9 @@ ALONE = "en-us"
 VOICES = ("en-gb", "en-us+f3", "en-gb-scotland", "en-us+m7")
 WORDS_PER_MINUTE = 150
 
+BLOCK = 3200
+"""Samples of .2 s, in which a microphone sends them: where an utterance ends depends on it."""
+
 
 def chosen(data: Path, every: int) -> Iterator[tuple[collect_live.Item, str]]:
     """Return English windows against an English book, each with a voice."""
@@ -64,7 +67,9 @@ def hear(recogniser: Recogniser, text: str, *, voice: str, folder: Path, live: b
     if not live:
         return " ".join(each.text for each in recogniser.segments(sound, "en", 0.0)[0])
     heard = start_transcription(recogniser, language="en", start=0.0)
-    return " ".join(each.text for each in (*heard.add(sound, provisional=False), *heard.close()))
+    blocks = np.split(sound, range(BLOCK, len(sound), BLOCK))
+    found = [each for block in blocks for each in heard.add(block, provisional=False)]
+    return " ".join(each.text for each in (*found, *heard.close()))
 
 
 def error_rate(said: str, heard: str) -> float:

@@ -257,11 +257,12 @@ def test_any_bytes_give_a_reading_or_a_code(tmp_path: Path, content: bytes, suff
 def test_a_literal_of_restructuredtext_has_no_markup_in_it(tmp_path: Path) -> None:
     path = tmp_path / "tools.rst"
     path.write_text(
-        "Run ``lint --files <changed>`` on ``*.py`` and ``a_`` of **``main``**;\n"
+        "Run ``lint --files <changed>`` on \U000f0000 ``*.py`` and ``a_`` of **``main``**;\n"
         "see ```api.js`` <./api.js>`__ and `The ``read`` page <read.html>`_.\n"
     )
     assert read(path).text == (
-        "Run lint --files <changed> on *.py and a_ of main; see api.js and The read page."
+        "Run lint --files <changed> on \U000f0000 *.py and a_ of main; "
+        "see api.js and The read page."
     )
 
 

@@ -64,6 +64,10 @@ def test_columns_of_a_simple_table_are_counted_by_the_width_of_characters(tmp_pa
     ]
 
 
+def test_a_number_that_is_no_day_is_read_as_it_is() -> None:
+    assert rows_of(DOCUMENTS / "dates.xls")["Log ▸ row 4"] == "Name: Cy | Day: 20240503"
+
+
 def test_hidden_sheets_are_said() -> None:
     assert read(DOCUMENTS / "fish.xlsx").warnings == ("Hidden sheets, which are read, too: Spare.",)
 

@@ -11,14 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from quoth.backends.onnx.session import SESSION_ERRORS, Numbers, open_runtime, open_tokenizer
-from quoth.backends.transcribers.registry import ENCODER
+from quoth.backends.transcribers.registry import DECODER, ENCODER, TOKENIZER
 from quoth.backends.transcribers.utterances import SAMPLE_RATE
 from quoth.core.errors import BackendError
 from quoth.core.protocols import Matrix
 from quoth.core.speech import SpokenSegment
 
 LANGUAGE = "en"
-DECODER = "onnx/decoder_model_merged.onnx"
 FIRST, LAST = 1, 2
 """The tokens before the first word and behind the last one."""
 TOKENS_A_SECOND = 6.5
@@ -31,7 +30,7 @@ class MoonshineRecogniser:
 
     def __init__(self, folder: Path) -> None:
         self.name = folder.name
-        self._tokenizer = open_tokenizer(folder / "tokenizer.json")
+        self._tokenizer = open_tokenizer(folder / TOKENIZER)
         self._encoder = open_runtime(folder / ENCODER)
         self._decoder = open_runtime(folder / DECODER)
         self._empty = {

@@ -14,7 +14,9 @@ WORKER = "quoth.backends.transcribers.recording"
 LIVE_WORKER = "quoth.backends.transcribers.live_whisper"
 """The module that the process for live speech uses."""
 ENCODER = "onnx/encoder_model.onnx"
-"""The file that a folder with weights of Moonshine has."""
+DECODER = "onnx/decoder_model_merged.onnx"
+TOKENIZER = "tokenizer.json"
+"""The files that a folder with weights of Moonshine has."""
 
 
 def speech_folder(settings: Settings) -> Path:
@@ -52,10 +54,11 @@ def speech_problem(settings: Settings) -> str:
 def live_speech_settings(settings: Settings) -> LiveSpeechSettings:
     """Return how live speech is transcribed, or why it cannot be."""
     english = _folder(settings, settings.speech_model_english)
+    whole = all((english / name).is_file() for name in (ENCODER, DECODER, TOKENIZER))
     return LiveSpeechSettings(
         module=LIVE_WORKER,
         folders=_live_folders(settings),
-        english=english if (english / ENCODER).is_file() else None,
+        english=english if whole else None,
         memory_mb=settings.speech_memory_mb,
         threads=settings.threads,
         problem=speech_problem(settings),

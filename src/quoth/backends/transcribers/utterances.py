@@ -22,7 +22,8 @@ KEPT_S = 0.5
 """Seconds of silence that are kept before speech, so that no beginning is cut off."""
 SHORT_S = 5.0
 PAUSE_S = 0.3
-"""A shorter utterance ends with a pause of that length; a longer one with any."""
+"""A shorter utterance ends with a pause of that length beside the .1 s of silence that is kept on
+either side of speech; a longer one with any pause that the voice detection finds."""
 SURE_LANGUAGE_S = 3.0
 """Seconds of speech from which its language is taken for the rest."""
 

@@ -91,7 +91,7 @@ READERS: Mapping[Format, Reader] = {
     "pptx": Reader("pptx", "read_pptx", "office", "pptx"),
     "odp": Reader("odp", "read_odp"),
     "xlsx": Reader("spreadsheet", "read_spreadsheet", "office", "python_calamine"),
-    "xls": Reader("xls", "read_xls", "office", "xlrd"),
+    "xls": Reader("xls", "read_xls", "office", "olefile"),
     "ods": Reader("ods", "read_ods"),
     "csv": Reader("delimited", "read_delimited"),
     "parquet": Reader("parquet", "read_parquet"),

@@ -31,8 +31,9 @@ _TABLE_RULE = re.compile(r"[=\s]+|[+=-]+")
 _ROW = re.compile(r"\s*(?:[+|].*[+|]|=+(?:\s+=+)+)\s*$")
 _PAD = "\0"
 _LITERAL = re.compile(r"``(?!`)(.{1,300}?)``")
-_HELD = 0xF0000
-"""The first of the private characters that stand for literals, which have no markup in them."""
+_HELD = 0x100000
+"""The first of the private characters that stand for literals, which have no markup in them; fonts
+with icons use those of another plane."""
 _INLINE = (
     (re.compile(r":[\w:+.-]{1,40}:`~?([^`<]{1,200}?)\s*(?:<[^<>`]{0,300}>)?`"), r"\1"),
     (re.compile(r"`([^`<]{1,300}?)\s*<[^<>`]{1,500}>`_{0,2}"), r"\1"),

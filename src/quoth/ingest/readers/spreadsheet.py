@@ -86,21 +86,11 @@ def _shown(value: CellValue, own: NumberFormat | str | None) -> str:
 def sheet_cells(container: ZipContainer, sheet: str) -> Shown:
     """Return how cells of a sheet are shown, nothing where that cannot be had."""
     try:
-        styles = parse_xml(container.read("xl/styles.xml"), name=container.name)
         member = _member_of(container, sheet)
         data = container.read(member) if member else b""
     except DocumentError:
         return {}
-    codes = {
-        int(attribute(each, "numFmtId") or 0): attribute(each, "formatCode")
-        for each in styles.iter()
-        if local(each) == "numFmt"
-    }
-    cells = next((each for each in styles.iter() if local(each) == "cellXfs"), None)
-    forms = [
-        parse_format(int(attribute(each, "numFmtId") or 0), codes)
-        for each in (cells if cells is not None else ())
-    ]
+    forms = _formats(container)
     found: Shown = {}
     for cell in _CELL.finditer(data):
         parts = {each[1]: each[2].decode() for each in _ATTRIBUTE.finditer(cell[0])}
@@ -115,6 +105,24 @@ def sheet_cells(container: ZipContainer, sheet: str) -> Shown:
         if len(found) >= MAX_FORMATTED or (place and int(place[2]) > MAX_ROWS):
             break
     return found
+
+
+def _formats(container: ZipContainer) -> list[NumberFormat | None]:
+    """Return the number formats of a workbook by the numbers of its styles."""
+    try:
+        styles = parse_xml(container.read("xl/styles.xml"), name=container.name)
+    except DocumentError:
+        return []
+    codes = {
+        int(attribute(each, "numFmtId") or 0): attribute(each, "formatCode")
+        for each in styles.iter()
+        if local(each) == "numFmt"
+    }
+    cells = next((each for each in styles.iter() if local(each) == "cellXfs"), None)
+    return [
+        parse_format(int(attribute(each, "numFmtId") or 0), codes)
+        for each in (cells if cells is not None else ())
+    ]
 
 
 def _member_of(container: ZipContainer, sheet: str) -> str | None:

@@ -73,7 +73,10 @@ def _shown(book: xlrd.Book, cell: xlrd.sheet.Cell) -> str:
     code = form.format_str if form else "General"
     if cell.ctype == xlrd.XL_CELL_NUMBER:
         return show_value(value, parse_format(number, {number: code}))
-    if "[h" in code.lower():
-        return show_value(timedelta(days=value))
-    day = xldate_as_datetime(value, book.datemode)
+    try:
+        if "[h" in code.lower():
+            return show_value(timedelta(days=value))
+        day = xldate_as_datetime(value, book.datemode)
+    except (OverflowError, ValueError):  # 20240503 in a cell for dates: no day has this number
+        return show_value(value)
     return show_value(day if value >= 1 else day.time())

@@ -63,7 +63,7 @@ def find_files(
 def left_out(sources: Sequence[Path]) -> Counter[str]:
     """Count the files below the given folders that are not read, by suffix in small letters.
 
-    Links that lead out of the folder to another one are counted as `LINKED`.
+    Links to a folder that is in none of them are counted as `LINKED`.
     """
     files = Counter(
         path.suffix.lower()
@@ -74,8 +74,9 @@ def left_out(sources: Sequence[Path]) -> Counter[str]:
         # The captions beside a recording are read in its place.
         if path.suffix.lower() not in MEDIA_SUFFIXES or captions_beside(path) is None
     )
+    folders = [source.resolve() for source in sources if isdir(source)]
     links = sum(
-        islink(path) and isdir(path) and not path.resolve().is_relative_to(source.resolve())
+        islink(path) and isdir(path) and not any(map(path.resolve().is_relative_to, folders))
         for source in sources
         if isdir(source)
         for path in _not_ignored(source)

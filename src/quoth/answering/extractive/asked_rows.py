@@ -1,0 +1,74 @@
+"""Rows of tables that a question asks for: quoted without the rows around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from quoth.answering.extractive.runs import MAX_LIST, is_program
+from quoth.answering.extractive.score import QueryContext, Scores
+from quoth.core.types import Passage
+from quoth.text.analyzer import analyze
+from quoth.text.locators import CELL_GAP
+
+MARGIN = 1.0
+"""Log-odds by which the best of the rows may be below the sentence that leads to them."""
+
+
+def asked_rows(
+    material: QueryContext, seed: int, *, scores: Scores, passages: Sequence[Passage]
+) -> list[int]:
+    """Return the rows of a sentence's table that hold most of the question, in reading order.
+
+    The words count by their rarity, those among the values of a row twice as much as those among
+    the names of its columns, and none that all rows hold alike. Empty for a sentence that is no
+    row, and where the whole table tells more: the rows lack a word that others have, they score
+    far below the sentence, or they do not fit into a quotation.
+    """
+    rows = _table_of(material, seed, passages=passages)
+    if not rows:
+        return []
+    held = _words_held(material, rows)
+    telling = [
+        at for at, levels in enumerate(zip(*held.values(), strict=True)) if len({*levels}) > 1
+    ]
+    sums = {
+        row: sum(material.terms[at].weight * levels[at] for at in telling)
+        for row, levels in held.items()
+    }
+    most = max(sums.values())
+    found = [row for row in rows if sums[row] == most]
+    covered = all(any(held[row][at] for row in found) for at in telling)
+    is_near = max(scores[row] for row in found) >= scores[seed] - MARGIN
+    length = sum(len(material.sentences[row].text) for row in found)
+    return found if most and covered and is_near and length <= MAX_LIST else []
+
+
+def _table_of(material: QueryContext, seed: int, *, passages: Sequence[Passage]) -> list[int]:
+    """Return the rows of a row's section, in all passages: a table may go on in another."""
+    own = material.sentences[seed]
+    if CELL_GAP not in own.text or is_program(passages[own.passage]):
+        return []
+    chunks = (chunk for passage in passages for chunk in passage.chunks)
+    sections: Mapping[str, tuple[str, ...]] = {chunk.chunk_id: chunk.section for chunk in chunks}
+    return sorted(
+        (
+            at
+            for at, each in enumerate(material.sentences)
+            if CELL_GAP in each.text
+            and each.document_id == own.document_id
+            and sections[each.chunk_id] == sections[own.chunk_id]
+        ),
+        key=lambda at: material.sentences[at].start,
+    )
+
+
+def _words_held(material: QueryContext, rows: Sequence[int]) -> dict[int, list[int]]:
+    """Return for each word of the question 2 if it is in a row's values, 1 in its names alone."""
+    texts = [material.sentences[at].text.split(CELL_GAP) for at in rows]
+    names = {cell.rpartition(": ")[0] for cells in texts for cell in cells}
+    held = {}
+    for at, cells in zip(rows, texts, strict=True):
+        values = " ".join(cell.rpartition(": ")[2] for cell in cells if cell not in names)
+        stems = frozenset(analyze(values, language=material.sentences[at].language))
+        held[at] = [term.among(material.stems[at]) + term.among(stems) for term in material.terms]
+    return held

@@ -97,8 +97,9 @@ def test_every_word_is_in_a_chunk_whose_locator_contains_it(
         there = locate(reading.places, word.start(), end)
         whole = home.locator
         if isinstance(there, Seconds) and isinstance(whole, Seconds):
-            assert whole.start <= there.start
-            assert there.end <= whole.end
+            # Rounded to a tenth, the chunk's twice.
+            assert whole.start <= there.start + 0.1
+            assert there.end <= whole.end + 0.1
         else:
             assert isinstance(there, Chars)
             assert isinstance(whole, Chars)

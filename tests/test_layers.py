@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LONGEST, ROOT
+
 SOURCE = Path(__file__).parents[1] / "src" / "quoth"
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -201,3 +203,7 @@ def test_files_and_functions_are_short() -> None:
         and (length := (node.end_lineno or 0) - node.lineno + 1) > MAX_FUNCTION_LINES
     ]
     assert not long_files + long_functions
+
+
+def test_the_tests_that_begin_first_are_there() -> None:
+    assert all(any((ROOT / "tests").glob(f"{each.rstrip('/')}*")) for each in LONGEST)

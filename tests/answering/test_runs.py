@@ -369,6 +369,7 @@ WRAPPED = "A paragraph of a printed book is broken into lines\nthat say nothing 
         ("It is shown by all of the others who looked at it [12,\n13] and so on.",
          "It is shown by all of the others who looked at it ‹12, 13› and so on."),
         ("They wrote [12,\n13].", "They wrote ‹12,\n13›."),
+        ("Of all[0] only [01] and [0, 1].", "Of all[0] only ‹01› and ‹0, 1›."),
     ],
 )  # fmt: skip
 def test_paragraphs_are_unwrapped_and_lists_and_code_keep_their_lines(

@@ -220,7 +220,7 @@ def collapse_white_space(text: str) -> str:
     return re.sub(r"\s+", shorten, text)
 
 
-_FOOTNOTE = re.compile(r"(?<!\b[^\W\d])\[(\^?[1-9]\d{0,2}(?:\s?[,;–-]\s?\d{1,3}){0,20})\]")
+_FOOTNOTE = re.compile(r"(?<!\b[^\W\d])\[(?!0\])(\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,20})\]")
 _OPENING = frozenset("[]({<")
 """What begins a link, a tag, or something that could be taken for a source's header."""
 _LIVE = re.compile(r"(\](?=[(:\[])|<(?=[A-Za-z/!?|]))")

@@ -62,7 +62,8 @@ LONGEST = (
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest tests: at the end one process would work and the others wait."""
-    items.sort(key=lambda item: not item.nodeid.startswith(tuple(f"tests/{x}" for x in LONGEST)))
+    first = tuple(f"tests/{each}" for each in LONGEST)
+    items.sort(key=lambda item: not item.nodeid.startswith(first))
 
 
 @pytest.fixture

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from quoth.answering.extractive.runs import MAX_LIST, is_program
-from quoth.answering.extractive.score import QueryContext, Scores
+from quoth.answering.extractive.runs import MAX_LIST, is_program, sections_of
+from quoth.answering.extractive.score import QueryContext, Scores, stems_of
 from quoth.core.types import Passage
-from quoth.text.analyzer import analyze
 from quoth.text.locators import CELL_GAP
 
 MARGIN = 1.0
@@ -48,8 +47,7 @@ def _table_of(material: QueryContext, seed: int, *, passages: Sequence[Passage])
     own = material.sentences[seed]
     if CELL_GAP not in own.text or is_program(passages[own.passage]):
         return []
-    chunks = (chunk for passage in passages for chunk in passage.chunks)
-    sections: Mapping[str, tuple[str, ...]] = {chunk.chunk_id: chunk.section for chunk in chunks}
+    sections = {key: path for each in passages for key, path in sections_of(each).items()}
     return sorted(
         (
             at
@@ -69,6 +67,6 @@ def _words_held(material: QueryContext, rows: Sequence[int]) -> dict[int, list[i
     held = {}
     for at, cells in zip(rows, texts, strict=True):
         values = " ".join(cell.rpartition(": ")[2] for cell in cells if cell not in names)
-        stems = frozenset(analyze(values, language=material.sentences[at].language))
+        stems = stems_of(values, material.sentences[at].language)
         held[at] = [term.among(material.stems[at]) + term.among(stems) for term in material.terms]
     return held

@@ -122,7 +122,7 @@ def collect_features(
 
     The weight is ln(1 + (N − n + .5) / (n + .5)), as in BM25, with n counted among the N sentences.
     """
-    stems = tuple(_stems(sentence.text, sentence.language) for sentence in sentences)
+    stems = tuple(stems_of(sentence.text, sentence.language) for sentence in sentences)
     counts, documents = Counter(stem for held in stems for stem in held), len(stems)
     asked = _question_forms(query, {sentence.language for sentence in sentences})
     weighed = []
@@ -144,7 +144,8 @@ def collect_features(
 
 
 @lru_cache(maxsize=8192)
-def _stems(text: str, language: str) -> frozenset[str]:
+def stems_of(text: str, language: str) -> frozenset[str]:
+    """Return the stems of a text; the same sentences are compared again and again."""
     return frozenset(analyze(text, language=language))
 
 

@@ -80,12 +80,13 @@ def without_line_numbers(text: str, *, column: bool = False) -> str:
     first = numbers[0] if numbers else 0
     if numbers != list(range(first, first + len(found))):
         return text
-    rest = "\n".join(_LINE_NUMBER.sub("", line, count=1) for line in lines)
+    bare = [_LINE_NUMBER.sub("", line, count=1) for line in lines]
+    rest = "\n".join(bare)
     if column and not rest.strip():
         return rest
-    code = [_LINE_NUMBER.sub("", line, count=1) for line, _ in found]
+    code = [each for line, each in zip(lines, bare, strict=True) if line.strip()]
     indents = {len(line) - len(line.lstrip()) for line in code}
-    columns = {len(line) - len(bare.lstrip()) for (line, _), bare in zip(found, code, strict=True)}
+    columns = {len(line) - len(each.lstrip()) for (line, _), each in zip(found, code, strict=True)}
     is_program = not all(map(str.strip, code)) or min(len(indents), len(columns)) > 1
     return rest if is_program and any(map(str.isalpha, rest)) else text
 

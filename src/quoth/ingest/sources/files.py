@@ -65,23 +65,17 @@ def left_out(sources: Sequence[Path]) -> Counter[str]:
 
     Links to a folder that is in none of them are counted as `LINKED`.
     """
-    files = Counter(
-        path.suffix.lower()
-        for source in sources
-        if isdir(source)
-        for path in _visible(source)
-        if not is_wanted(path) and not path.name.lower().endswith(SIDECARS)
-        # The captions beside a recording are read in its place.
-        if path.suffix.lower() not in MEDIA_SUFFIXES or captions_beside(path) is None
-    )
-    folders = [source.resolve() for source in sources if isdir(source)]
-    links = sum(
-        islink(path) and isdir(path) and not any(map(path.resolve().is_relative_to, folders))
-        for source in sources
-        if isdir(source)
-        for path in _not_ignored(source)
-    )
-    return files + Counter({LINKED: links})
+    folders = [source for source in sources if isdir(source)]
+    targets = [folder.resolve() for folder in folders]
+    found: Counter[str] = Counter()
+    for path in (path for folder in folders for path in _not_ignored(folder)):
+        if isdir(path):
+            found[LINKED] += islink(path) and not any(map(path.resolve().is_relative_to, targets))
+        elif not is_wanted(path) and not path.name.lower().endswith(SIDECARS):
+            suffix = path.suffix.lower()
+            # The captions beside a recording are read in its place.
+            found[suffix] += suffix not in MEDIA_SUFFIXES or captions_beside(path) is None
+    return +found
 
 
 def _below(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Iterator[Path]:

@@ -131,6 +131,36 @@ def test_ligatures_at_the_codes_of_tex_are_read(between: str, tmp_path: Path) ->
     assert 0.1 < left < right < 0.5
 
 
+@pytest.mark.parametrize(
+    ("at", "marked"),
+    [(150, ["KASHKARI", "247"]), (110, None)],
+    ids=["between the words", "over a word"],
+)
+def test_a_mark_covers_no_glyphs_of_another_cell(
+    at: int, marked: list[str] | None, tmp_path: Path
+) -> None:
+    pdf = maker().Pdf()
+    name, party = "[(NEEL KASHKARI) -4000 (247)]", "[(REP) -6000 (NO)]"
+    pdf.page(f"BT /F1 10 Tf 1 0 0 1 60 700 Tm {name} TJ 1 0 0 1 {at} 700 Tm {party} TJ ET")
+    (tmp_path / "table.pdf").write_bytes(pdf.bytes())
+    line = MarkedLine("NEEL KASHKARI 247", 5, 17, Box(1, 60, 690, 220, 710))
+    (page,) = mark_lines(tmp_path / "table.pdf", [line])
+    assert (page.rectangles is None) == (marked is None)
+    if page.rectangles is not None:
+        with pypdfium2.PdfDocument(tmp_path / "table.pdf") as document:
+            text = document[0].get_textpage()
+            under = [
+                text.get_text_bounded(
+                    left * page.width,
+                    (1 - bottom) * page.height,
+                    right * page.width,
+                    (1 - top) * page.height,
+                )
+                for left, top, right, bottom in page.rectangles
+            ]
+        assert [words.strip() for words in under] == marked
+
+
 def test_columns_that_are_drawn_row_by_row_are_read_one_after_the_other(tmp_path: Path) -> None:
     right, left = (
         maker().wrap(text, width=200) for text in (maker().COLUMN_ONE, maker().COLUMN_TWO)

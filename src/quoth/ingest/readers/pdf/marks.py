@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import closing
 from functools import cache
 from itertools import groupby
@@ -28,6 +28,8 @@ from quoth.ingest.readers.pdf.reader import PDFIUM, open_pdf
 SLACK = 1.5
 """Points by which the middle of a glyph may lie outside the box of its line."""
 _SCALE = 1_000_000
+_Area = tuple[float, float, float, float]
+"""Left, bottom, right and top of a rectangle, in points of the page."""
 
 
 def mark_lines(path: Path, lines: Sequence[MarkedLine]) -> list[PageMarks]:
@@ -53,8 +55,9 @@ def _mark_page(
         marked: tuple[Rectangle, ...] | None = None
         if sum(indices is None for indices in found.values()) == len(scanned):
             indices = sorted({index for line in found.values() for index in line or ()})
-            rectangles = _rectangles(page, textpage, glyphs.runs(indices))
-            marked = (*_joined(_part(page, line) for line in scanned), *rectangles)
+            if (areas := glyphs.areas(indices)) is not None:
+                drawn = (_drawn_area(page, area) for area in areas)
+                marked = (*_joined(_part(page, line) for line in scanned), *drawn)
         width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
         return PageMarks(number, width, height, marked)
     finally:
@@ -110,20 +113,20 @@ class _PageGlyphs:
         """Return whether no glyph is in a box: what is printed there is a part of an image."""
         return not any(self._is_inside(index, box) for index in set(self._indices))
 
-    def runs(self, indices: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Return the first index and the number of glyphs of each stretch of these glyphs."""
+    def areas(self, indices: Sequence[int]) -> list[_Area] | None:
+        """Return rectangles with the middles of these glyphs and no others, or None.
+
+        Each covers a stretch of glyphs, or a word where other glyphs stand between the words.
+        """
         own = set(indices)
-        others = set(self._indices) - own
-        first = last = -1
-        for index in indices:
-            if first >= 0 and others.isdisjoint(range(last, index)):
-                last = index
-                continue
-            if first >= 0:
-                yield first, last - first + 1
-            first = last = index
-        if first >= 0:
-            yield first, last - first + 1
+        if not own:
+            return []
+        boxes = {index: self._box(index) for index in set(self._indices)}
+        for apart in (boxes.keys() - own, set(range(indices[0], indices[-1])) - own):
+            areas = list(_areas(self._textpage, _stretches(indices, apart=apart)))
+            if {index for index, box in boxes.items() if _is_under(areas, box)} == own:
+                return areas
+        return None
 
     def _within(self, box: Box) -> list[tuple[str, int]]:
         """Return the letters in a box in the direction of reading: one line out of many parts."""
@@ -144,7 +147,7 @@ class _PageGlyphs:
         across = box.x0 - SLACK <= x <= box.x1 + SLACK
         return across and box.y0 - SLACK <= y <= box.y1 + SLACK
 
-    def _box(self, index: int) -> tuple[float, float, float, float]:
+    def _box(self, index: int) -> _Area:
         left, right, bottom, top = (ctypes.c_double() for _ in range(4))
         pdfium.FPDFText_GetCharBox(self._textpage, index, left, right, bottom, top)
         return left.value, bottom.value, right.value, top.value
@@ -172,17 +175,38 @@ def _joined(parts: Iterable[Rectangle]) -> Iterator[Rectangle]:
         yield last
 
 
-def _rectangles(
-    page: object, textpage: object, runs: Iterator[tuple[int, int]]
-) -> Iterator[Rectangle]:
-    """Return the rectangles of stretches of glyphs, as shares of the page as drawn."""
+def _stretches(indices: Sequence[int], *, apart: Set[int]) -> Iterator[tuple[int, int]]:
+    """Return the first index and the number of glyphs of each stretch without those `apart`."""
+    first = last = -1
+    for index in indices:
+        if first >= 0 and not apart.isdisjoint(range(last, index)):
+            yield first, last - first + 1
+            first = -1
+        first, last = (index if first < 0 else first), index
+    if first >= 0:
+        yield first, last - first + 1
+
+
+def _areas(textpage: object, stretches: Iterable[tuple[int, int]]) -> Iterator[_Area]:
+    """Return the left, bottom, right and top of stretches of glyphs, in points of the page."""
     edges = [ctypes.c_double() for _ in range(4)]
-    for first, count in runs:
+    for first, count in stretches:
         for number in range(pdfium.FPDFText_CountRects(textpage, first, count)):
             if pdfium.FPDFText_GetRect(textpage, number, *edges):
                 left, top, right, bottom = (edge.value for edge in edges)
-                xs, ys = zip(_drawn(page, left, top), _drawn(page, right, bottom), strict=True)
-                yield min(xs), min(ys), max(xs), max(ys)
+                yield left, bottom, right, top
+
+
+def _is_under(areas: Iterable[_Area], box: _Area) -> bool:
+    """Return whether the middle of a glyph is in one of the rectangles."""
+    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    return any(x0 <= x <= x1 and y0 <= y <= y1 for x0, y0, x1, y1 in areas)
+
+
+def _drawn_area(page: object, area: _Area) -> Rectangle:
+    """Return where a rectangle of the page is drawn."""
+    xs, ys = zip(_drawn(page, *area[:2]), _drawn(page, *area[2:]), strict=True)
+    return min(xs), min(ys), max(xs), max(ys)
 
 
 def _drawn(page: object, x: float, y: float) -> tuple[float, float]:

@@ -1,8 +1,8 @@
 """Every regular expression of the code, and texts made to be slow for it.
 
-Run as ``python -m tests.support.patterns CHARACTERS MILLISECONDS STEP``,
-it tries each STEP-th text of that length on every pattern and prints what is slower, a line of
-JSON each.
+Run as ``python -m tests.support.patterns CHARACTERS MILLISECONDS GROWTH``, it tries ten texts of
+that length on every pattern and prints what is slower than that, and slower than so many times a
+quarter of the text, a line of JSON each.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import math
 import pkgutil
 import re
 import signal
@@ -29,7 +30,8 @@ ASKING = ("query/", "retrieval/", "prompts.py", "cli/", "evaluation/", "plan.py"
 names that stand beside it are bounded too (`quoth.ingest.sandbox.limits`)."""
 PLAIN = ("a", " ", "0", "\n", "a ", "1.", "A-", "<", "[", "'")
 TEXTS = 10
-GIVE_UP_S = 0.4
+GIVE_UP_S = 10.0
+TRIES = 3
 ANCHORED = frozenset(("match", "fullmatch"))
 _SIZED = frozenset(("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"))
 
@@ -210,7 +212,7 @@ def _of_re(node: ast.Call) -> str:
 
 
 def took(pattern: re.Pattern[Any], text: str, *, ways: set[str]) -> float:
-    """Measure how long it takes to find all of a pattern in a text, in seconds."""
+    """Measure how long it takes to find all of a pattern in a text, in seconds, or infinity."""
     subject = text.encode("utf-8", "replace") if isinstance(pattern.pattern, bytes) else text
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
@@ -226,27 +228,37 @@ def took(pattern: re.Pattern[Any], text: str, *, ways: set[str]) -> float:
         for way in ways & ANCHORED:
             getattr(pattern, way)(subject)
     except TimeoutError:
-        return GIVE_UP_S
+        return math.inf
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     return time.process_time() - began
 
 
+def growth(pattern: re.Pattern[Any], text: str, *, ways: set[str]) -> float:
+    """Measure how many times as long a text takes as its first quarter with the same end."""
+    quarter = text[: len(text) // 4 - 1] + text[-1:]
+    least, whole = (
+        min(took(pattern, each, ways=ways) for _try in range(TRIES)) for each in (quarter, text)
+    )
+    return whole / max(least, 1e-6)
+
+
 def main() -> None:
-    """Print the patterns that are slower than so many milliseconds on a text of such a length."""
-    characters, most = int(sys.argv[1]), float(sys.argv[2])
+    """Print the patterns whose time grows faster than the length of a text."""
+    characters, most_ms, most_growth = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
     patterns, ways = compiled(), uses()
     for where, pattern in sorted(patterns.items()):
         used = ways.get(where.partition("#")[0], {"search"})
         for text in slow_texts(pattern, most=length(where, characters)):
-            slowest = round(1000 * took(pattern, text, ways=used)), text[:60]
-            if slowest[0] > most:
+            seconds = took(pattern, text, ways=used)
+            if 1000 * seconds <= most_ms:
+                continue
+            times = growth(pattern, text, ways=used) if math.isfinite(seconds) else math.inf
+            if times > most_growth:
+                found = {"where": where, "seconds": seconds, "times": times, "on": text[:60]}
+                sys.stdout.write(json.dumps(found) + "\n")
+                sys.stdout.flush()
                 break
-        if slowest[0] > most:
-            sys.stdout.write(
-                json.dumps({"where": where, "ms": slowest[0], "on": slowest[1]}) + "\n"
-            )
-            sys.stdout.flush()
     sys.stdout.write(json.dumps({"patterns": len(patterns)}) + "\n")
 
 

@@ -25,10 +25,11 @@ from quoth.core.settings import PREFIX, PROVIDER_VARIABLES, Settings
 from quoth.core.settings_aliases import ALIASES, Aliased, read_aliases, read_yaml
 
 OF_KUBERNETES = re.compile(
-    r"QUOTH_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)=|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?=\w+://"
-    r"|PORT_\d+_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)=).*"
+    r"QUOTH_(\w{1,63}_)?(SERVICE_(HOST|PORT(_\w{1,63})?)=|PORT(_\d{1,5}_(TCP|UDP|SCTP)(_\w{1,63})?)?"
+    r"=\w{1,63}://|PORT_\d{1,5}_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)=).*"
 )
-"""The variables that Kubernetes sets in every pod for a service whose name begins with quoth."""
+"""The variables that Kubernetes sets in every pod for a service whose name begins with quoth; names
+have at most 63 characters."""
 
 
 def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:

@@ -13,7 +13,7 @@ from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.rows import table_blocks
 from quoth.ingest.readers.source_file import SourceFile
 
-_TITLE = re.compile(r"(={1,6})\s+(\S.*?)(?:\s+=+)?$")
+_TITLE = re.compile(r"(={1,6})\s+(\S.*?)(?:(?<!\s)\s+=+)?$")
 _UNDERLINE = re.compile(r"(?:={3,}|-{3,}|~{3,}|\^{3,}|\+{3,})$")
 _FENCE = re.compile(r"(-{4,}|\.{4,}|`{3,}|\+{4,}|/{4,}|\|={3,})(?:\w*)\s*$")
 _DROPPED = re.compile(
@@ -22,7 +22,7 @@ _DROPPED = re.compile(
 )
 _ATTRIBUTE = re.compile(r":(author|revdate|lang):\s+(.+)$")
 _CAPTION = re.compile(r"^\.(?=[\w\"'])")
-_ITEM = re.compile(r"\s*(?:[*.]{1,5}|-|\d{1,3}\.|\S.{0,80}?::)\s+\S")
+_ITEM = re.compile(r"^\s*(?:[*.]{1,5}|-|\d{1,3}\.|\S.{0,80}?::)\s+\S")
 _COLUMNS = re.compile(r'\[.*\bcols="?([^"\]]+)')
 _TIMES = re.compile(r"\s*(\d{1,2})\*")
 _MARK = re.compile(r"\s*([*.]{1,5}|-)\s+(?=\S)")

@@ -18,7 +18,7 @@ _NEWLINES = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _RUN = re.compile(r"\s+")
-_LINE_NUMBER = re.compile(r"[^\S\n]*(\d{1,6})[:|]?(?:[^\S\n]|$)", re.MULTILINE)
+_LINE_NUMBER = re.compile(r"^[^\S\n]*(\d{1,6})[:|]?(?:[^\S\n]|$)")
 MIN_NUMBERED = 3
 """Minimum lines of a listing whose numbers are those of its lines."""
 

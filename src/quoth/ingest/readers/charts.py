@@ -19,7 +19,7 @@ MAX_POINTS = 200
 FIRST_DAY = date(1899, 12, 30)
 """The day from which spreadsheets count."""
 _DAY = re.compile(r"[yd]", re.IGNORECASE)
-_LITERAL = re.compile(r'"[^"]*"|\[[^\]]*\]|[\\_*].|;.*')
+_LITERAL = re.compile(r'"[^"]*"|\[[^\]]{0,255}\]|[\\_*].|;.*')
 """What stands for itself in the format of a number, is a colour, or is for negative numbers."""
 
 

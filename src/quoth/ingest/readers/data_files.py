@@ -18,10 +18,10 @@ MAX_SYMBOLS = 500
 """Parts of a file that are sections of their own."""
 MAX_REWRITTEN = 20 << 20
 
-_JSON_KEY = re.compile(r'(?P<indent>[ \t]+)"(?P<key>(?:[^"\\]|\\.){1,100})"\s*:')
-_YAML_KEY = re.compile(r"(?P<key>[^\s#'\"\[{&*!|>%@`-][^:#]{0,100}?):(?=\s|$)")
-_TABLE = re.compile(r"\s*\[{1,2}\s*(?P<key>[^\[\]]{1,100}?)\s*\]{1,2}\s*(?:[#;].*)?$")
-_XML_TAG = re.compile(r"(?P<indent>\s*)<(?P<key>[A-Za-z][\w:.-]{0,80})[\s>]")
+_JSON_KEY = re.compile(r'^(?P<indent>[ \t]+)"(?P<key>(?:[^"\\]|\\.){1,100})"\s*:')
+_YAML_KEY = re.compile(r"^(?P<key>[^\s#'\"\[{&*!|>%@`-][^:#]{0,100}?):(?=\s|$)")
+_TABLE = re.compile(r"^\s*\[{1,2}\s*+(?P<key>[^\[\]]{1,100}?)\s*\]{1,2}\s*(?:[#;].*)?$")
+_XML_TAG = re.compile(r"^(?P<indent>\s*)<(?P<key>[A-Za-z][\w:.-]{0,80})[\s>]")
 
 
 def read_data_file(file: SourceFile) -> ParsedDocument:

@@ -36,7 +36,7 @@ _ESCAPED = re.compile(r"\\([#{}_%&$])")
 _CODE = re.compile(r"\\begin\{(verbatim|lstlisting|minted|Verbatim|Highlighting|alltt)\*?\}")
 _COMMENT = re.compile(r"(?<!\\)%.*$")
 _ABOUT = re.compile(rf"\\(title|author|date)\s*{_ARGUMENT}")
-_ITEM = re.compile(r"\s*\\item\b")
+_ITEM = re.compile(r"^\s*\\item\b")
 _LABEL = re.compile(r"\\item(?:\[([^\]]{0,200})\])?")
 _LISTED = re.compile(
     r"\\(?:(?P<turn>begin|end)\{(?P<list>enumerate|itemize|description)\*?\}"
@@ -158,7 +158,7 @@ def _rows(lines: list[str], first: int, *, arguments: int = 1) -> Iterator[Block
     body = _TABLE_RULE.sub(" ", _without_arguments(body, arguments))
     rows = [
         [to_plain_text(plain(cell)) for cell in re.split(r"(?<!\\)&", row)]
-        for row in re.split(r"\\\\(?:\[[^\]]*\])?", body)
+        for row in re.split(r"\\\\(?:\[[^\]]{0,30}\])?", body)
     ]
     filled = [row for row in rows if any(row)]
     once = [row for at, row in enumerate(filled) if not at or row != filled[0]]  # its first row

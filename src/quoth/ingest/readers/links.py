@@ -15,7 +15,7 @@ from quoth.ingest.readers.page_links import PageLinks
 
 MAX_LINKS = 5000
 
-_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_CDATA = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.DOTALL)
 
 
 def page_links(path: Path, *, address: str) -> PageLinks:

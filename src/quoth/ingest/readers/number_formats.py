@@ -20,8 +20,8 @@ _BUILT_IN = {
     40: "#,##0.00",
 }
 """The formats of Office Open XML that have a number and no code."""
-_CURRENCY = re.compile(r"\[\$([^\]-]*)(?:-[^\]]*)?\]")
-_NOT_SHOWN = re.compile(r"\[[^\]]*\]|_.|\*.|\\")
+_CURRENCY = re.compile(r"\[\$([^\]-]{0,255})(?:-[^\]]{0,255})?\]")
+_NOT_SHOWN = re.compile(r"\[[^\]]{0,255}\]|_.|\*.|\\")
 _DIGITS = re.compile(r"[#0?][#0?,]*(?:\.([#0?]+))?")
 CellValue = str | float | int | bool | date | datetime | time | timedelta | None
 

@@ -15,7 +15,7 @@ from quoth.ingest.readers.rows import table_blocks
 from quoth.ingest.readers.source_file import SourceFile
 
 _HEADING = re.compile(
-    r"(\*{1,8})\s+(?:(?:TODO|DONE|NEXT|WAITING)\s+)?(?:\[#[A-Z]\]\s+)?(.*?)(?:\s+:[\w:@]+:)?$"
+    r"(\*{1,8})\s+(?:(?:TODO|DONE|NEXT|WAITING)\s+)?(?:\[#[A-Z]\]\s+)?(.*?)(?:(?<!\s)\s+:[\w:@]+:)?$"
 )
 _KEYWORD = re.compile(r"#\+(?P<key>\w+):\s*(?P<value>.*)$")
 _BEGIN = re.compile(r"\s*#\+begin_(?P<name>\w+)", re.IGNORECASE)
@@ -24,7 +24,7 @@ _DRAWER = re.compile(
     r"\s*(?::(?:PROPERTIES|LOGBOOK|END|[A-Z_]+):.*|:[\w-]+:\s.*|#(?:\s.*)?|#\+\w+:.*|-{5,})$"
 )
 _ROW = re.compile(r"\s*\|")
-_ITEM = re.compile(r"\s*(?:[-+]|\d{1,3}[.)])\s+\S")
+_ITEM = re.compile(r"^\s*(?:[-+]|\d{1,3}[.)])\s+\S")
 _INLINE = (
     (re.compile(r"\[\[[^\[\]]{1,500}\]\[([^\[\]]{1,300})\]\]"), r"\1"),
     (re.compile(r"\[\[([^\[\]]{1,500})\]\]"), r"\1"),

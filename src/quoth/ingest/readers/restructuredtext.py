@@ -23,10 +23,10 @@ _SKIPPED = frozenset(
     ["image", "toctree", "raw", "index", "contents", "include", "meta", "highlight"]
 )
 _COMMENT = re.compile(r"\s*\.\.(?:\s+(?!\[|_|\|).*|\s+_.*)?$")
-_FOOTNOTE = re.compile(r"\s*\.\. (?=\[)")
+_FOOTNOTE = re.compile(r"^\s*\.\. (?=\[)")
 _OPTION = re.compile(r"\s+:[\w-]+:")
 _FIELD = re.compile(r":(?P<name>[\w -]{1,40}):\s+(?P<value>.+)$")
-_ITEM = re.compile(r"\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z#])[.)])\s+\S")
+_ITEM = re.compile(r"^\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z#])[.)])\s+\S")
 _TABLE_RULE = re.compile(r"[=\s]+|[+=-]+")
 _ROW = re.compile(r"\s*(?:[+|].*[+|]|=+(?:\s+=+)+)\s*$")
 _PAD = "\0"

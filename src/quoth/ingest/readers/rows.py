@@ -13,7 +13,7 @@ MAX_HEADER = 80
 """Characters of the header of a column."""
 
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
-_NUMBER = re.compile(r"[-+(]?[\d\s.,:/%€$£-]*\d[\d\s.,:/%€$£)-]*")
+_NUMBER = re.compile(r"[-+(]?[\s.,:/%€$£-]*\d[\d\s.,:/%€$£)-]*")
 
 
 def is_header(cells: Sequence[str], below: Sequence[str] | None) -> bool:

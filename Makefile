@@ -145,7 +145,7 @@ chainlit: .venv-chainlit/.ready ## make the environment of the Chainlit page
 
 clients: .venv-clients/.ready ## install the generators of clients that the long tests run
 
-soak: dev chromium chainlit models clients ## the long tests, and 200 examples for every property
+soak: dev tesseract web-tools chainlit models clients ## the long tests, and 200 examples for every property
 	@TEST_EXAMPLES=200 $(BIN)/pytest -m "soak or hypothesis" --timeout 7200
 
 # Extras stay in the pins: pip else looks for the newest release of "coverage[toml]" and refuses it.

@@ -25,7 +25,7 @@ import collect_live
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from quoth.backends.transcribers.live_whisper import (
+from quoth.backends.transcribers.live_speech import (
     open_recogniser,
     sound_blocks,
     start_transcription,

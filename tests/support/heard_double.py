@@ -2,7 +2,7 @@
 
 The loudness of a tone names its word in a list that a process shares by a folder's file ``words``
 (tests in one process use `speech`). Silence is silence. It stands in for
-`quoth.backends.transcribers.live_whisper`, whose functions it has.
+`quoth.backends.transcribers.live_speech`, whose functions it has.
 """
 
 from __future__ import annotations

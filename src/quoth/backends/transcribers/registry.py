@@ -11,7 +11,7 @@ from quoth.core.settings import Settings
 
 WORKER = "quoth.backends.transcribers.recording"
 """The module that transcribes recordings in the sandbox process."""
-LIVE_WORKER = "quoth.backends.transcribers.live_whisper"
+LIVE_WORKER = "quoth.backends.transcribers.live_speech"
 """The module that the process for live speech uses."""
 ENCODER = "onnx/encoder_model.onnx"
 DECODER = "onnx/decoder_model_merged.onnx"

@@ -22,6 +22,9 @@ _BUILT_IN = {
 """The formats of Office Open XML that have a number and no code."""
 _CURRENCY = re.compile(r"\[\$([^\]-]{0,255})(?:-[^\]]{0,255})?\]")
 _NOT_SHOWN = re.compile(r"\[[^\]]{0,255}\]|_.|\*.|\\")
+_QUOTED = re.compile(r'"[^"]*"')
+_SPLIT = re.compile(r"[#0?][^#0?.,]+[#0?]|[#0?],+(?![#0?,])")
+"""Digits in groups, as of a telephone number, or commas that divide by a thousand."""
 _DIGITS = re.compile(r"[#0?][#0?,]*(?:\.([#0?]+))?")
 CellValue = str | float | int | bool | date | datetime | time | timedelta | None
 
@@ -43,9 +46,10 @@ def parse_format(number: int, codes: Mapping[int, str]) -> NumberFormat | None:
     if code is None or code.lower() == "general":
         return None
     code = _NOT_SHOWN.sub("", _CURRENCY.sub(lambda match: match[1], code.split(";")[0]))
+    split = _SPLIT.search(_QUOTED.sub("", code))
     code = code.replace('"', "")
     digits = _DIGITS.search(code)
-    if digits is None or "E+" in code or "/" in code:
+    if split or digits is None or "E+" in code or "/" in code:
         return None
     after = code[digits.end() :]
     return NumberFormat(

@@ -85,3 +85,12 @@ def test_links_between_pages_lead_somewhere() -> None:
         if "://" not in target and not (page.parent / target).exists()
     ]
     assert lost == []
+
+
+def test_records_of_decisions_have_at_most_400_words() -> None:
+    records = (ROOT / "docs" / "decisions").glob("*.md")
+    lengths = {
+        record.name: sum(any(map(str.isalnum, word)) for word in record.read_text("utf-8").split())
+        for record in records
+    }
+    assert {name: words for name, words in lengths.items() if words > 400} == {}

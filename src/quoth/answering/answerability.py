@@ -1,7 +1,7 @@
 """Answerability: whether the collection answers a question, the status and its notices.
 
 Where a calibration applies, the probability that the collection answers decides
-(docs/decisions/017 and 042). Elsewhere a rule without probabilities compares two features with
+(docs/decisions/017 and 057). Elsewhere a rule without probabilities compares two features with
 thresholds chosen on one half of the measured questions (docs/decisions/008).
 """
 

@@ -1,6 +1,6 @@
 """Calibration: the probability that the collection answers a question.
 
-It is a logistic model over a few features of a ranking (docs/decisions/017, 042); it holds for the
+It is a logistic model over a few features of a ranking (docs/decisions/017, 057); it holds for the
 embedder that it was fitted on and for hybrid search. Where none applies no probability is claimed.
 No probability of the relevance of a hit is claimed at all: none held on other collections than
 those that it was fitted on (docs/decisions/041).

@@ -148,7 +148,7 @@ def analyze_query(text: str, *, languages: Sequence[str]) -> list[str]:
 
 
 NEAR_WEIGHT = 0.5
-"""Weight of all terms together that take the place of an unknown one (docs/decisions/042)."""
+"""Weight of all terms together that take the place of an unknown one (docs/decisions/057)."""
 MAX_NEAR = 3
 MIN_LETTERS = 4
 

@@ -1,4 +1,4 @@
-"""Rows of tables that a question asks for: quoted without the rows around them."""
+"""Rows of tables that a question asks for, without the rows around them; docs/decisions/058."""
 
 from __future__ import annotations
 

@@ -118,6 +118,37 @@ def test_lists_within_lists_of_opendocument_have_the_numbers_of_their_level(tmp_
         assert read(path).text == f"- Corn\n\n{marks[0]}Sow\n\n{marks[1]}Reap"
 
 
+def test_lists_of_opendocument_begin_and_go_on_as_they_state(tmp_path: Path) -> None:
+    space = 'xmlns:o="o" xmlns:t="t" xmlns:x="x"'
+    level = "<t:list-level-style-number t:level='1' t:num-format='1' t:start-value='{}'/>"
+    styles = "".join(
+        f"<t:list-style t:name='{name}'>{level.format(first)}</t:list-style>"
+        for name, first in (("One", 1), ("Five", 5), ("Odd", "9" * 5000))
+    )
+    item = "<t:list-item{}><t:p>{}</t:p></t:list-item>"
+    parts = (
+        ("t:style-name='One' x:id='a'", item.format("", "Sow") + item.format("", "Reap")),
+        ("t:style-name='Five'", item.format("", "Mill")),
+        ("t:style-name='One' t:continue-numbering='true'", item.format("", "Bake")),
+        ("t:style-name='Five' t:continue-list='a'", item.format("", "Eat")),
+        ("t:style-name='One'", item.format(" t:start-value='8'", "Wash") + item.format("", "Dry")),
+        ("t:style-name='Odd'", item.format("", "Rest")),
+    )
+    lists = "<t:p>Then:</t:p>".join(f"<t:list {how}>{items}</t:list>" for how, items in parts)
+    path = tmp_path / "steps.odt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        archive.writestr(
+            "content.xml",
+            f"<o:document {space}><o:automatic-styles>{styles}</o:automatic-styles>"
+            f"<o:text>{lists}</o:text></o:document>",
+        )
+    said = [line for line in read(path).text.split("\n\n") if line != "Then:"]
+    assert said == [
+        *("1. Sow", "2. Reap", "5. Mill", "3. Bake", "3. Eat", "8. Wash", "9. Dry", "1. Rest"),
+    ]
+
+
 def test_charts_and_diagrams_of_word_follow_their_paragraph(tmp_path: Path) -> None:
     drawn = "http://schemas.openxmlformats.org"
     space = f'xmlns:r="{drawn}/officeDocument/2006/relationships"'

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from quoth.core.types import Chars, Pages
 from quoth.ingest.readers.blocks import Block, normalize_whitespace, to_plain_text
 from quoth.ingest.readers.list_marks import ListMarks
 from quoth.ingest.readers.rows import table_blocks
-from quoth.ingest.readers.xml_parts import Element, attribute, local, walk
+from quoth.ingest.readers.xml_parts import Element, attribute, local, walk, whole_number
 
 CODE_STYLES = ("Preformatted", "Source", "Code")
 """How the names of styles of program text begin."""
@@ -52,6 +53,8 @@ class _Flow:
     tables: list[_TableDraft] = field(default_factory=list)
     lists: ListMarks = field(default_factory=ListMarks)
     list_styles: list[str] = field(default_factory=list)
+    list_names: list[str] = field(default_factory=list)
+    last_numbers: dict[tuple[str, int], int] = field(default_factory=dict)
     item: str = ""
     note: str = ""
     code: list[str] = field(default_factory=list)
@@ -61,15 +64,15 @@ def flow_blocks(
     root: Element,
     *,
     embedded: Callable[[str], Element | None] = lambda _address: None,
-    numbered: Container[tuple[str, str]] = (),
+    numbered: Mapping[tuple[str, str], int] = MappingProxyType({}),
     style: Callable[[Element], str] = lambda _paragraph: "",
     place: Pages | Chars | None = None,
 ) -> Iterator[Block]:
     """Return the blocks below an element.
 
     ``embedded`` returns the content of an object by its address, whose tables follow where it
-    stands, ``style`` the name of a paragraph's style; ``numbered`` are the styles and levels of
-    lists with numbers.
+    stands, ``style`` the name of a paragraph's style; ``numbered`` has the first
+    number of lists with numbers, by their style and level.
     """
     flow = _Flow()
     for element, entering in walk(root, skip=SKIPPED):
@@ -111,7 +114,7 @@ def _enter(
     element: Element,
     name: str,
     *,
-    numbered: Container[tuple[str, str]],
+    numbered: Mapping[tuple[str, str], int],
 ) -> None:
     text = flow.paragraphs[-1] if flow.paragraphs else []
     if name in ("p", "h"):
@@ -132,15 +135,14 @@ def _enter(
 
 
 def _enter_structure(
-    flow: _Flow, element: Element, name: str, *, numbered: Container[tuple[str, str]]
+    flow: _Flow, element: Element, name: str, *, numbered: Mapping[tuple[str, str], int]
 ) -> None:
     if name == "list":
-        inherited = flow.list_styles[-1] if flow.list_styles else ""
-        flow.list_styles.append(attribute(element, "style-name") or inherited)
-        level = flow.list_styles[-1], str(len(flow.list_styles))
-        flow.lists.begin(1 if level in numbered else None)
+        _enter_list(flow, element, numbered=numbered)
     elif name == "list-item" and flow.lists:
-        flow.item = flow.lists.item()
+        stated = attribute(element, "start-value")
+        first = whole_number(element, "start-value", default=1) if stated else None
+        flow.item = flow.lists.item(first)
     elif name == "table":
         flow.tables.append(_TableDraft())
     elif name == "table-header-rows" and flow.tables:
@@ -151,10 +153,32 @@ def _enter_structure(
         flow.tables[-1].cell = []
 
 
+def _enter_list(flow: _Flow, element: Element, *, numbered: Mapping[tuple[str, str], int]) -> None:
+    """Open a list; it may go on from an earlier one, which it names or which has its style."""
+    inherited = flow.list_styles[-1] if flow.list_styles else ""
+    style = attribute(element, "style-name") or inherited
+    flow.list_styles.append(style)
+    flow.list_names.append(attribute(element, "id"))
+    depth = len(flow.list_styles)
+    first = numbered.get((style, str(depth)))
+    goes_on = attribute(element, "continue-numbering") == "true"
+    before = attribute(element, "continue-list") or (style if goes_on else "")
+    if first is not None:
+        first = flow.last_numbers.get((before, depth), first - 1) + 1
+    flow.lists.begin(first)
+
+
+def _leave_list(flow: _Flow) -> None:
+    last, depth = flow.lists.end(), len(flow.list_styles)
+    for names in (flow.list_styles, flow.list_names):
+        name = names.pop()
+        if name and last is not None:
+            flow.last_numbers[name, depth] = last
+
+
 def _leave(flow: _Flow, name: str) -> None:
     if name == "list":
-        flow.lists.end()
-        del flow.list_styles[-1:]
+        _leave_list(flow)
     elif name == "list-item":
         flow.item = ""
     elif name in ("table-cell", "covered-table-cell") and flow.tables:
@@ -198,12 +222,10 @@ def _code(flow: _Flow, *, place: Pages | Chars | None) -> Iterator[Block]:
 
 def _level(element: Element, style: str) -> int:
     if local(element) == "h":
-        stated = attribute(element, "outline-level")
-        return min(max(int(stated), 1), 6) if stated.isdecimal() else 1
+        return min(max(whole_number(element, "outline-level", default=1), 1), 6)
     return 1 if style == "Title" else 0
 
 
 def _repeated(element: Element, name: str) -> int:
     """Return a count that an attribute gives, within bounds."""
-    count = attribute(element, name)
-    return min(int(count), MAX_REPEATED) if count.isdecimal() else 1
+    return min(whole_number(element, name, default=1), MAX_REPEATED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import isfinite
 
 from quoth.core.types import Pages, ParsedDocument
@@ -61,7 +61,7 @@ def _slide(
     number: int,
     *,
     hidden: bool,
-    numbered: frozenset[tuple[str, str]],
+    numbered: Mapping[tuple[str, str], int],
     embedded: Callable[[str], Element | None],
 ) -> Slide:
     place = Pages(number, number, str(number), str(number), unit="slide")

@@ -10,7 +10,7 @@ from quoth.ingest.readers.odt import CONTENT, refuse_encrypted
 from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.sheets import Row, SheetReader
 from quoth.ingest.readers.source_file import SourceFile
-from quoth.ingest.readers.xml_parts import Element, attribute, local, streamed
+from quoth.ingest.readers.xml_parts import Element, attribute, local, streamed, whole_number
 from quoth.ingest.readers.zip_container import open_container
 
 MAX_COLUMNS = 1_000
@@ -33,7 +33,7 @@ def read_ods(file: SourceFile) -> ParsedDocument:
             blocks += reader.blocks(rows, sheet=sheet)
             sheet, rows, number = attribute(element, "name"), [], 0
             continue
-        repeated = _count(element, "number-rows-repeated")
+        repeated = whole_number(element, "number-rows-repeated", default=1)
         cells = list(_cells(element))
         if any(cells):
             times = min(repeated, MAX_REPEATED_ROWS)
@@ -50,14 +50,9 @@ def _cells(row: Element) -> Iterator[str]:
         if local(cell) not in ("table-cell", "covered-table-cell"):
             continue
         lines = ["".join(each.itertext()) for each in cell if local(each) == "p"]
-        times = min(_count(cell, "number-columns-repeated"), MAX_COLUMNS - width)
+        times = min(whole_number(cell, "number-columns-repeated", default=1), MAX_COLUMNS - width)
         for _ in range(times if any(lines) or times <= MAX_COLUMNS // 10 else 0):
             yield " ".join(lines)
         width += times
         if width >= MAX_COLUMNS:
             return
-
-
-def _count(element: Element, name: str) -> int:
-    count = attribute(element, name)
-    return int(count) if count.isdecimal() and len(count) < 9 else 1

@@ -10,7 +10,7 @@ from quoth.ingest.readers.blocks import assemble
 from quoth.ingest.readers.odf_text import flow_blocks
 from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.source_file import SourceFile
-from quoth.ingest.readers.xml_parts import Element, attribute, local, parse_xml
+from quoth.ingest.readers.xml_parts import Element, attribute, local, parse_xml, whole_number
 from quoth.ingest.readers.zip_container import ZipContainer, open_container
 
 CONTENT = "content.xml"
@@ -51,22 +51,24 @@ def refuse_encrypted(container: ZipContainer) -> None:
         )
 
 
-def numbered_styles(container: ZipContainer, root: Element) -> frozenset[tuple[str, str]]:
-    """Return the styles of lists with numbers, each with the level, of content and styles.xml."""
+def numbered_styles(container: ZipContainer, root: Element) -> dict[tuple[str, str], int]:
+    """Return the first number of lists with numbers by style and level, of both XML files."""
     parts = [root]
     # Without its styles a text can still be read.
     with suppress(DocumentError):
         named = parse_xml(container.read(STYLES), name=container.name)
         # Its automatic styles are those of headers, and may have the names of others.
         parts += [each for each in named if local(each) == "styles"]
-    return frozenset(
-        (attribute(each, "name"), attribute(level, "level"))
+    return {
+        (attribute(each, "name"), attribute(level, "level")): whole_number(
+            level, "start-value", default=1
+        )
         for part in parts
         for each in part.iter()
         if local(each) == "list-style"
         for level in each
         if local(level) == "list-level-style-number" and attribute(level, "num-format")
-    )
+    }
 
 
 def _named_styles(body: Element, root: Element) -> dict[str, str]:

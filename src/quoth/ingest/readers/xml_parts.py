@@ -125,6 +125,12 @@ def attribute(element: Element, name: str) -> str:
     return next((value for key, value in element.items() if key.endswith(end)), "")
 
 
+def whole_number(element: Element, name: str, *, default: int) -> int:
+    """Return the whole number, of at most nine digits, that an attribute gives."""
+    stated = attribute(element, name)
+    return int(stated) if stated.isdecimal() and len(stated) <= 9 else default
+
+
 def local(element: Element) -> str:
     """Return the name of an element without its namespace, "" of a comment."""
     tag = element.tag

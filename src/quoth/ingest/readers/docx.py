@@ -13,6 +13,11 @@ from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
 from quoth.ingest.readers.charts import DIAGRAM, chart_blocks, diagram_blocks
+from quoth.ingest.readers.docx_numbers import (
+    WordNumbers,
+    number_paragraphs,
+    remove_numbered_levels,
+)
 from quoth.ingest.readers.html import body_blocks, parse_html
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.office_properties import office_properties
@@ -42,7 +47,8 @@ p[style-name='Source Code'] => pre:separator('\\n')
 p[style-name='HTML Preformatted'] => pre:separator('\\n')
 """
 _UNREAD = ("word/media/", "word/embeddings/", "word/fonts/", "docProps/thumbnail")
-_BODY = r"(?:document|footnotes|endnotes)\d*\.xml"
+NUMBERING = "word/numbering.xml"
+_CHANGED = r"(?:document|footnotes|endnotes|numbering)\d*\.xml"
 
 
 def read_docx(file: SourceFile) -> ParsedDocument:
@@ -52,8 +58,13 @@ def read_docx(file: SourceFile) -> ParsedDocument:
     """
     container = open_container(file.data, name=file.name)
     container.check_xml()
-    prepare = partial(_prepare, drawn=partial(_drawn, container, _targets(container)))
-    prepared = rewritten(container, prepare, changes=_is_body, unread=_UNREAD)
+    prepare = partial(
+        _prepare,
+        drawn=partial(_drawn, container, _targets(container)),
+        numbering=_part(container, NUMBERING),
+        styles=_part(container, "word/styles.xml"),
+    )
+    prepared = rewritten(container, prepare, changes=_is_changed, unread=_UNREAD)
     try:
         page = mammoth.convert_to_html(prepared, style_map=STYLES, convert_image=_no_image).value
     except (*XML_FAULTS, AttributeError, TypeError, OSError, RecursionError) as error:
@@ -74,13 +85,24 @@ def _no_image(_image: object) -> list[object]:
     return []
 
 
-def _prepare(root: Element, *, drawn: Callable[[Element], list[str]]) -> None:
-    """Turn equations and what is drawn, which the converter leaves out, into text.
+def _prepare(
+    root: Element,
+    *,
+    drawn: Callable[[Element], list[str]],
+    numbering: Element | None,
+    styles: Element | None,
+) -> None:
+    """Turn equations, numbers and what is drawn, which the converter leaves out, into text.
 
     Header rows are marked.
     """
+    if local(root) == "numbering":
+        remove_numbered_levels(root)
+        return
     set_equations(root, namespace=WORD)
     _mark_headers(root)
+    if numbering is not None:
+        _write_numbers(root, WordNumbers(numbering, styles))
     for parent in list(root.iter()):
         for at, child in reversed([*enumerate(parent)]):
             if child.tag == PARAGRAPH and len([*child.iter(PARAGRAPH)]) == 1:
@@ -88,6 +110,19 @@ def _prepare(root: Element, *, drawn: Callable[[Element], list[str]]) -> None:
                     paragraph = Element(PARAGRAPH)
                     SubElement(SubElement(paragraph, f"{WORD}r"), f"{WORD}t").text = text
                     parent.insert(at + offset, paragraph)
+
+
+def _write_numbers(root: Element, numbers: WordNumbers) -> None:
+    """Write the numbers of paragraphs into their text."""
+    for paragraph, label in list(number_paragraphs(root, numbers)):
+        if any((each.text or "").strip() for each in paragraph.iter(f"{WORD}t")):
+            run = Element(f"{WORD}r")
+            SubElement(run, f"{WORD}t").text = f"{label} "
+            paragraph.insert(1, run)  # The first child has the properties.
+
+
+def _part(container: ZipContainer, member: str) -> Element | None:
+    return parse_xml(container.read(member), name=container.name) if container.has(member) else None
 
 
 def _targets(container: ZipContainer) -> Mapping[str, str]:
@@ -112,8 +147,8 @@ def _drawn(container: ZipContainer, targets: Mapping[str, str], paragraph: Eleme
     return found
 
 
-def _is_body(member: str) -> bool:
-    return member.startswith("word/") and re.fullmatch(_BODY, member[5:]) is not None
+def _is_changed(member: str) -> bool:
+    return member.startswith("word/") and re.fullmatch(_CHANGED, member[5:]) is not None
 
 
 def _mark_headers(root: Element) -> None:

@@ -1,0 +1,212 @@
+"""The numbers that Word shows before paragraphs, which are not in their text: "3.", "2.1", "(b)".
+
+Word counts when it shows a document: a level goes on wherever its list is used again, and deeper
+levels begin anew (ECMA-376 part 1, 17.9).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from quoth.ingest.readers.xml_parts import Element, attribute, local, walk, whole_number
+from quoth.text.numbers import to_roman
+
+LEVELS = 9
+DEEPEST = 20
+"""Styles that a style may be based on, one on the other."""
+BULLET = "bullet"
+_PLACE = re.compile(r"%([1-9])")
+_LARGEST = 3999
+"""The largest number that is shown in letters or as a Roman numeral."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """How a level is numbered; ``style`` is that of the paragraphs which belong to it."""
+
+    first: int
+    kind: str
+    pattern: str
+    style: str
+    decimal: bool
+
+
+@dataclass(slots=True)
+class _List:
+    """The levels of a list and how far each was counted, None for one that begins anew."""
+
+    levels: dict[int, _Level]
+    counts: list[int | None] = field(default_factory=lambda: [None] * LEVELS)
+
+    def next(self, at: int) -> str:
+        """Count a paragraph of a level, and return what stands before it.
+
+        A level that is counted before those above it lets them begin, as in LibreOffice.
+        """
+        level, last = self.levels[at], self.counts[at]
+        for above in range(at):
+            if self.counts[above] is None and above in self.levels:
+                self.counts[above] = self.levels[above].first
+        self.counts[at] = level.first if last is None else last + 1
+        self.counts[at + 1 :] = [None] * (LEVELS - at - 1)
+        return _PLACE.sub(lambda place: self._shown(int(place[1]) - 1, level), level.pattern)
+
+    def _shown(self, at: int, asking: _Level) -> str:
+        level, count = self.levels.get(at), self.counts[at]
+        if level is None or count is None:
+            return ""
+        return _in_form(count, "decimal" if asking.decimal else level.kind)
+
+
+class WordNumbers:
+    """The lists of a document and the styles whose paragraphs they number."""
+
+    def __init__(self, numbering: Element, styles: Element | None) -> None:
+        self._lists: dict[str, _List] = {}
+        self._restarts: dict[tuple[str, int], int] = {}
+        self._of_style: dict[str, tuple[str, int]] = {}
+        definitions = {
+            attribute(each, "abstractNumId"): each for each in _named(numbering, "abstractNum")
+        }
+        linked = {_value(each, "styleLink"): each for each in definitions.values()}
+        counted: dict[str, _List] = {}
+        for each in _named(numbering, "num"):
+            name = _value(each, "abstractNumId")
+            if name not in definitions:
+                continue
+            link = _value(definitions[name], "numStyleLink")
+            definition = linked.get(link, definitions[name]) if link else definitions[name]
+            name = attribute(definition, "abstractNumId")
+            found = counted.setdefault(name, _List(dict(_levels(definition))))
+            self._add(each, found)
+        if styles is not None:
+            self._add_styles({attribute(each, "styleId"): each for each in _named(styles, "style")})
+
+    def _add(self, element: Element, found: _List) -> None:
+        """Add a use of a list, which may have levels of its own and begin anew."""
+        number = attribute(element, "numId")
+        overrides = list(_named(element, "lvlOverride"))
+        own = dict(_levels(*overrides))
+        self._lists[number] = _List({**found.levels, **own}) if own else found
+        for override in overrides:
+            for start in _named(override, "startOverride"):
+                at = whole_number(override, "ilvl", default=0)
+                self._restarts[number, at] = whole_number(start, "val", default=1)
+        for at, level in self._lists[number].levels.items():
+            if level.style:
+                self._of_style.setdefault(level.style, (number, at))
+
+    def _add_styles(self, styles: Mapping[str, Element]) -> None:
+        """Add the numbers of paragraphs that a style states or inherits."""
+        for name, style in styles.items():
+            each: Element | None = style
+            for _ in range(DEEPEST):
+                named = None if each is None else _number_properties(each)
+                if each is None or named is not None:
+                    break
+                each = styles.get(_value(each, "basedOn"))
+            if named is not None and named[0]:
+                level = self._of_style.get(name, ("", 0))[1] if named[1] is None else named[1]
+                self._of_style[name] = named[0], level
+
+    def label(self, paragraph: Element) -> str:
+        """Return what Word shows before the next paragraph, "" for nothing or a bullet."""
+        number, at = self._place(paragraph)
+        found = self._lists.get(number)
+        if found is None or at not in found.levels:
+            return ""
+        first = self._restarts.pop((number, at), None)
+        if first is not None:
+            found.counts[at] = first - 1
+        label = found.next(at)
+        return "" if found.levels[at].kind == BULLET else label.strip()
+
+    def _place(self, paragraph: Element) -> tuple[str, int]:
+        """Return the list and the level of a paragraph, "" for none."""
+        properties = _first(_named(paragraph, "pPr"))
+        if properties is None or _first(_named_within(properties, "rPr", "del")) is not None:
+            return "", 0
+        inherited = self._of_style.get(_value(properties, "pStyle"), ("", 0))
+        named = _number_properties(paragraph)
+        if named is None:
+            return inherited
+        number, at = named
+        return number or inherited[0], inherited[1] if at is None else at
+
+
+def number_paragraphs(root: Element, numbers: WordNumbers) -> Iterator[tuple[Element, str]]:
+    """Return each paragraph that has a number, and the number, in the order of the document."""
+    for element, entering in walk(root, skip=frozenset({"Choice"})):  # the same text twice
+        if entering and local(element) == "p" and (label := numbers.label(element)):
+            yield element, label
+
+
+def remove_numbered_levels(numbering: Element) -> None:
+    """Leave only the levels with bullets: the numbers are in the text of the paragraphs."""
+    for parent in list(numbering.iter()):
+        for level in [*_named(parent, "lvl")]:
+            if _value(level, "numFmt") != BULLET:
+                parent.remove(level)
+
+
+def _levels(*definitions: Element) -> Iterator[tuple[int, _Level]]:
+    for definition in definitions:
+        for each in _named(definition, "lvl"):
+            at = whole_number(each, "ilvl", default=0)
+            if at < LEVELS:
+                yield (
+                    at,
+                    _Level(
+                        first=next(
+                            (whole_number(s, "val", default=1) for s in _named(each, "start")), 0
+                        ),
+                        kind=_value(each, "numFmt") or "decimal",
+                        pattern=_value(each, "lvlText"),
+                        style=_value(each, "pStyle"),
+                        decimal=_first(_named(each, "isLgl")) is not None,
+                    ),
+                )
+
+
+def _in_form(number: int, kind: str) -> str:
+    """Return a number as its format shows it; formats of other scripts are shown as digits."""
+    if kind in ("none", BULLET):
+        return ""
+    if kind == "decimalZero":
+        return f"{number:02d}"
+    if kind.endswith("Roman") and 0 < number <= _LARGEST:
+        shown = to_roman(number)
+    elif kind.endswith("Letter") and 0 < number <= _LARGEST:
+        shown = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
+    else:
+        return str(number)
+    return shown.upper() if kind.startswith("upper") else shown
+
+
+def _number_properties(element: Element) -> tuple[str, int | None] | None:
+    """Return the list and the level that a paragraph or a style states, None without any."""
+    for properties in _named_within(element, "pPr", "numPr"):
+        levels = [whole_number(each, "val", default=0) for each in _named(properties, "ilvl")]
+        return _value(properties, "numId"), next(iter(levels), None)
+    return None
+
+
+def _named(element: Element, name: str) -> Iterator[Element]:
+    return (each for each in element if local(each) == name)
+
+
+def _named_within(element: Element, *names: str) -> Iterator[Element]:
+    first, *others = names
+    for each in _named(element, first):
+        yield from _named_within(each, *others) if others else [each]
+
+
+def _first(elements: Iterator[Element]) -> Element | None:
+    return next(elements, None)
+
+
+def _value(element: Element, name: str) -> str:
+    """Return the value of the first child with this name, "" without one."""
+    return next((attribute(each, "val") for each in _named(element, name)), "")

@@ -90,6 +90,16 @@ def test_a_talk_opens_at_the_second_of_the_sentence() -> None:
     assert citation.page is None
 
 
+def test_a_span_of_several_voices_names_them_in_their_order() -> None:
+    text = "Why? Trees grow. I see."
+    voices = ((0, 4, "Bo"), (5, 16, "Ada"), (17, 23, "Bo"))
+    places = tuple(SpanLocator(low, high, Seconds(low, high, who)) for low, high, who in voices)
+    chunk = Chunk("c", "t", 0, 0, 23, text, Seconds(0, 23), "transcript", places)
+    talk = Passage(1, Document("t", "Talk", "transcript", "ready"), (chunk,), ("c",), 1.0)
+    assert cite(talk, 0, 23).locator == Seconds(0, 23, speaker="Bo, Ada")
+    assert cite(talk, 5, 16).locator == Seconds(5, 16, speaker="Ada")
+
+
 def test_a_verbatim_sentence_is_supported_and_has_the_score_of_its_passage() -> None:
     citation = cite(book(), 16, 50)
     assert (citation.support, citation.support_score) == ("supported", 1.0)

@@ -79,7 +79,7 @@ async def test_search_then_open_then_ask(house: House, mode: str) -> None:
         proof = await values(client, "open_passage", passage_id=cited["passage_id"])
         assert proof["text"] == cited["snippet"]
         assert "Honey is made from nectar" in proof["text"]
-        assert proof["place"] == "0:05–0:30"
+        assert proof["place"] == "0:05–0:30 · Ada"
         assert cited["link"].endswith("&t=12")
 
 

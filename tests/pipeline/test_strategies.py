@@ -174,6 +174,7 @@ async def test_a_filter_read_from_the_question_that_leaves_little_only_lifts(
     documents = [hit.document for hit in result.hits]
     assert "The wasp guide" in documents[:2]
     assert len(set(documents)) > 1
+    assert result.warnings[0].endswith("so the rest was searched, too.")
 
 
 async def test_a_follow_up_is_searched_by_what_it_stands_for(

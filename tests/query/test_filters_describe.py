@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from quoth.core.translations import languages, restate
 from quoth.core.types import Document, Filter
 from quoth.query.filters.parse import describe_filters, dropped_fields, parse_filters
+from quoth.query.filters.patterns import mapping
 
 BOOKS = {
     "d1": Document("d1", "Inside the hive", "transcript", "ready"),
@@ -25,6 +27,9 @@ BOOKS = {
         (Filter("chapter", "in", ("3",)), "chapter 3"),
         (Filter("segment", "in", ("qa",)), "the questions from the audience"),
         (Filter("seconds", "overlaps", (0, 600)), "0:00–10:00"),
+        (Filter("seconds", "overlaps", (720, 720)), "what is said at 12:00, as"),
+        (Filter("language", "in", ("fr",)), "sources in French"),
+        (Filter("language", "in", ("eo",)), "sources in the language “eo”"),
         (Filter("date", "overlaps", (20240101, 20241231)), "2024-01-01 to 2024-12-31"),
         (Filter("date", "overlaps", (0, 20191231)), "dated up to 2019-12-31"),
         (Filter("date", "overlaps", (20210101, 99991231)), "dated from 2021-01-01 on"),
@@ -45,6 +50,24 @@ def test_the_filters_that_take_it_back_are_named_as_every_door_spells_them() -> 
     assert sentence.endswith(f"take these filters away ({', '.join(lifting)}).")
     assert dropped_fields(lifting) >= {each.field for each in both}
     assert parse_filters(lifting) == ()
+
+
+@pytest.mark.parametrize("language", languages())
+def test_every_language_that_a_question_can_name_has_a_name(language: str) -> None:
+    for code in mapping("languages").values():
+        (sentence,) = describe_filters(
+            [Filter("language", "in", (code,))], documents={}, language=language
+        )
+        assert f"“{code}”" not in sentence
+        assert f"{code}\u202f»" not in sentence
+
+
+def test_filters_that_leave_little_are_not_said_to_be_all_that_was_searched() -> None:
+    spoken = [Filter("speaker", "in", ("Ada",))]
+    (sentence,) = describe_filters(spoken, documents={}, language="en", widened=True)
+    assert sentence == "There is little in what Ada says, so the rest was searched, too."
+    (sentence,) = describe_filters(spoken, documents={}, language="fr", widened=True)
+    assert restate(sentence, "en").endswith("what Ada says, so the rest was searched, too.")
 
 
 def test_a_french_question_is_told_in_french() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from quoth.answering.extractive.select import Statement
 from quoth.answering.extractive.write import number_spans, statement_span
@@ -14,6 +15,7 @@ from quoth.core.types import (
     Mode,
     Pages,
     Passage,
+    Seconds,
     SpanLocator,
     Support,
 )
@@ -155,5 +157,13 @@ def _between_characters(text: str, at: int) -> int:
 def _locator(passage: Passage, *, start: int, end: int) -> Locator:
     places: list[SpanLocator] = [place for chunk in passage.chunks for place in chunk.places]
     if places:
-        return locate(places, start, end)
+        found = locate(places, start, end)
+        return _with_voices(found, places, start, end) if isinstance(found, Seconds) else found
     return next(chunk for chunk in reversed(passage.chunks) if chunk.start <= start).locator
+
+
+def _with_voices(found: Seconds, places: Sequence[SpanLocator], start: int, end: int) -> Seconds:
+    """Name everyone who speaks in the span, in the order of their first words."""
+    inside = [each.locator for each in places if each.start < end and start < each.end]
+    names = [each.speaker for each in inside if isinstance(each, Seconds) and each.speaker]
+    return replace(found, speaker=", ".join(dict.fromkeys(names)) or None)

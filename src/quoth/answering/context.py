@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from quoth.answering.prompts import defuse
@@ -104,8 +104,8 @@ def header(passage: Passage, *, start: int, end: int) -> str:
         lines.append(f"Speaker: {_line(speaker)}")
     if locator.kind == "pages":
         lines.append(f"Page: {_line(label(locator).removeprefix('p. '))}")
-    elif locator.kind == "seconds":
-        lines.append(f"Time: {label(locator)}")
+    elif isinstance(locator, Seconds):
+        lines.append(f"Time: {label(replace(locator, speaker=None))}")
     section = " ▸ ".join(passage.chunks[0].section) or locator.section
     if section:
         lines.append(f"Section: {_line(section)}")

@@ -107,8 +107,8 @@ def clip(place: SpanLocator, start: int, end: int) -> SpanLocator:
 
 
 def label(locator: Locator) -> str:
-    """Name a place for people: ``p. 142 (PDF page 170)``, ``slide 3``, ``12:05–12:31``, a section
-    path or ``Sheet1 ▸ rows 12–20``.
+    """Name a place for people: ``p. 142 (PDF page 170)``, ``slide 3``, ``12:05–12:31 · Ada``, a
+    section path or ``Sheet1 ▸ rows 12–20``.
     """
     match locator:
         case Pages():
@@ -123,7 +123,8 @@ def label(locator: Locator) -> str:
             return f"p. {name} ({where})"
         case Seconds():
             start, end = format_timestamp(locator.start), format_timestamp(locator.end)
-            return start if start == end else f"{start}–{end}"
+            time = start if start == end else f"{start}–{end}"
+            return f"{time} · {locator.speaker}" if locator.speaker else time
         case Chars():
             return ARROW.join(filter(None, (locator.section, _counted(locator))))
         case _:

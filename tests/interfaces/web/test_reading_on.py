@@ -83,6 +83,8 @@ def test_a_recording_plays_and_its_transcript_follows(web: WebApp) -> None:
         player = page.locator("audio")
         expect(player).to_be_visible()
         expect(page.locator(".reading mark").first).to_be_visible()
+        # Who speaks is named where the voice begins, not at every line.
+        expect(page.locator(".reading .section", has_text="Ada")).to_have_count(1)
         # Chromium plays without a click of the person only what has no sound.
         player.evaluate("(audio) => { audio.muted = true; return audio.play(); }")
         playing = page.locator(".block.playing")

@@ -14,6 +14,7 @@ from quoth.core.errors import InputError
 from quoth.core.translations import translate
 from quoth.core.types import Document, Filter, FilterField
 from quoth.query.entity_index import date_bounds, is_day
+from quoth.query.filters.patterns import mapping
 from quoth.text.locators import format_timestamp
 from quoth.text.numbers import from_roman, labels_between, to_roman
 
@@ -235,17 +236,23 @@ def join_names(names: Sequence[str], language: str, *, total: int = 0) -> str:
 
 
 def describe_filters(
-    filters: Sequence[Filter], *, documents: Mapping[str, Document], language: str
+    filters: Sequence[Filter],
+    *,
+    documents: Mapping[str, Document],
+    language: str,
+    widened: bool = False,
 ) -> tuple[str, ...]:
     """Describe inferred filters in one sentence; empty without filters.
 
-    It names the filters that remove them. ``documents`` gives the documents by id.
+    It names the filters that remove them, or says that the rest was searched, too (``widened``).
+    ``documents`` gives the documents by id.
     """
     if not filters:
         return ()
     places = [describe_filter(each, documents=documents, language=language) for each in filters]
     keys = list(dict.fromkeys(f"{_key(filter_)}={ANY}" for filter_ in filters))
     key = "query.filtered" if len(keys) == 1 else "query.filtered_by_several"
+    key = "query.filtered_widened" if widened else key
     joined = translate("query.place_joint", language).join(places)
     return (translate(key, language, places=joined, keys=", ".join(keys)),)
 
@@ -268,14 +275,22 @@ def describe_filter(filter_: Filter, *, documents: Mapping[str, Document], langu
             key = "date_until"
         elif filter_.field in ("date", "seconds") and high >= _OPEN_FROM[filter_.field]:
             key += "_from"
+        elif filter_.field == "seconds" and low == high:
+            key += "_at"
         return say(key, first=show(low), last=show(high))
+    joint = translate("query.place_joint", language)
     if filter_.field == "document":
         if len(values) > MAX_NAMED:
             return say("documents", n=len(values))
         values = [documents[value].title if value in documents else value for value in values]
+    if filter_.field == "language":
+        known = mapping("languages").values()
+        return joint.join(
+            say(f"language_{value}" if value in known else "language", one=value)
+            for value in values
+        )
     if filter_.field == "label" and len(values) > MAX_NAMED:
         return say("labels", first=values[0], last=values[-1])
-    joint = translate("query.place_joint", language)
     if filter_.field == "segment":
         return joint.join(say(value) for value in values)
     return joint.join(say(filter_.field, one=value) for value in values)

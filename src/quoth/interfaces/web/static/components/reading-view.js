@@ -129,9 +129,10 @@ class ReadingView extends Base {
   block(block, previous) {
     const heading = block.section.join(" ▸ ");
     const isNew = heading && heading !== previous?.section.join(" ▸ ");
-    const { kind, start, end } = block.locator;
+    const { kind, start, end, speaker } = block.locator;
     const now = kind === "seconds" && start <= this.playing && this.playing < end;
     return html`${isNew ? html`<p class="section">${heading}</p>` : nothing}
+      ${speaker && speaker !== previous?.locator.speaker ? html`<p class="section">${speaker}</p>` : nothing}
       <p class="block ${kind} ${now ? "playing" : ""}">${this.place(block, previous)}<span>${this.text(block)}</span></p>`;
   }
 

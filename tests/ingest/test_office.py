@@ -95,7 +95,8 @@ def test_lists_within_lists_of_opendocument_have_the_numbers_of_their_level(tmp_
     space = 'xmlns:o="o" xmlns:t="t"'
     style = (
         f"<o:styles {space}><t:list-style t:name='Steps'><t:list-level-style-bullet t:level='1'/>"
-        "<t:list-level-style-number t:level='2' t:num-format='a'/></t:list-style></o:styles>"
+        "<t:list-level-style-number t:level='2' t:num-format='a' t:num-suffix=')'/>"
+        "</t:list-style></o:styles>"
     )
     both = f"<o:document-styles {space}>{{}}</o:document-styles>"
     of_headers = both.format(style.replace("o:styles", "o:automatic-styles"))
@@ -105,7 +106,7 @@ def test_lists_within_lists_of_opendocument_have_the_numbers_of_their_level(tmp_
         f"<t:list>{inner}</t:list></t:list-item></t:list></o:text></o:document>"
     )
     path = tmp_path / "steps.odt"
-    numbers, bullets = ("1. ", "2. "), ("- ", "- ")
+    numbers, bullets = ("a) ", "b) "), ("- ", "- ")
     for styles, marks in (
         (both.format(style), numbers),
         (of_headers, bullets),
@@ -120,19 +121,40 @@ def test_lists_within_lists_of_opendocument_have_the_numbers_of_their_level(tmp_
 
 def test_lists_of_opendocument_begin_and_go_on_as_they_state(tmp_path: Path) -> None:
     space = 'xmlns:o="o" xmlns:t="t" xmlns:x="x"'
-    level = "<t:list-level-style-number t:level='1' t:num-format='1' t:start-value='{}'/>"
+    level = "<t:{}-style-number t:level='{}' t:num-format='{}' t:num-suffix='.' {}/>"
     styles = "".join(
-        f"<t:list-style t:name='{name}'>{level.format(first)}</t:list-style>"
-        for name, first in (("One", 1), ("Five", 5), ("Odd", "9" * 5000))
+        f"<t:list-style t:name='{name}'>{levels}</t:list-style>"
+        for name, levels in (
+            (
+                "One",
+                level.format("list-level", 1, "1", "")
+                + level.format("list-level", 2, "i", "t:display-levels='2' t:num-prefix='§ '"),
+            ),
+            ("Five", level.format("list-level", 1, "1", "t:start-value='5'")),
+            ("Odd", level.format("list-level", 1, "1", f"t:start-value='{'9' * 5000}'")),
+            ("LibreOffice", level.format("list-level", 1, "A", "l:num-list-format='Part %1%:'")),
+        )
     )
-    item = "<t:list-item{}><t:p>{}</t:p></t:list-item>"
+    item = "<t:list-item{}><t:p>{}</t:p>{}</t:list-item>"
+    deeper = "<t:list>" + item.format("", "{}", "") + "</t:list>"
     parts = (
-        ("t:style-name='One' x:id='a'", item.format("", "Sow") + item.format("", "Reap")),
-        ("t:style-name='Five'", item.format("", "Mill")),
-        ("t:style-name='One' t:continue-numbering='true'", item.format("", "Bake")),
-        ("t:style-name='Five' t:continue-list='a'", item.format("", "Eat")),
-        ("t:style-name='One'", item.format(" t:start-value='8'", "Wash") + item.format("", "Dry")),
-        ("t:style-name='Odd'", item.format("", "Rest")),
+        ("t:style-name='One' x:id='a'", item.format("", "Sow", "") + item.format("", "Reap", "")),
+        ("t:style-name='Five'", item.format("", "Mill", "")),
+        (
+            "t:style-name='One' t:continue-numbering='true'",
+            item.format("", "Bake", deeper.format("bread")),
+        ),
+        (
+            "t:style-name='One' t:continue-numbering='true'",
+            f"<t:list-item>{deeper.format('cake')}</t:list-item>",
+        ),
+        ("t:style-name='Five' t:continue-list='a'", item.format("", "Eat", "")),
+        (
+            "t:style-name='One'",
+            item.format(" t:start-value='8'", "Wash", "")
+            + item.format(" t:style-override='LibreOffice'", "Dry", ""),
+        ),
+        ("t:style-name='Odd'", item.format("", "Rest", "")),
     )
     lists = "<t:p>Then:</t:p>".join(f"<t:list {how}>{items}</t:list>" for how, items in parts)
     path = tmp_path / "steps.odt"
@@ -140,12 +162,42 @@ def test_lists_of_opendocument_begin_and_go_on_as_they_state(tmp_path: Path) -> 
         archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
         archive.writestr(
             "content.xml",
-            f"<o:document {space}><o:automatic-styles>{styles}</o:automatic-styles>"
+            f"<o:document {space} xmlns:l='l'><o:automatic-styles>{styles}</o:automatic-styles>"
             f"<o:text>{lists}</o:text></o:document>",
         )
     said = [line for line in read(path).text.split("\n\n") if line != "Then:"]
     assert said == [
-        *("1. Sow", "2. Reap", "5. Mill", "3. Bake", "3. Eat", "8. Wash", "9. Dry", "1. Rest"),
+        *("1. Sow", "2. Reap", "5. Mill", "3. Bake", "§ 3.i. bread", "§ 3.ii. cake", "4. Eat"),
+        *("8. Wash", "Part I: Dry", "1. Rest"),
+    ]
+
+
+def test_headings_of_opendocument_have_their_numbers(tmp_path: Path) -> None:
+    space = 'xmlns:o="o" xmlns:t="t"'
+    level = "<t:outline-level-style t:level='{0}' t:num-format='1' t:display-levels='{0}'/>"
+    styles = (
+        f"<o:document-styles {space}><o:styles><t:outline-style>{level.format(1)}{level.format(2)}"
+        "<t:outline-level-style t:level='3' t:num-format=''/></t:outline-style></o:styles>"
+        "</o:document-styles>"
+    )
+    heading = "<t:h t:outline-level='{}'{}>{}</t:h><t:p>Some words.</t:p>"
+    body = "".join(
+        heading.format(*each)
+        for each in (
+            *((1, "", "Harbours"), (2, "", "Quays"), (3, "", "Rings"), (2, "", "Berths")),
+            *((1, " t:is-list-header='true'", "Thanks"), (1, "", "Tides"), (2, "", "Ebb")),
+            (1, " t:restart-numbering='true' t:start-value='7'", "Winds"),
+        )
+    )
+    path = tmp_path / "port.odt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        archive.writestr("content.xml", f"<o:document {space}><o:text>{body}</o:text></o:document>")
+        archive.writestr("styles.xml", styles)
+    said = [line for line in read(path).text.split("\n\n") if line != "Some words."]
+    assert said == [
+        *("1 Harbours", "1.1 Quays", "Rings", "1.2 Berths", "Thanks", "2 Tides", "2.1 Ebb"),
+        "7 Winds",
     ]
 
 

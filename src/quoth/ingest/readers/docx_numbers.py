@@ -6,72 +6,27 @@ levels begin anew (ECMA-376 part 1, 17.9).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
+from quoth.ingest.readers.list_numbers import BULLET, LEVELS, ListLevel, NumberedList
 from quoth.ingest.readers.xml_parts import Element, attribute, local, walk, whole_number
-from quoth.text.numbers import to_roman
 
-LEVELS = 9
 DEEPEST = 20
 """Styles that a style may be based on, one on the other."""
-BULLET = "bullet"
-_PLACE = re.compile(r"%([1-9])")
-_LARGEST = 3999
-"""The largest number that is shown in letters or as a Roman numeral."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Level:
-    """How a level is numbered; ``style`` is that of the paragraphs which belong to it."""
-
-    first: int
-    kind: str
-    pattern: str
-    style: str
-    decimal: bool
-
-
-@dataclass(slots=True)
-class _List:
-    """The levels of a list and how far each was counted, None for one that begins anew."""
-
-    levels: dict[int, _Level]
-    counts: list[int | None] = field(default_factory=lambda: [None] * LEVELS)
-
-    def next(self, at: int) -> str:
-        """Count a paragraph of a level, and return what stands before it.
-
-        A level that is counted before those above it lets them begin, as in LibreOffice.
-        """
-        level, last = self.levels[at], self.counts[at]
-        for above in range(at):
-            if self.counts[above] is None and above in self.levels:
-                self.counts[above] = self.levels[above].first
-        self.counts[at] = level.first if last is None else last + 1
-        self.counts[at + 1 :] = [None] * (LEVELS - at - 1)
-        return _PLACE.sub(lambda place: self._shown(int(place[1]) - 1, level), level.pattern)
-
-    def _shown(self, at: int, asking: _Level) -> str:
-        level, count = self.levels.get(at), self.counts[at]
-        if level is None or count is None:
-            return ""
-        return _in_form(count, "decimal" if asking.decimal else level.kind)
 
 
 class WordNumbers:
     """The lists of a document and the styles whose paragraphs they number."""
 
     def __init__(self, numbering: Element, styles: Element | None) -> None:
-        self._lists: dict[str, _List] = {}
+        self._lists: dict[str, NumberedList] = {}
         self._restarts: dict[tuple[str, int], int] = {}
         self._of_style: dict[str, tuple[str, int]] = {}
         definitions = {
             attribute(each, "abstractNumId"): each for each in _named(numbering, "abstractNum")
         }
         linked = {_value(each, "styleLink"): each for each in definitions.values()}
-        counted: dict[str, _List] = {}
+        counted: dict[str, NumberedList] = {}
         for each in _named(numbering, "num"):
             name = _value(each, "abstractNumId")
             if name not in definitions:
@@ -79,24 +34,24 @@ class WordNumbers:
             link = _value(definitions[name], "numStyleLink")
             definition = linked.get(link, definitions[name]) if link else definitions[name]
             name = attribute(definition, "abstractNumId")
-            found = counted.setdefault(name, _List(dict(_levels(definition))))
-            self._add(each, found)
+            found = counted.setdefault(name, NumberedList(dict(_levels(definition))))
+            self._add(each, found, definition)
         if styles is not None:
             self._add_styles({attribute(each, "styleId"): each for each in _named(styles, "style")})
 
-    def _add(self, element: Element, found: _List) -> None:
+    def _add(self, element: Element, found: NumberedList, definition: Element) -> None:
         """Add a use of a list, which may have levels of its own and begin anew."""
         number = attribute(element, "numId")
         overrides = list(_named(element, "lvlOverride"))
         own = dict(_levels(*overrides))
-        self._lists[number] = _List({**found.levels, **own}) if own else found
+        self._lists[number] = NumberedList({**found.levels, **own}) if own else found
         for override in overrides:
             for start in _named(override, "startOverride"):
                 at = whole_number(override, "ilvl", default=0)
                 self._restarts[number, at] = whole_number(start, "val", default=1)
-        for at, level in self._lists[number].levels.items():
-            if level.style:
-                self._of_style.setdefault(level.style, (number, at))
+        for at, level in _level_elements(definition, *overrides):
+            if style := _value(level, "pStyle"):
+                self._of_style.setdefault(style, (number, at))
 
     def _add_styles(self, styles: Mapping[str, Element]) -> None:
         """Add the numbers of paragraphs that a style states or inherits."""
@@ -119,9 +74,8 @@ class WordNumbers:
             return ""
         first = self._restarts.pop((number, at), None)
         if first is not None:
-            found.counts[at] = first - 1
-        label = found.next(at)
-        return "" if found.levels[at].kind == BULLET else label.strip()
+            found.restart(at, first)
+        return found.next(at)
 
     def _place(self, paragraph: Element) -> tuple[str, int]:
         """Return the list and the level of a paragraph, "" for none."""
@@ -151,38 +105,25 @@ def remove_numbered_levels(numbering: Element) -> None:
                 parent.remove(level)
 
 
-def _levels(*definitions: Element) -> Iterator[tuple[int, _Level]]:
+def _levels(*definitions: Element) -> Iterator[tuple[int, ListLevel]]:
+    for at, each in _level_elements(*definitions):
+        yield (
+            at,
+            ListLevel(
+                first=next((whole_number(s, "val", default=1) for s in _named(each, "start")), 0),
+                kind=_value(each, "numFmt") or "decimal",
+                pattern=_value(each, "lvlText"),
+                decimal=_first(_named(each, "isLgl")) is not None,
+            ),
+        )
+
+
+def _level_elements(*definitions: Element) -> Iterator[tuple[int, Element]]:
     for definition in definitions:
         for each in _named(definition, "lvl"):
             at = whole_number(each, "ilvl", default=0)
             if at < LEVELS:
-                yield (
-                    at,
-                    _Level(
-                        first=next(
-                            (whole_number(s, "val", default=1) for s in _named(each, "start")), 0
-                        ),
-                        kind=_value(each, "numFmt") or "decimal",
-                        pattern=_value(each, "lvlText"),
-                        style=_value(each, "pStyle"),
-                        decimal=_first(_named(each, "isLgl")) is not None,
-                    ),
-                )
-
-
-def _in_form(number: int, kind: str) -> str:
-    """Return a number as its format shows it; formats of other scripts are shown as digits."""
-    if kind in ("none", BULLET):
-        return ""
-    if kind == "decimalZero":
-        return f"{number:02d}"
-    if kind.endswith("Roman") and 0 < number <= _LARGEST:
-        shown = to_roman(number)
-    elif kind.endswith("Letter") and 0 < number <= _LARGEST:
-        shown = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
-    else:
-        return str(number)
-    return shown.upper() if kind.startswith("upper") else shown
+                yield at, each
 
 
 def _number_properties(element: Element) -> tuple[str, int | None] | None:

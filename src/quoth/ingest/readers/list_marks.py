@@ -19,9 +19,9 @@ class ListMarks:
         """Open a list whose items are numbered from ``first``, or have bullets."""
         self._open.append(None if first is None else first - 1)
 
-    def end(self) -> int | None:
-        """Close the innermost list, if one is open, and return the number of its last item."""
-        return self._open.pop() if self._open else None
+    def end(self) -> None:
+        """Close the innermost list, if one is open."""
+        del self._open[-1:]
 
     def restart(self, number: int) -> None:
         """Let the innermost list count on from ``number`` where its items have numbers."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from quoth.core.types import Chars, Pages
 from quoth.ingest.readers.blocks import Block, normalize_whitespace, to_plain_text
-from quoth.ingest.readers.list_marks import ListMarks
+from quoth.ingest.readers.list_marks import BULLET
+from quoth.ingest.readers.odf_lists import ListStyles, OdfLists
 from quoth.ingest.readers.rows import table_blocks
 from quoth.ingest.readers.xml_parts import Element, attribute, local, walk, whole_number
 
@@ -48,13 +49,10 @@ class _TableDraft:
 class _Flow:
     """The state of the walk. Notes and text boxes follow the paragraph that they stand in."""
 
+    lists: OdfLists
     paragraphs: list[list[str]] = field(default_factory=list)
     deferred: list[Block] = field(default_factory=list)
     tables: list[_TableDraft] = field(default_factory=list)
-    lists: ListMarks = field(default_factory=ListMarks)
-    list_styles: list[str] = field(default_factory=list)
-    list_names: list[str] = field(default_factory=list)
-    last_numbers: dict[tuple[str, int], int] = field(default_factory=dict)
     item: str = ""
     note: str = ""
     code: list[str] = field(default_factory=list)
@@ -64,21 +62,20 @@ def flow_blocks(
     root: Element,
     *,
     embedded: Callable[[str], Element | None] = lambda _address: None,
-    numbered: Mapping[tuple[str, str], int] = MappingProxyType({}),
+    styles: ListStyles = MappingProxyType({}),
     style: Callable[[Element], str] = lambda _paragraph: "",
     place: Pages | Chars | None = None,
 ) -> Iterator[Block]:
     """Return the blocks below an element.
 
     ``embedded`` returns the content of an object by its address, whose tables follow where it
-    stands, ``style`` the name of a paragraph's style; ``numbered`` has the first
-    number of lists with numbers, by their style and level.
+    stands, ``style`` the name of a paragraph's style; ``styles`` are those of lists.
     """
-    flow = _Flow()
+    flow = _Flow(OdfLists(styles))
     for element, entering in walk(root, skip=SKIPPED):
         name = local(element)
         if entering:
-            _enter(flow, element, name, numbered=numbered)
+            _enter(flow, element, name)
             if name == "object":
                 _enter_object(flow, embedded(attribute(element, "href")), place=place)
         elif name in ("p", "h"):
@@ -109,13 +106,7 @@ def _enter_object(flow: _Flow, root: Element | None, *, place: Pages | Chars | N
         flow.paragraphs[-1].append(" ".join(filter(None, map(str.strip, signs))))
 
 
-def _enter(
-    flow: _Flow,
-    element: Element,
-    name: str,
-    *,
-    numbered: Mapping[tuple[str, str], int],
-) -> None:
+def _enter(flow: _Flow, element: Element, name: str) -> None:
     text = flow.paragraphs[-1] if flow.paragraphs else []
     if name in ("p", "h"):
         flow.paragraphs.append([element.text or ""])
@@ -129,20 +120,16 @@ def _enter(
         text.append(flow.note.strip())
         return
     else:
-        _enter_structure(flow, element, name, numbered=numbered)
+        _enter_structure(flow, element, name)
     if element.text and flow.paragraphs:
         text.append(element.text)
 
 
-def _enter_structure(
-    flow: _Flow, element: Element, name: str, *, numbered: Mapping[tuple[str, str], int]
-) -> None:
+def _enter_structure(flow: _Flow, element: Element, name: str) -> None:
     if name == "list":
-        _enter_list(flow, element, numbered=numbered)
-    elif name == "list-item" and flow.lists:
-        stated = attribute(element, "start-value")
-        first = whole_number(element, "start-value", default=1) if stated else None
-        flow.item = flow.lists.item(first)
+        flow.lists.begin(element)
+    elif name == "list-item":
+        flow.item = flow.lists.item(element)
     elif name == "table":
         flow.tables.append(_TableDraft())
     elif name == "table-header-rows" and flow.tables:
@@ -153,32 +140,9 @@ def _enter_structure(
         flow.tables[-1].cell = []
 
 
-def _enter_list(flow: _Flow, element: Element, *, numbered: Mapping[tuple[str, str], int]) -> None:
-    """Open a list; it may go on from an earlier one, which it names or which has its style."""
-    inherited = flow.list_styles[-1] if flow.list_styles else ""
-    style = attribute(element, "style-name") or inherited
-    flow.list_styles.append(style)
-    flow.list_names.append(attribute(element, "id"))
-    depth = len(flow.list_styles)
-    first = numbered.get((style, str(depth)))
-    goes_on = attribute(element, "continue-numbering") == "true"
-    before = attribute(element, "continue-list") or (style if goes_on else "")
-    if first is not None:
-        first = flow.last_numbers.get((before, depth), first - 1) + 1
-    flow.lists.begin(first)
-
-
-def _leave_list(flow: _Flow) -> None:
-    last, depth = flow.lists.end(), len(flow.list_styles)
-    for names in (flow.list_styles, flow.list_names):
-        name = names.pop()
-        if name and last is not None:
-            flow.last_numbers[name, depth] = last
-
-
 def _leave(flow: _Flow, name: str) -> None:
     if name == "list":
-        _leave_list(flow)
+        flow.lists.end()
     elif name == "list-item":
         flow.item = ""
     elif name in ("table-cell", "covered-table-cell") and flow.tables:
@@ -208,7 +172,11 @@ def _end_paragraph(
         return
     yield from _code(flow, place=place)
     lead, flow.item = (flow.item, "") if text else ("", flow.item)
-    yield Block(text if level else lead + text, level=level, place=place)
+    if level:
+        lead = "" if lead == BULLET else lead
+    if text and local(element) == "h" and not flow.lists:
+        lead = flow.lists.heading(element)
+    yield Block(lead + text, level=level, place=place)
     deferred, flow.deferred = flow.deferred, []
     yield from deferred
 

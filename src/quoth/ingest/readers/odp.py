@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from math import isfinite
 
 from quoth.core.types import Pages, ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble
+from quoth.ingest.readers.odf_lists import ListStyles
 from quoth.ingest.readers.odf_text import flow_blocks
-from quoth.ingest.readers.odt import content_root, embedded_object, numbered_styles
+from quoth.ingest.readers.odt import content_root, embedded_object, styles_of_lists
 from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.slides import (
     MAX_GROUPS,
@@ -35,14 +36,14 @@ def read_odp(file: SourceFile) -> ParsedDocument:
         if local(style) == "style"
         and any(attribute(each, "visibility") == "hidden" for each in style)
     }
-    numbered = numbered_styles(container, root)
+    styles = styles_of_lists(container, root)
     pages = [each for each in root.iter() if local(each) == "page"]
     slides = [
         _slide(
             page,
             number,
             hidden=attribute(page, "style-name") in hidden,
-            numbered=numbered,
+            styles=styles,
             embedded=lambda address: embedded_object(container, address),
         )
         for number, page in enumerate(pages, start=1)
@@ -61,7 +62,7 @@ def _slide(
     number: int,
     *,
     hidden: bool,
-    numbered: Mapping[tuple[str, str], int],
+    styles: ListStyles,
     embedded: Callable[[str], Element | None],
 ) -> Slide:
     place = Pages(number, number, str(number), str(number), unit="slide")
@@ -71,7 +72,7 @@ def _slide(
             element,
             place=place,
             embedded=embedded,
-            numbered=numbered,
+            styles=styles,
         )
 
     title, notes, frames = "", [], []

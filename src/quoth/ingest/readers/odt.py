@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import assemble
+from quoth.ingest.readers.list_numbers import ListLevel
+from quoth.ingest.readers.odf_lists import list_styles
 from quoth.ingest.readers.odf_text import flow_blocks
 from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.source_file import SourceFile
-from quoth.ingest.readers.xml_parts import Element, attribute, local, parse_xml, whole_number
+from quoth.ingest.readers.xml_parts import Element, attribute, local, parse_xml
 from quoth.ingest.readers.zip_container import ZipContainer, open_container
 
 CONTENT = "content.xml"
@@ -26,7 +29,7 @@ def read_odt(file: SourceFile) -> ParsedDocument:
     blocks = flow_blocks(
         body,
         embedded=lambda address: embedded_object(container, address),
-        numbered=numbered_styles(container, root),
+        styles=styles_of_lists(container, root),
         style=lambda each: styles.get(attribute(each, "style-name"), ""),
     )
     return file.document("document", assemble(blocks), meta=office_properties(container))
@@ -51,24 +54,15 @@ def refuse_encrypted(container: ZipContainer) -> None:
         )
 
 
-def numbered_styles(container: ZipContainer, root: Element) -> dict[tuple[str, str], int]:
-    """Return the first number of lists with numbers by style and level, of both XML files."""
-    parts = [root]
+def styles_of_lists(container: ZipContainer, root: Element) -> dict[str, Mapping[int, ListLevel]]:
+    """Return the styles of lists and headings of the content and of styles.xml."""
+    parts = []
     # Without its styles a text can still be read.
     with suppress(DocumentError):
         named = parse_xml(container.read(STYLES), name=container.name)
         # Its automatic styles are those of headers, and may have the names of others.
         parts += [each for each in named if local(each) == "styles"]
-    return {
-        (attribute(each, "name"), attribute(level, "level")): whole_number(
-            level, "start-value", default=1
-        )
-        for part in parts
-        for each in part.iter()
-        if local(each) == "list-style"
-        for level in each
-        if local(level) == "list-level-style-number" and attribute(level, "num-format")
-    }
+    return list_styles([*parts, root])
 
 
 def _named_styles(body: Element, root: Element) -> dict[str, str]:

@@ -222,6 +222,26 @@ def test_a_list_is_quoted_with_all_items_from_the_one_that_tells(seed: str) -> N
     assert LONG not in run.text
 
 
+@pytest.mark.parametrize("marks", ["(a) (b) (c)", "a. b. c.", "i. ii. iii.", "1) 2) 3)"])
+def test_letters_and_roman_numerals_begin_items_of_lists(marks: str) -> None:
+    one, two, three = marks.split()
+    opening = "Melt the tin over the fire of your kitchen, slowly, in one of these things:"
+    text = f"{opening}\n\n{one} a pan\n\n{two} a pot\n\n{three} a spoon of iron\n\n{LONG}"
+    (quoted,) = said(runs(text, scores={"tin": 2.0}))
+    assert quoted.endswith("a spoon of iron")
+
+
+def test_a_numbered_list_goes_on_behind_sentences_between_its_items() -> None:
+    between = "Tin shines now. It is hot."
+    steps = f"1. Cut the tin.\n\n2. Melt it well.\n\n{between}\n\n3. Pour it slowly."
+    opening = "Take these steps, one after the other, where the roof is dry and all is cold:"
+    text = f"{opening}\n\n{steps}\n\n{LONG}\n\n5. Sell it soon.\n\n{LONG}"
+    (quoted,) = said(runs(text, scores={"steps": 2.0}))
+    assert quoted.endswith("3. Pour it slowly.")
+    other = text.replace("3. Pour", "9. Pour")
+    assert said(runs(other, scores={"steps": 2.0}))[0].endswith("2. Melt it well.")
+
+
 def test_a_run_never_leaves_its_passage() -> None:
     texts = ("Tin melts early on.", "It is soft and grey.")
     found = runs(*texts, scores={"melts": 0, "soft": -1})

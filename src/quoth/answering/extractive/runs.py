@@ -86,6 +86,9 @@ FRAGMENT = 80
 """A shorter run takes the sentence after it along, even of the next section; so does one that ends
 in a question or a colon."""
 
+BETWEEN_STEPS = 3
+"""Sentences that may stand between two items of a numbered list."""
+
 HEADED = 0.75
 """Minimum share of the question's words in a heading for its section to be the answer."""
 
@@ -96,6 +99,7 @@ _CODE = re.compile(
 """The beginning of code: a prompt, a command with an option, an assignment, a path, a call."""
 _STOPS = tuple(".!?…:。！？：।؟۔")
 _CLOSERS = " )]\"'”’»*_`」』）"
+_NUMBER = re.compile(r"^[^\S\n]*\(?(\d{1,2})[.)]\s", re.MULTILINE)
 _INTRODUCED = re.compile(r":\s*(?:\n|$)")
 
 
@@ -148,6 +152,29 @@ class SentenceRun:
         return bool(
             self.passage.text[sentences[at - 1].end - start : sentences[at].start - start].strip()
         )
+
+    def numbers(self, first: int, last: int) -> list[int]:
+        """Return the numbers of the items of lists from one sentence to another."""
+        sentences, start = self.material.sentences, self.passage.start
+        same = first and sentences[first - 1].passage == sentences[first].passage
+        before = sentences[first - 1].end - start if same else 0
+        return list(
+            map(int, _NUMBER.findall(self.passage.text[before : sentences[last].end - start]))
+        )
+
+    def next_step(self) -> int | None:
+        """Return the item with the next number where a few sentences stand between, else None."""
+        own = self.numbers(self.first, self.last)
+        sections = sections_of(self.passage)
+        ahead = range(self.last + 1, self.last + 2 + BETWEEN_STEPS) if own else ()
+        for at in ahead:
+            if at >= len(self.material.sentences) or not _is_in_section(
+                self.material, at, self.last, sections=sections
+            ):
+                return None
+            if found := self.numbers(at, at):
+                return at if found[0] == own[-1] + 1 else None
+        return None
 
     def is_row(self, at: int) -> bool:
         """Return whether a sentence is a row of a table, as is the one before it."""
@@ -263,8 +290,9 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
         last = sentences[run.last]
     # All of a list or table of which the run quotes a part, and a step's command.
     growing = run.has_list()
-    while growing and run.continues(run.last + 1):
-        growing = run.adds(run.last + 1, longest=MAX_LIST)
+    while growing:
+        step = run.last + 1 if run.continues(run.last + 1) else run.next_step()
+        growing = step is not None and run.adds(step, longest=MAX_LIST)
     if not run.is_code(run.last):
         while run.is_code(run.last + 1) and run.adds(run.last + 1, longest=MAX_LIST):
             pass

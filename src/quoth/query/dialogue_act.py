@@ -15,6 +15,7 @@ from typing import Literal
 from quoth.core.types import Query, Turn
 from quoth.query.filters.patterns import mapping
 from quoth.query.tokens import (
+    FUNCTION_WORDS,
     TokenizedQuery,
     compile_phrases,
     normalized_query_words,
@@ -174,11 +175,12 @@ def _table(language: str) -> _Table | None:
     )
 
 
-def direct_question(query: TokenizedQuery, *, language: str) -> str:
+def direct_question(query: TokenizedQuery, *, language: str, known: bool = True) -> str:
     """Return a question that asks directly for its subject; unchanged where it does already.
 
     A language without a table, and a question that is nothing but words of asking, stay as they
-    are.
+    are. Where no source is ``known`` from the question, the names before the subject follow it:
+    "What does Ada Byron say about engines?" is "What is engines? Ada Byron".
     """
     table = _table(language)
     if table is None:
@@ -197,9 +199,20 @@ def direct_question(query: TokenizedQuery, *, language: str) -> str:
         return query.clean
     end = query.ends[last - 1] if last < len(words) else len(query.clean)
     subject = query.clean[query.starts[first] : end].strip(_OUTSIDE)
+    direct = table.template.format(subject=subject)
     if words[first] in table.questions:
-        return f"{subject[:1].upper()}{subject[1:]}?"
-    return table.template.format(subject=subject)
+        direct = f"{subject[:1].upper()}{subject[1:]}?"
+    return " ".join([direct, *([] if known else _names(query, first))])
+
+
+def _names(query: TokenizedQuery, end: int) -> list[str]:
+    """Return the capitalised words before a place, without the first word of the question."""
+    written = [query.clean[query.starts[at] : query.ends[at]] for at in range(1, end)]
+    return [
+        each
+        for each, word in zip(written, query.words[1:end], strict=True)
+        if each[0].isupper() and word not in FUNCTION_WORDS
+    ]
 
 
 def _framed(table: _Table, words: Sequence[str], language: str) -> tuple[int, int]:

@@ -169,7 +169,9 @@ def understand(
         in_context = with_last_turn(query, turns[-1])
     if analysis.kind not in ("page_specific", "comparison"):
         tokenized = tokenize_query(standalone)
-        direct = direct_question(tokenized, language=analysis.language)
+        own = analysis.extracted
+        known = bool(own.people or own.filters or own.soft_filters)
+        direct = direct_question(tokenized, language=analysis.language, known=known)
         standalone = standalone if direct == tokenized.clean else direct
     extracted, aspects, notes = analysis.extracted, analysis.aspects, analysis.extracted.notes
     if len(aspects) > MAX_ASPECTS:

@@ -67,6 +67,8 @@ def test_markup_is_read_as_text(name: str) -> None:
 
 
 LISTS = {
+    "a.org": "1. one\n   - x\n   - deep\n2. two\n   more\n3. three\n\nText.\n\n1. [@1] four\n",
+    "a.rst": "#. one\n\n   - x\n   - deep\n\n#. two\n   more\n3. three\n\nText.\n\n#. four\n",
     "a.adoc": ". one\n* x\n** deep\n. two\n+\nmore\n\n. three\n\nText.\n\n. four\n",
     "a.tex": "\\begin{enumerate}\n\\item one\n\\begin{itemize}\n\\item x\n\\item deep\n"
     "\\end{itemize}\n\\item two more\n\n\\item three\n\\end{enumerate}\n\nText.\n\n"

@@ -26,6 +26,7 @@ _DRAWER = re.compile(
 _ROW = re.compile(r"\s*\|")
 _ITEM = re.compile(r"^\s*(?:[-+]|\d{1,3}[.)])\s+\S")
 _INLINE = (
+    (re.compile(r"^(\d{1,3}[.)] )\[@\d{1,3}\] "), r"\1"),  # the number that it says is there
     (re.compile(r"\[\[[^\[\]]{1,500}\]\[([^\[\]]{1,300})\]\]"), r"\1"),
     (re.compile(r"\[\[([^\[\]]{1,500})\]\]"), r"\1"),
     (re.compile(r"\[fn:(\w{1,30})\]"), r"[\1]"),

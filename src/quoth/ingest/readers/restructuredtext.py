@@ -27,6 +27,7 @@ _FOOTNOTE = re.compile(r"^\s*\.\. (?=\[)")
 _OPTION = re.compile(r"\s+:[\w-]+:")
 _FIELD = re.compile(r":(?P<name>[\w -]{1,40}):\s+(?P<value>.+)$")
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z#])[.)])\s+\S")
+_COUNTED = re.compile(r"^(\s*\(?)(\d{1,3}|#)(?=[.)]\s)")
 _TABLE_RULE = re.compile(r"[=\s]+|[+=-]+")
 _ROW = re.compile(r"\s*(?:[+|].*[+|]|=+(?:\s+=+)+)\s*$")
 _PAD = "\0"
@@ -67,6 +68,7 @@ class _Reader:
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
         self._styles: list[str] = []
+        self._counts: dict[int, tuple[int, tuple[str, str]]] = {}
 
     def blocks(self) -> Iterator[Block]:
         """Return the blocks of the text."""
@@ -132,7 +134,25 @@ class _Reader:
             yield from _table(lines, number)
         elif lines:
             first = _FOOTNOTE.sub("", lines[0])
-            yield from prose(Paragraph(number, (first, *lines[1:])), plain, _ITEM)
+            counted = tuple(self._numbered(lines=(first, *lines[1:])))
+            yield from prose(Paragraph(number, counted), plain, _ITEM)
+
+    def _numbered(self, lines: Sequence[str]) -> Iterator[str]:
+        """Write the numbers of items that begin with "#.", in each indentation by itself."""
+        for at, line in enumerate(lines):
+            found, margin = _COUNTED.match(line), indented(line)
+            if found or not at:
+                # A list ends with a paragraph or an item further to the left.
+                least = margin if found else margin - 1
+                self._counts = {own: count for own, count in self._counts.items() if own <= least}
+            if found:
+                shape = found[1].strip(), line[found.end()]
+                last = self._counts.get(margin, (0, shape))
+                before = last[0] if last[1] == shape else 0
+                number = before + 1 if found[2] == "#" else int(found[2])
+                self._counts[margin] = number, shape
+                line = f"{found[1]}{number}{line[found.end() :]}"
+            yield line
 
     def _title(self, text: str, style: str, number: int) -> Block:
         if style not in self._styles:

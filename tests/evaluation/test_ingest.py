@@ -78,11 +78,12 @@ async def test_a_manifest_that_is_none_is_refused(line: str, tmp_path: Path) -> 
 
 @pytest.mark.soak
 async def test_the_sample_files_agree_but_for_two() -> None:
-    """Nine places with 27 titles are nine sections; a scan with seven letters needs OCR."""
+    """Nine places with 27 titles are nine sections; a scan with seven letters needs OCR, if there
+    is none."""
     if not SHARED.exists():
         pytest.skip("the larger data sets are not here")
     report = await evaluate_ingest(SHARED, seconds=60, memory_mb=1024)
-    assert {f.file: f.disagreements for f in report.files if f.disagreements} == {
-        "py-pdf__mistitled_outlines_example.pdf": ("outline: 9, the manifest says 27",),
-        "pdf.js__scan-bad.pdf": ("code: needs_ocr, the manifest says None",),
-    }
+    expected = {"py-pdf__mistitled_outlines_example.pdf": ("outline: 9, the manifest says 27",)}
+    if shutil.which("tesseract") is None:
+        expected["pdf.js__scan-bad.pdf"] = ("code: needs_ocr, the manifest says None",)
+    assert {f.file: f.disagreements for f in report.files if f.disagreements} == expected

@@ -103,3 +103,15 @@ def test_no_piece_is_too_long(text: str) -> None:
 )
 def test_time_grows_with_the_length_only(unit: str) -> None:
     assert is_proportional(sentences, (unit * 60_000)[:60_000])
+
+
+def test_the_next_number_of_a_list_ends_nothing() -> None:
+    text = "Take these steps:\n1. Sow corn\n2. Reap it. Rest.\n  3. Mill it\n4. Bake"
+    parts = ["Take these steps:\n1. Sow corn", "2. Reap it.", "Rest.", "3. Mill it", "4. Bake"]
+    assert [text[start:end] for start, end in sentences(text)] == parts
+    line = text.replace("\n", " ")
+    assert [line[start:end] for start, end in sentences(line)][1:] == parts[1:]
+    year = "There were many in\n12. The next day came. It had 2. Then 3. Then none."
+    assert [year[start:end] for start, end in sentences(year)] == [
+        *("There were many in\n12.", "The next day came.", "It had 2.", "Then 3.", "Then none."),
+    ]

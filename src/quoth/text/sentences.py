@@ -97,6 +97,8 @@ _STOP = re.compile(
 _AFTER_STOP = re.compile(r"[.?!](?<=[^\W\d_]{3}.)\s+([^\W\d_])")
 _WORD = re.compile(r"\S+")
 _ITEM = re.compile(r"[a-z]\)\s")
+_NUMBER = re.compile(r"(?<!\S)(\d{1,2})\Z")
+_FIRST_NUMBER = re.compile(r"(\d{1,2})\.\s")
 _OPENERS = "\"'“‘«([{—–-• \t\u00a0\u202f"
 _CLAUSES = (re.compile(r"\n"), re.compile(r"[;:—–]\s"), re.compile(r"[,)]\s"))
 
@@ -176,15 +178,36 @@ def _trim(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _split(text: str, start: int, end: int, *, lower: bool) -> Iterator[Span]:
-    begin = start
+    begin, first = start, _FIRST_NUMBER.match(text, start, end)
+    due = int(first[1]) if first else 1
     for stop in _STOP.finditer(text, start, end):
         if stop.start() < begin:
+            continue
+        item = _item_number(text, begin, stop, due=due, end=end)
+        if item is not None:
+            if due > 1:  # The first item stays with what introduces it.
+                yield from _trim(text, begin, item)
+                begin = item
+            due += 1
             continue
         if stop["wide"] is None and not _ends(text, stop, begin=begin, end=end, lower=lower):
             continue
         yield from _trim(text, begin, stop.end())
         begin = stop.end()
     yield from _trim(text, begin, end)
+
+
+def _item_number(text: str, begin: int, stop: re.Match[str], *, due: int, end: int) -> int | None:
+    """Return where the number of the next item of a list begins if it stands before this stop.
+
+    ``due`` is that number; a list begins with "1." behind a colon, or where a paragraph does.
+    """
+    found = _NUMBER.search(text, max(begin, stop.start() - 3), stop.start())
+    if stop["mark"] != "." or found is None or int(found[1]) != due or stop.end() == end:
+        return None
+    if due == 1 and text[begin : found.start()].rstrip()[-1:] not in ("", ":"):
+        return None
+    return found.start()
 
 
 def _ends(text: str, stop: re.Match[str], *, begin: int, end: int, lower: bool) -> bool:

@@ -205,9 +205,10 @@ def _item_number(text: str, begin: int, stop: re.Match[str], *, due: int, end: i
     found = _NUMBER.search(text, max(begin, stop.start() - 3), stop.start())
     if stop["mark"] != "." or found is None or int(found[1]) != due or stop.end() == end:
         return None
-    if due == 1 and text[begin : found.start()].rstrip()[-1:] not in ("", ":"):
+    place = found.start()
+    if due == 1 and place > begin and text[max(begin, place - 8) : place].rstrip()[-1:] != ":":
         return None
-    return found.start()
+    return place
 
 
 def _ends(text: str, stop: re.Match[str], *, begin: int, end: int, lower: bool) -> bool:

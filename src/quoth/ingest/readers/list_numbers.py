@@ -12,6 +12,8 @@ LEVELS = 10
 BULLET = "bullet"
 NO_NUMBER = ("none", BULLET)
 _PLACE = re.compile(r"%(\d{1,2})")
+MAX_PATTERN = 80
+"""Maximum characters of a pattern."""
 _LARGEST = 3999
 """The largest number that is shown in letters or as a Roman numeral."""
 
@@ -55,7 +57,9 @@ class NumberedList:
         self.counts[at + 1 :] = [None] * (LEVELS - at - 1)
         if level is None or level.kind == BULLET:
             return ""
-        shown = _PLACE.sub(lambda place: self._shown(int(place[1]) - 1, level), level.pattern)
+        shown = _PLACE.sub(
+            lambda place: self._shown(int(place[1]) - 1, level), level.pattern[:MAX_PATTERN]
+        )
         return shown.strip()
 
     def _shown(self, at: int, asking: ListLevel) -> str:

@@ -231,6 +231,11 @@ def test_letters_and_roman_numerals_begin_items_of_lists(marks: str) -> None:
     assert quoted.endswith("a spoon of iron")
 
 
+def test_a_letter_before_a_number_begins_no_item() -> None:
+    text = f"c. 1850 the mill melted all the tin of the valley in one long night.\n\n{LONG}"
+    assert said(runs(text, scores={"tin": 2.0}))[0].startswith("c. 1850 the mill")
+
+
 def test_a_numbered_list_goes_on_behind_sentences_between_its_items() -> None:
     between = "Tin shines now. It is hot."
     steps = f"1. Cut the tin.\n\n2. Melt it well.\n\n{between}\n\n3. Pour it slowly."

@@ -68,8 +68,12 @@ def test_paragraphs_have_the_numbers_that_word_shows(tmp_path: Path) -> None:
         *(level(2, "lowerRoman", "%1.%2.%3"), level(3, "bullet", "•"), level(4, "none", "")),
     )
     again = '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride>'
+    through = level(0, "upperRoman", "Part %1") + level(
+        1, "decimal", "Article %2", '<w:lvlRestart w:val="0"/>'
+    )
     definitions = (
         f'<w:abstractNum w:abstractNumId="0">{"".join(levels)}</w:abstractNum>'
+        f'<w:abstractNum w:abstractNumId="5">{through}</w:abstractNum>{use(5, 5)}'
         f"{use(1, 0)}{use(2, 0, again)}{use(3, 9)}"
     )
     deleted = "<w:rPr><w:del/></w:rPr>"
@@ -80,13 +84,15 @@ def test_paragraphs_have_the_numbers_that_word_shows(tmp_path: Path) -> None:
             *(paragraph("silent", "1", 4), paragraph("Reap", "1"), paragraph("", "1")),
             *(paragraph("", "1", more=deleted), paragraph("again", "1", 1)),
             *(paragraph("Mill", "2"), paragraph("Bake", "2"), paragraph("Odd", "3")),
-            *(paragraph("Far", "1", 99), paragraph("None", "0")),
+            *(paragraph("Far", "1", 99), paragraph("None", "0"), paragraph("Land", "5")),
+            *(paragraph("one", "5", 1), paragraph("Sea", "5"), paragraph("two", "5", 1)),
         )
     )
     text = read(document(tmp_path / "farm.docx", body, definitions=definitions)).text
     assert text.split("\n\n") == [
         *("1. Sow", "(a) in rows", "1.a.i deep", "Rest.", "(b) in lines", "- bare", "silent"),
         *("2. Reap", "(a) again", "7. Mill", "8. Bake", "Odd", "Far", "None"),
+        *("Part I Land", "Article 1 one", "Part II Sea", "Article 2 two"),
     ]
 
 

@@ -83,6 +83,13 @@ def test_items_of_lists_are_numbered_as_they_are_printed(name: str, tmp_path: Pa
     assert read(tmp_path / name).text.split("\n\n") == shown
 
 
+def test_numbers_of_restructuredtext_begin_anew_below_a_heading(tmp_path: Path) -> None:
+    part = "{0}\n=====\n\n#. a\n#. b\n\n"
+    (tmp_path / "a.rst").write_text(part.format("First") + part.format("Other"))
+    lines = read(tmp_path / "a.rst").text.split("\n\n")
+    assert lines == ["First", "1. a", "2. b", "Other", "1. a", "2. b"]
+
+
 PANDOC = r"""\begin{document}
 Call \texttt{make\ test}.
 \begin{Highlighting}[]

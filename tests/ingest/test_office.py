@@ -138,7 +138,11 @@ def test_lists_of_opendocument_begin_and_go_on_as_they_state(tmp_path: Path) -> 
     item = "<t:list-item{}><t:p>{}</t:p>{}</t:list-item>"
     deeper = "<t:list>" + item.format("", "{}", "") + "</t:list>"
     parts = (
-        ("t:style-name='One' x:id='a'", item.format("", "Sow", "") + item.format("", "Reap", "")),
+        (
+            "t:style-name='One' x:id='a'",
+            item.format("", "Sow", "")
+            + "<t:list-item><t:soft-page-break/><t:p>Reap</t:p></t:list-item>",
+        ),
         ("t:style-name='Five'", item.format("", "Mill", "")),
         (
             "t:style-name='One' t:continue-numbering='true'",

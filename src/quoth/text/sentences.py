@@ -206,9 +206,11 @@ def _item_number(text: str, begin: int, stop: re.Match[str], *, due: int, end: i
     if stop["mark"] != "." or found is None or int(found[1]) != due or stop.end() == end:
         return None
     place = found.start()
-    if due == 1 and place > begin and text[max(begin, place - 8) : place].rstrip()[-1:] != ":":
-        return None
-    return place
+    window = text[max(begin, place - 8) : place]
+    # Within a line it may belong to the sentence: "the measures of paragraph 3. They apply …".
+    before = window.rstrip()[-1:] if due == 1 else window.rstrip(" \t")[-1:]
+    opens = before == ":" if due == 1 else before in tuple("\n:;.!?")
+    return place if opens or place == begin else None
 
 
 def _ends(text: str, stop: re.Match[str], *, begin: int, end: int, lower: bool) -> bool:

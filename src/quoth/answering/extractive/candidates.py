@@ -72,7 +72,9 @@ OTHER_TEXT = 0.4
 MAX_LIST = 600
 """Maximum characters of a list quoted with its introduction."""
 
-_OPENING = re.compile(r"(?:[-–—•‣▪◦·*>»#]+|\(?(?:\d{1,2}|[a-z]|[ivx]{2,4})[.)]|[⁰¹²³⁴-⁹]+)\s+")
+_OPENING = re.compile(
+    r"(?:[-–—•‣▪◦·*>»#]+|\(?(?:\d{1,2}[.)]|(?:[a-z]|[ivx]{2,4})[.)](?!\s+\d))|[⁰¹²³⁴-⁹]+)\s+"
+)
 _NOISE = re.compile(r"[\[(♪][^\])]*[\])♪]?")
 _COMMENT = re.compile(r"[ \t]*(?:#[!+#\s]|//|/\*)")
 """The beginning of a line that is a comment in program text."""

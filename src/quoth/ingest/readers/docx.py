@@ -48,7 +48,7 @@ p[style-name='HTML Preformatted'] => pre:separator('\\n')
 """
 _UNREAD = ("word/media/", "word/embeddings/", "word/fonts/", "docProps/thumbnail")
 NUMBERING = "word/numbering.xml"
-_CHANGED = r"(?:document|footnotes|endnotes|numbering)\d*\.xml"
+_CHANGED = r"(?:(?:document|footnotes|endnotes)\d*|numbering)\.xml"
 
 
 def read_docx(file: SourceFile) -> ParsedDocument:

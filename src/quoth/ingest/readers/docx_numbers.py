@@ -114,6 +114,7 @@ def _levels(*definitions: Element) -> Iterator[tuple[int, ListLevel]]:
                 kind=_value(each, "numFmt") or "decimal",
                 pattern=_value(each, "lvlText"),
                 decimal=_first(_named(each, "isLgl")) is not None,
+                restarts=_value(each, "lvlRestart") != "0",
             ),
         )
 

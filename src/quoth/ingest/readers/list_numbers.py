@@ -23,13 +23,14 @@ class ListLevel:
     """How a level is numbered: from ``first``, in the form ``kind``, as in ``pattern``.
 
     ``%1`` of the pattern is the number of the first level. ``decimal`` means that all numbers in it
-    are shown with digits.
+    are shown with digits, ``restarts`` that it begins anew below each item of a level above.
     """
 
     first: int = 1
     kind: str = "decimal"
     pattern: str = ""
     decimal: bool = False
+    restarts: bool = True
 
 
 @dataclass(slots=True)
@@ -54,7 +55,9 @@ class NumberedList:
                 self.counts[above] = self.levels[above].first
         first = 1 if level is None else level.first
         self.counts[at] = first if last is None else last + 1
-        self.counts[at + 1 :] = [None] * (LEVELS - at - 1)
+        for below in range(at + 1, LEVELS):
+            if below not in self.levels or self.levels[below].restarts:
+                self.counts[below] = None
         if level is None or level.kind == BULLET:
             return ""
         shown = _PLACE.sub(

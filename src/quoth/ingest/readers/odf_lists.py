@@ -23,6 +23,7 @@ _KINDS = {
     "01, 02, 03, ...": "decimalZero",
 }
 _PLACE = re.compile(r"%(\d{1,2})%")
+_NO_CONTENT = ("soft-page-break", "number")
 _NO_STYLES: ListStyles = MappingProxyType({})
 
 
@@ -76,7 +77,7 @@ class OdfLists:
 
     def item(self, element: Element) -> str:
         """Return what an item begins with; one that begins with a list is that list's alone."""
-        first = next((local(each) for each in element), "")
+        first = next((name for each in element if (name := local(each)) not in _NO_CONTENT), "")
         if first not in ("p", "h") or not self._open:
             return ""
         at = min(len(self._open), LEVELS) - 1

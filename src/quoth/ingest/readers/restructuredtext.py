@@ -155,6 +155,7 @@ class _Reader:
             yield line
 
     def _title(self, text: str, style: str, number: int) -> Block:
+        self._counts.clear()
         if style not in self._styles:
             self._styles.append(style)
         level = min(self._styles.index(style) + 1, 6)

@@ -250,7 +250,7 @@ async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieve
         )
     search = partial(_search_collections, context, page=page)
     plan, ranked = await search(analysed, (*query.filters, *given))
-    few = found_little(query, ranked)
+    few = bool(query.filters) and found_little(query, ranked)
     notices = describe_filters(
         query.filters, documents=context.view.names.documents, language=query.language, widened=few
     )
@@ -258,7 +258,7 @@ async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieve
         query = replace(query, filters=())
         plan, ranked = await search(replace(analysed, query=query), given)
         notices = (translate("pipeline.filters_dropped", query.language),)
-    elif query.filters and few:
+    elif few:
         _, wide = await search(analysed, given)
         ranked = fuse_with(ranked, wide)
     if given and not any(ranking.fused for ranking in ranked):

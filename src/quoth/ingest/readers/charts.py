@@ -10,7 +10,7 @@ from quoth.core.types import Pages
 from quoth.ingest.readers.blocks import Block, to_plain_text
 from quoth.ingest.readers.number_formats import parse_format, show_number
 from quoth.ingest.readers.rows import table_blocks
-from quoth.ingest.readers.xml_parts import Element, attribute, local
+from quoth.ingest.readers.xml_parts import Element, attribute, child, local
 
 DIAGRAM = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
 """The attribute that names the part with the points of a diagram."""
@@ -33,7 +33,7 @@ def chart_blocks(root: Element, *, place: Pages | None = None) -> Iterator[Block
         yield Block(to_plain_text(" ".join(_texts(title, "t"))), place=place)
     for plot in area:
         series = [each for each in plot if local(each) == "ser"]
-        if any(_child(each, "xVal") is not None for each in series):
+        if any(child(each, "xVal") is not None for each in series):
             for each in series:
                 yield from _points_of(each, place=place)
         elif series:
@@ -55,7 +55,7 @@ def _runs(element: Element) -> Iterator[str]:
 
 def _table(series: list[Element], *, place: Pages | None = None) -> Iterator[Block]:
     """Return the values of series by the categories that they share."""
-    columns = [_points(_child(each, "val")) for each in series]
+    columns = [_points(child(each, "val")) for each in series]
     names = next(filter(None, map(_categories, series)), {})
     rows = [["", *map(_name, series)]]
     last = max((at for column in (names, *columns) for at in column), default=-1)
@@ -66,8 +66,8 @@ def _table(series: list[Element], *, place: Pages | None = None) -> Iterator[Blo
 
 def _points_of(series: Element, *, place: Pages | None = None) -> Iterator[Block]:
     """Return the points of a series whose places are numbers."""
-    kinds = [kind for kind in ("xVal", "yVal", "bubbleSize") if _child(series, kind) is not None]
-    columns = [_points(_child(series, kind)) for kind in kinds]
+    kinds = [kind for kind in ("xVal", "yVal", "bubbleSize") if child(series, kind) is not None]
+    columns = [_points(child(series, kind)) for kind in kinds]
     names = {"xVal": "", "yVal": _name(series), "bubbleSize": ""}
     rows = [[names[kind] for kind in kinds]]
     for at in sorted(columns[0])[:MAX_POINTS]:
@@ -76,12 +76,12 @@ def _points_of(series: Element, *, place: Pages | None = None) -> Iterator[Block
 
 
 def _name(series: Element) -> str:
-    return " ".join(_texts(_child(series, "tx"), "v"))
+    return " ".join(_texts(child(series, "tx"), "v"))
 
 
 def _categories(series: Element) -> Mapping[int, str]:
     """Return the names of categories, each after those of the wider ones that it is in."""
-    category = _child(series, "cat")
+    category = child(series, "cat")
     if category is None:
         return {}
     levels = [each for each in category.iter() if local(each) == "lvl"] or [category]
@@ -121,7 +121,3 @@ def _shown(text: str, code: str) -> str:
 def _texts(element: Element | None, name: str) -> list[str]:
     each = () if element is None else element.iter()
     return [part.text.strip() for part in each if local(part) == name and part.text]
-
-
-def _child(element: Element, name: str) -> Element | None:
-    return next((each for each in element if local(each) == name), None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from quoth.ingest.readers.list_numbers import BULLET, LEVELS, ListLevel, NumberedList
-from quoth.ingest.readers.xml_parts import Element, attribute, local, walk, whole_number
+from quoth.ingest.readers.xml_parts import Element, attribute, child, local, walk, whole_number
 
 DEEPEST = 20
 """Styles that a style may be based on, one on the other."""
@@ -55,13 +55,8 @@ class WordNumbers:
 
     def _add_styles(self, styles: Mapping[str, Element]) -> None:
         """Add the numbers of paragraphs that a style states or inherits."""
-        for name, style in styles.items():
-            each: Element | None = style
-            for _ in range(DEEPEST):
-                named = None if each is None else _number_properties(each)
-                if each is None or named is not None:
-                    break
-                each = styles.get(_value(each, "basedOn"))
+        for name in styles:
+            named = _inherited(name, styles)
             if named is not None and named[0]:
                 level = self._of_style.get(name, ("", 0))[1] if named[1] is None else named[1]
                 self._of_style[name] = named[0], level
@@ -79,8 +74,8 @@ class WordNumbers:
 
     def _place(self, paragraph: Element) -> tuple[str, int]:
         """Return the list and the level of a paragraph, "" for none."""
-        properties = _first(_named(paragraph, "pPr"))
-        if properties is None or _first(_named_within(properties, "rPr", "del")) is not None:
+        properties = child(paragraph, "pPr")
+        if properties is None or _grandchild(properties, "rPr", "del") is not None:
             return "", 0
         inherited = self._of_style.get(_value(properties, "pStyle"), ("", 0))
         named = _number_properties(paragraph)
@@ -107,16 +102,15 @@ def remove_numbered_levels(numbering: Element) -> None:
 
 def _levels(*definitions: Element) -> Iterator[tuple[int, ListLevel]]:
     for at, each in _level_elements(*definitions):
-        yield (
-            at,
-            ListLevel(
-                first=next((whole_number(s, "val", default=1) for s in _named(each, "start")), 0),
-                kind=_value(each, "numFmt") or "decimal",
-                pattern=_value(each, "lvlText"),
-                decimal=_first(_named(each, "isLgl")) is not None,
-                restarts=_value(each, "lvlRestart") != "0",
-            ),
+        start = child(each, "start")
+        level = ListLevel(
+            first=0 if start is None else whole_number(start, "val", default=1),
+            kind=_value(each, "numFmt") or "decimal",
+            pattern=_value(each, "lvlText"),
+            decimal=child(each, "isLgl") is not None,
+            restarts=_value(each, "lvlRestart") != "0",
         )
+        yield at, level
 
 
 def _level_elements(*definitions: Element) -> Iterator[tuple[int, Element]]:
@@ -127,28 +121,37 @@ def _level_elements(*definitions: Element) -> Iterator[tuple[int, Element]]:
                 yield at, each
 
 
+def _inherited(name: str, styles: Mapping[str, Element]) -> tuple[str, int | None] | None:
+    """Return the list and the level that a style or one that it is based on states, or None."""
+    for _ in range(DEEPEST):
+        if name not in styles:
+            return None
+        if (named := _number_properties(styles[name])) is not None:
+            return named
+        name = _value(styles[name], "basedOn")
+    return None
+
+
 def _number_properties(element: Element) -> tuple[str, int | None] | None:
     """Return the list and the level that a paragraph or a style states, None without any."""
-    for properties in _named_within(element, "pPr", "numPr"):
-        levels = [whole_number(each, "val", default=0) for each in _named(properties, "ilvl")]
-        return _value(properties, "numId"), next(iter(levels), None)
-    return None
+    properties = _grandchild(element, "pPr", "numPr")
+    if properties is None:
+        return None
+    level = child(properties, "ilvl")
+    stated = None if level is None else whole_number(level, "val", default=0)
+    return _value(properties, "numId"), stated
 
 
 def _named(element: Element, name: str) -> Iterator[Element]:
     return (each for each in element if local(each) == name)
 
 
-def _named_within(element: Element, *names: str) -> Iterator[Element]:
-    first, *others = names
-    for each in _named(element, first):
-        yield from _named_within(each, *others) if others else [each]
-
-
-def _first(elements: Iterator[Element]) -> Element | None:
-    return next(elements, None)
+def _grandchild(element: Element, outer: str, inner: str) -> Element | None:
+    between = child(element, outer)
+    return None if between is None else child(between, inner)
 
 
 def _value(element: Element, name: str) -> str:
     """Return the value of the first child with this name, "" without one."""
-    return next((attribute(each, "val") for each in _named(element, name)), "")
+    found = child(element, name)
+    return "" if found is None else attribute(found, "val")

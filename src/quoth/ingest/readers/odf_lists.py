@@ -24,10 +24,10 @@ _KINDS = {
 }
 _PLACE = re.compile(r"%(\d{1,2})%")
 _NO_CONTENT = ("soft-page-break", "number")
-_NO_STYLES: ListStyles = MappingProxyType({})
+NO_STYLES: ListStyles = MappingProxyType({})
 
 
-def list_styles(parts: Iterable[Element]) -> dict[str, Mapping[int, ListLevel]]:
+def list_styles(parts: Iterable[Element]) -> ListStyles:
     """Return the styles of lists below these elements."""
     return {
         OUTLINE if local(each) == OUTLINE else attribute(each, "name"): {
@@ -44,7 +44,7 @@ def list_styles(parts: Iterable[Element]) -> dict[str, Mapping[int, ListLevel]]:
 class OdfLists:
     """The open lists of a text, the innermost last, and how far all its lists were counted."""
 
-    def __init__(self, styles: ListStyles = _NO_STYLES) -> None:
+    def __init__(self, styles: ListStyles) -> None:
         self._styles = styles
         self._open: list[tuple[str, NumberedList]] = []
         self._named: dict[str, NumberedList] = {}

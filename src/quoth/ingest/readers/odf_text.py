@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from quoth.core.types import Chars, Pages
 from quoth.ingest.readers.blocks import Block, normalize_whitespace, to_plain_text
 from quoth.ingest.readers.list_marks import BULLET
-from quoth.ingest.readers.odf_lists import ListStyles, OdfLists
+from quoth.ingest.readers.odf_lists import NO_STYLES, ListStyles, OdfLists
 from quoth.ingest.readers.rows import table_blocks
 from quoth.ingest.readers.xml_parts import Element, attribute, local, walk, whole_number
 
@@ -62,7 +61,7 @@ def flow_blocks(
     root: Element,
     *,
     embedded: Callable[[str], Element | None] = lambda _address: None,
-    styles: ListStyles = MappingProxyType({}),
+    styles: ListStyles = NO_STYLES,
     style: Callable[[Element], str] = lambda _paragraph: "",
     place: Pages | Chars | None = None,
 ) -> Iterator[Block]:

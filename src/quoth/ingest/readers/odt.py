@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import assemble
-from quoth.ingest.readers.list_numbers import ListLevel
-from quoth.ingest.readers.odf_lists import list_styles
+from quoth.ingest.readers.odf_lists import ListStyles, list_styles
 from quoth.ingest.readers.odf_text import flow_blocks
 from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.source_file import SourceFile
@@ -54,15 +52,15 @@ def refuse_encrypted(container: ZipContainer) -> None:
         )
 
 
-def styles_of_lists(container: ZipContainer, root: Element) -> dict[str, Mapping[int, ListLevel]]:
+def styles_of_lists(container: ZipContainer, root: Element) -> ListStyles:
     """Return the styles of lists and headings of the content and of styles.xml."""
-    parts = []
+    named: list[Element] = []
     # Without its styles a text can still be read.
     with suppress(DocumentError):
-        named = parse_xml(container.read(STYLES), name=container.name)
+        parts = parse_xml(container.read(STYLES), name=container.name)
         # Its automatic styles are those of headers, and may have the names of others.
-        parts += [each for each in named if local(each) == "styles"]
-    return list_styles([*parts, root])
+        named = [each for each in parts if local(each) == "styles"]
+    return list_styles([*named, root])
 
 
 def _named_styles(body: Element, root: Element) -> dict[str, str]:

@@ -134,7 +134,7 @@ class _Reader:
             yield from _table(lines, number)
         elif lines:
             first = _FOOTNOTE.sub("", lines[0])
-            counted = tuple(self._numbered(lines=(first, *lines[1:])))
+            counted = tuple(self._numbered((first, *lines[1:])))
             yield from prose(Paragraph(number, counted), plain, _ITEM)
 
     def _numbered(self, lines: Sequence[str]) -> Iterator[str]:

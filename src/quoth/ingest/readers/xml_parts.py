@@ -125,6 +125,11 @@ def attribute(element: Element, name: str) -> str:
     return next((value for key, value in element.items() if key.endswith(end)), "")
 
 
+def child(element: Element, name: str) -> Element | None:
+    """Return the first child with this local name, None without one."""
+    return next((each for each in element if local(each) == name), None)
+
+
 def whole_number(element: Element, name: str, *, default: int) -> int:
     """Return the whole number, of at most nine digits, that an attribute gives."""
     stated = attribute(element, name)

@@ -35,3 +35,19 @@ def test_more_asks_the_last_question_again() -> None:
     assert query.continues
     assert query.original == "show me more"
     assert query.standalone == "What is propolis made of?"
+
+
+def test_yes_asks_what_the_answer_offered() -> None:
+    offer = Turn("What is propolis?", "It is resin [1]. Do you want to know how bees use it? [2]")
+    query = understand("yes, please", names=NAMES, history=(offer,))
+    assert query.is_followup
+    assert query.original == "yes, please"
+    assert query.standalone.startswith("How bees use it?")
+    assert "propolis" in query.standalone
+    after = understand("why?", names=NAMES, history=(offer, Turn("yes", "They close gaps.")))
+    assert "bees" in after.standalone
+
+
+def test_yes_without_an_offer_is_no_question_of_before() -> None:
+    query = understand("yes, please", names=NAMES, history=HISTORY)
+    assert "?" not in query.standalone

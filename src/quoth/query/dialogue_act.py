@@ -1,4 +1,4 @@
-"""Turns of a conversation that are no question of their own: thanks, "more", "and in French?".
+"""Turns of a conversation that are no question of their own: thanks, "more", "yes, please".
 
 A turn is one of these if phrases of a table (``data/turns.LANGUAGE.toml``) cover all its words;
 "Thanks to whom?" and "Tell me more about bees" remain questions.
@@ -23,12 +23,16 @@ from quoth.query.tokens import (
     table_languages,
 )
 from quoth.text.analyzer import analyze
+from quoth.text.sentences import sentences
 
-ActKind = Literal["greeting", "thanks", "farewell", "acknowledgement", "more", "language"]
+ActKind = Literal[
+    "greeting", "thanks", "farewell", "acknowledgement", "more", "language", "acceptance"
+]
 SMALL_TALK: tuple[ActKind, ...] = ("farewell", "thanks", "greeting", "acknowledgement")
 """Acts that need no search; of several in one turn the first of these is replied to."""
 MAX_WORDS = 12
 """Maximum words of such a turn."""
+_CITED_LAST = re.compile(r"(?:\s|\[\d{1,3}\])+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ def read_act(text: str) -> DialogueAct | None:
     if not 0 < len(words) <= MAX_WORDS:
         return None
     line = "".join(f"{word} " for word in words)
-    for kinds in (SMALL_TALK, ("more",), ("language",)):
+    for kinds in (SMALL_TALK, ("more",), ("language",), ("acceptance",)):
         spoken: dict[str, set[ActKind]] = {}
         for language in table_languages("turns"):
             if _cover(kinds, language).fullmatch(line):
@@ -94,10 +98,21 @@ def topical_turns(history: Iterable[Turn]) -> list[Turn]:
     """Return the turns that searched, each "more" joined to the question that it continues."""
     turns: list[Turn] = []
     for turn in without_small_talk(history):
-        if turns and read_act(turn.question) is not None:
-            turn = replace(turn, question=turns.pop().question)
+        act = read_act(turn.question)
+        if turns and act is not None:
+            last = turns.pop()
+            accepted = accepted_question(last) if act.kind == "acceptance" else ""
+            turn = replace(turn, question=accepted or last.question)
         turns.append(turn)
     return turns
+
+
+def accepted_question(turn: Turn) -> str:
+    """Return the question that an answer ends with: "Shall I …?"; empty if it ends otherwise."""
+    text = _CITED_LAST.sub("", turn.answer)
+    spans = sentences(text)
+    last = text[slice(*spans[-1])] if spans else ""
+    return last if last.endswith("?") else ""
 
 
 @cache

@@ -18,6 +18,7 @@ from quoth.core.types import Filter, FilterField, Query, QueryKind, Turn
 from quoth.query.comparison_aspects import MAX_ASPECTS, extract_aspects
 from quoth.query.dialogue_act import (
     DialogueAct,
+    accepted_question,
     direct_question,
     names_a_language,
     read_act,
@@ -151,10 +152,10 @@ def understand(
     where there is one.
     """
     act = read_act(text)
-    if act is not None and act.kind in ("more", "language"):
-        asked_again = _earlier_question(act, history, names=names, drop=drop)
-        if asked_again is not None:
-            return replace(asked_again, original=text, is_followup=True)
+    if history and act is not None and act.kind in ("more", "language", "acceptance"):
+        meant = _question_meant(act, history, names=names, drop=drop)
+        if meant is not None:
+            return replace(meant, original=text, is_followup=True)
     turns = recent_turns(topical_turns(history)) if history else ()
     typed = tokenize_query(text)
     query = correct_spelling(typed, names)
@@ -193,14 +194,17 @@ def understand(
     )
 
 
-def _earlier_question(
+def _question_meant(
     act: DialogueAct, history: Sequence[Turn], *, names: EntityIndex, drop: Collection[str]
 ) -> Query | None:
-    """Return the question before "more" or "and in French?"; None if there is none to ask again.
+    """Return the question before "more" or "and in French?", or the one that "yes" agrees to.
 
-    A language that no document is in, and one that follows a question about languages ("How do I
-    say it in Spanish?"), is a question of its own.
+    None if there is none. A language that no document is in, and one that follows a question about
+    languages ("How do I say it in Spanish?"), is a question of its own.
     """
+    if act.kind == "acceptance":
+        offered = accepted_question(history[-1])
+        return understand(offered, names=names, history=history, drop=drop) if offered else None
     turns = without_small_talk(history)
     if not turns:
         return None

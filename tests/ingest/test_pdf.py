@@ -131,6 +131,30 @@ def test_ligatures_at_the_codes_of_tex_are_read(between: str, tmp_path: Path) ->
     assert 0.1 < left < right < 0.5
 
 
+def test_accents_that_tex_draws_apart_are_put_on_their_letters(tmp_path: Path) -> None:
+    module, drawn = maker(), ""
+    lines = ("Depuis EXP´ERIENCES ouvrir un menu en FRAN¸CAIS.", "´Etudier une photor´esistance.")
+    for y, line in zip((700.0, 680.0), lines, strict=True):
+        x = 60.0
+        for piece in re.findall("[´¸]?[^´¸]+", line):
+            letters = piece.lstrip("´¸")
+            if letters != piece:
+                accent_y = y + 2.3 * (piece[0] == "´" and letters[0].isupper())
+                drawn += f"1 0 0 1 {x + 2} {accent_y} Tm ({piece[0]}) Tj "
+            drawn += f"1 0 0 1 {x} {y} Tm ({letters}) Tj "
+            x += module.measure(letters, size=11)
+    pdf = module.Pdf()
+    pdf.page(f"BT /F1 11 Tf {drawn} ET")
+    (tmp_path / "accents.pdf").write_bytes(pdf.bytes())
+    found = read_pdf(tmp_path / "accents.pdf")
+    first, second = "Depuis EXPÉRIENCES ouvrir un menu en FRANÇAIS.", "Étudier une photorésistance."
+    assert found.text == f"{first}\n\n{second}"
+    (box,) = pages_of(found.places[1].locator).boxes
+    assert box.y1 > 680 + 0.718 * 11 + 1.5  # the accent, above the capital
+    (page,) = mark_lines(tmp_path / "accents.pdf", [MarkedLine(second, 0, 7, box)])
+    assert page.rectangles is not None
+
+
 @pytest.mark.parametrize(
     ("at", "marked"),
     [(150, ["KASHKARI", "247"]), (110, None)],

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -26,6 +26,7 @@ from quoth.ingest.readers.pdf.glyphs import (
 )
 
 HYPHENS = "-\u2010\u00ad"
+CEDILLA = "\u00b8"
 SPACING_ACCENTS = {
     "\u00a8": "\u0308",
     "\u00b4": "\u0301",
@@ -34,13 +35,15 @@ SPACING_ACCENTS = {
     "^": "\u0302",
     "\u02dc": "\u0303",
     "\u02c7": "\u030c",
-    "\u00b8": "\u0327",
+    CEDILLA: "\u0327",
     "\u02da": "\u030a",
 }
 DOTLESS = {"\u0131": "i", "\u0237": "j"}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MARK_BEFORE = re.compile(r"^[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?=[^\W\d_])")
 _MARK_AFTER = re.compile(r"(?<=[^\W\d_]{4})(?=[⁰¹²³⁴⁵⁶⁷⁸⁹])|(?<=[^\W\d_]{2})(?=[⁰¹²³⁴⁵⁶⁷⁸⁹]{2})")
+WORD_GAP = 0.11
+"""Font heights of white space that part words."""
 _DESCENDING = frozenset("gjpqyQJ,;()[]{}|/@$_")
 
 
@@ -78,9 +81,8 @@ class PrintedLine:
 
 def page_pieces(textpage: object, *, page: int) -> list[PrintedLine]:
     """Return the pieces of a page's lines, parted at wide gaps; `textpage` is raw PDFium's."""
-    pieces = [
-        piece for run in page_runs(textpage) if (piece := _piece(run, page=page, textpage=textpage))
-    ]
+    runs = _with_accents_at_letters(list(page_runs(textpage)))
+    pieces = [piece for run in runs if (piece := _piece(run, page=page, textpage=textpage))]
     return _join(pieces, across_gaps=False)
 
 
@@ -100,6 +102,66 @@ def page_lines(pieces: Sequence[PrintedLine]) -> list[PrintedLine]:
 
 
 # --- pieces -----------------------------------------------------------------------------------
+
+
+def _with_accents_at_letters(runs: Sequence[Run]) -> list[Run]:
+    """Move each accent before the letter that it stands at, of its own line or the next run.
+
+    PDFium gives an accent over a capital, which TeX draws apart, after the text of its line, or
+    as a line of its own.
+    """
+    for number, run in enumerate(runs):
+        accents = [
+            (glyph, index)
+            for glyph, index, after in itertools.zip_longest(
+                run.glyphs, run.indices, run.glyphs[1:]
+            )
+            if glyph[0] in SPACING_ACCENTS and not (after and _is_at(glyph, after))
+        ]
+        for glyph, index in accents:
+            for place in (run, *_line_before(runs[:number]), *runs[number + 1 : number + 2]):
+                beneath = zip(place.glyphs, place.indices, strict=True)
+                under = next((n for letter, n in beneath if _is_at(glyph, letter)), None)
+                if under is not None:
+                    _remove(run, run.indices.index(index))
+                    at = place.indices.index(under)
+                    place.glyphs.insert(at, glyph)
+                    place.indices.insert(at, index)
+                    break
+    return [run for run in runs if run.glyphs]
+
+
+def _remove(run: Run, at: int) -> None:
+    """Remove a glyph and the spaces around it, but one where what is around lies apart."""
+    start, end = at, at + 1
+    while start and run.glyphs[start - 1][0] == " ":
+        start -= 1
+    while end < len(run.glyphs) and run.glyphs[end][0] == " ":
+        end += 1
+    apart = 0 < start and end < len(run.glyphs)
+    apart = apart and run.glyphs[end][1] - run.glyphs[start - 1][3] > WORD_GAP * run.size
+    run.glyphs[start:end] = [(" ", 0.0, 0.0, 0.0, 0.0)] * apart
+    run.indices[start:end] = run.indices[start : start + apart]
+
+
+def _line_before(runs: Sequence[Run]) -> Iterator[Run]:
+    """Return the last runs, back to the one with which PDFium began a line."""
+    for run in reversed(runs):
+        yield run
+        if not run.follows:
+            return
+
+
+def _is_at(accent: Glyph, letter: Glyph) -> bool:
+    """Return whether a letter is below an accent (above a cedilla), by less than half its height."""
+    character, x0, y0, x1, y1 = letter
+    gap = y0 - accent[4] if accent[0] == CEDILLA else accent[2] - y1
+    return (
+        character.isalpha()
+        and character not in SPACING_ACCENTS
+        and x0 < (accent[1] + accent[3]) / 2 < x1
+        and abs(gap) < 0.5 * (y1 - y0)
+    )
 
 
 def _piece(run: Run, *, page: int, textpage: object) -> PrintedLine | None:
@@ -199,7 +261,7 @@ def _joined(line: PrintedLine, piece: PrintedLine) -> PrintedLine:
     a, b = line.box, piece.box
     return replace(
         main,
-        text=f"{left} {right}" if gap > 0.11 * main.size else left + right,
+        text=f"{left} {right}" if gap > WORD_GAP * main.size else left + right,
         box=Box(a.page, min(a.x0, b.x0), min(a.y0, b.y0), max(a.x1, b.x1), max(a.y1, b.y1)),
         x0=min(line.x0, piece.x0),
         y0=min(line.y0, piece.y0),

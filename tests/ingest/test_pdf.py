@@ -114,6 +114,25 @@ def test_broken_words_are_joined_and_the_printed_line_can_be_had_back() -> None:
     assert any(line.endswith("even-") for line in printed)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "word"),
+    [
+        ("ci", "dessus", "ci-dessus"),
+        ("cross", "referenced", "cross-referenced"),
+        ("ex", "ample", "example"),
+    ],
+)
+def test_some_parts_of_words_keep_their_hyphen(
+    before: str, after: str, word: str, tmp_path: Path
+) -> None:
+    pdf = maker().Pdf()
+    lines = f"(What was said about it {before}-) Tj 0 -14 Td ({after} is not said again.) Tj"
+    pdf.page(f"BT /F1 11 Tf 60 700 Td {lines} ET")
+    (tmp_path / "broken.pdf").write_bytes(pdf.bytes())
+    found = read_pdf(tmp_path / "broken.pdf")
+    assert found.text == f"What was said about it {word} is not said again."
+
+
 @pytest.mark.parametrize("between", ["", "\\003"])
 def test_ligatures_at_the_codes_of_tex_are_read(between: str, tmp_path: Path) -> None:
     pdf = maker().Pdf()

@@ -138,7 +138,7 @@ def _remove(run: Run, at: int) -> None:
         start -= 1
     while end < len(run.glyphs) and run.glyphs[end][0] == " ":
         end += 1
-    apart = 0 < start and end < len(run.glyphs)
+    apart = start > 0 and end < len(run.glyphs)
     apart = apart and run.glyphs[end][1] - run.glyphs[start - 1][3] > WORD_GAP * run.size
     run.glyphs[start:end] = [(" ", 0.0, 0.0, 0.0, 0.0)] * apart
     run.indices[start:end] = run.indices[start : start + apart]
@@ -153,7 +153,7 @@ def _line_before(runs: Sequence[Run]) -> Iterator[Run]:
 
 
 def _is_at(accent: Glyph, letter: Glyph) -> bool:
-    """Return whether a letter is below an accent (above a cedilla), by less than half its height."""
+    """Return whether a letter is under an accent (over a cedilla), by less than half its height."""
     character, x0, y0, x1, y1 = letter
     gap = y0 - accent[4] if accent[0] == CEDILLA else accent[2] - y1
     return (

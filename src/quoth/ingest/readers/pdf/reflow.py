@@ -29,11 +29,12 @@ _NOTE = re.compile(r"^(?:[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[*†‡§∗]+|\d{1,3})
 _TERMINAL = re.compile(r"[.!?:;…。！？؟][\"'”’»)\]⁰¹²³⁴⁵⁶⁷⁸⁹]*$")
 _UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 """Chinese and Japanese, which are written without spaces between words, and so between lines."""
-_KEPT_BEFORE = frozenset({"self", "non", "quasi", "ex"})
+_KEPT_BEFORE = frozenset({"self", "non", "quasi", "cross", "sous"})
 _KEPT_AFTER = frozenset(
     {"ci", "là", "même", "mêmes", "être", "il", "elle", "ils", "elles", "on", "je", "tu", "ce"}
-    | {"moi", "toi", "lui", "nous", "vous", "leur"}
+    | {"moi", "toi", "lui", "nous", "vous", "leur", "dessus", "dessous"}
 )
+"""Parts that keep the hyphen: of words broken after "ex-", none of 79 was written with it."""
 
 
 _TEXT_PITCH = 1.45
@@ -257,7 +258,7 @@ def _goes_on(line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLin
 
 
 def _vocabulary(lines: Sequence[PrintedLine]) -> Counter[str]:
-    """Count the words that are not broken, with inner hyphens, and the parts of those."""
+    """Count the words that are not broken, with inner hyphens."""
     words: Counter[str] = Counter()
     for before, line in pairwise([None, *lines]):
         if line is None:
@@ -279,8 +280,7 @@ def _belongs(line: PrintedLine, after: PrintedLine, *, words: Counter[str]) -> b
     """Return whether the hyphen at the end of a line is part of the word ("well-known").
 
     The spelling elsewhere in the document decides; without such evidence, a hyphen between
-    lower-case
-    letters marks a broken word.
+    lower-case letters marks a broken word, but for parts that keep it and for two longer words.
     """
     if line.hyphen == "\u00ad":
         return False

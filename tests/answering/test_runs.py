@@ -316,7 +316,9 @@ def test_a_document_that_the_first_one_names_is_a_second_step() -> None:
         assert said(statements) == found
 
 
-COMPARED = replace(QUERY, kind="comparison", aspects=("lead", "tin"))
+COMPARED = replace(
+    QUERY, standalone="compare lead with tin", kind="comparison", aspects=("lead", "tin")
+)
 
 
 def test_a_comparison_has_a_heading_per_aspect() -> None:
@@ -344,9 +346,19 @@ def test_an_aspect_that_is_alone_is_no_heading_and_the_other_is_named() -> None:
     found = runs(*texts, scores={"Tin": 0}, query=COMPARED)
     assert [run.heading for run in found] == [""]
     material = collect_sentences(COMPARED, [passage(texts[0])])
-    assert aspects_without(COMPARED, material, found) == ("lead",)
+    assert aspects_without(COMPARED, material) == ("lead",)
     signs = replace(COMPARED, aspects=("$@", "tin"))
-    assert aspects_without(signs, material, found) == ()
+    assert aspects_without(signs, material) == ()
+
+
+def test_an_aspect_in_other_words_is_not_said_to_be_missing() -> None:
+    compared = replace(
+        COMPARED,
+        standalone="compare tin with lead made by hand",
+        aspects=("tin", "lead made by hand"),
+    )
+    said = "Tin melts early. Lead that comes from hands does not."
+    assert aspects_without(compared, collect_sentences(compared, [passage(said)])) == ()
 
 
 # --- the text of an answer --------------------------------------------------------------------

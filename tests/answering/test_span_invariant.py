@@ -159,9 +159,10 @@ def test_every_run_of_an_answer_is_the_text_it_cites(
     for run, statement, citation in zip(runs, statements, citations, strict=True):
         check_run(statement, passages[statement.passage])
         assert run[0].citations == (citation.number,)
-        said = " ".join(text[each.start : each.end] for each in run)
-        assert said.split() == text[run[0].start : run[-1].end].split()
-        shown = said.removeprefix("… ").removesuffix(" …")
+        said = text[run[0].start : run[-1].end]
+        spoken = "".join(text[each.start : each.end] for each in run)
+        assert "".join(spoken.split()) == "".join(said.split())
+        shown = said.removeprefix("… ").removesuffix(" …").removesuffix("\n…")
         stored = reading.text[statement.start : statement.end]
         # What nobody sees is in the snippet alone; nothing that is seen is missing.
         assert shown.split() == plain_quotation(stored).split()

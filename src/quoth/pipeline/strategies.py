@@ -45,6 +45,7 @@ from quoth.retrieval.search import (
 )
 from quoth.retrieval.summary_lookup import coverage_sample, named_parts
 from quoth.store.rows import Collection
+from quoth.text.locators import filters_from_moment
 
 SOFT_FILTER_WEIGHT = 0.2
 """Weight of a soft filter's results; the query itself has weight 1."""
@@ -195,7 +196,7 @@ async def structural_lookup(context: SearchContext, query: Query) -> RankedList 
     chunks = await asyncio.to_thread(
         context.parts.catalogue.look_up,
         context.collection,
-        filters=plan.filters,
+        filters=filters_from_moment(plan.filters),
         limit=plan.rerank_pool + 1,
     )
     if len(chunks) > plan.rerank_pool:

@@ -310,6 +310,21 @@ def _spread(locator: Seconds, share: tuple[float, float]) -> Seconds:
     return replace(locator, start=max(locator.start, start), end=min(locator.end, end))
 
 
+MOMENT_SECONDS = 60.0
+"""Seconds from a moment on that a question about it asks for: one cue alone tells little."""
+
+
+def filters_from_moment(filters: Sequence[Filter]) -> tuple[Filter, ...]:
+    """Return the filters, one of a single moment as one of `MOMENT_SECONDS` from it on."""
+    lengthened = []
+    for each in filters:
+        if each.field == "seconds" and each.values[0] == each.values[-1]:
+            moment = float(each.values[0])
+            each = replace(each, values=(moment, moment + MOMENT_SECONDS))
+        lengthened.append(each)
+    return tuple(lengthened)
+
+
 def is_within_filters(locator: Locator, filters: Sequence[Filter]) -> bool:
     """Return whether a locator is within the pages and seconds of the filters.
 

@@ -144,6 +144,15 @@ class SentenceRun:
         opening = self.passage.text[max(0, sentences[at].start - 2 - start) :]
         return bool(_CODE.match(sentences[at].text) or re.match(r"[$#>%] \S", opening))
 
+    def goes_on_after_code(self, at: int) -> bool:
+        """Return whether a sentence goes on after a line of code: "use / f(x) / to get it"."""
+        text = self.material.sentences[at].text
+        return at > 0 and text[:1].islower() and self.is_code(at - 1) and not self.is_code(at)
+
+    def ends_within_list(self) -> bool:
+        """Return whether the list that the run quotes has a further item after it."""
+        return self.has_list() and self.is_item(self.last + 1)
+
     def is_item(self, at: int) -> bool:
         """Return whether a list marker stands between a sentence and the one before it."""
         sentences, start = self.material.sentences, self.passage.start
@@ -273,6 +282,9 @@ def _is_in_section(
 def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
     """Extend a run to its neighbours, best first, and then to what it cannot be read without."""
     sentences = run.material.sentences
+    if run.goes_on_after_code(run.first) and not is_program(run.passage):
+        for at in (run.first - 1, run.first - 2):
+            run.adds(at, longest=longest)
     first = sentences[run.first]
     if first.anaphoric and first.joined:  # it refers to the sentence before, in its paragraph
         run.adds(run.first - 1, longest=longest)

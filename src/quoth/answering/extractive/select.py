@@ -10,7 +10,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from quoth.answering.extractive.asked_rows import asked_rows
-from quoth.answering.extractive.candidates import Quotable, quotable_sentences, sentence_locator
+from quoth.answering.extractive.candidates import (
+    Quotable,
+    normalize,
+    quotable_sentences,
+    sentence_locator,
+)
 from quoth.answering.extractive.runs import (
     SentenceRun,
     are_linked,
@@ -51,7 +56,8 @@ class Statement:
 
     ``marked`` is the span of the sentence that tells most, ``parts`` are those of all sentences.
     ``passage`` is the index of its passage. ``heading`` is its heading in the answer, such as the
-    aspect it is about; it is not part of the statement. ``program`` means that it is program text.
+    aspect it is about; it is not part of the statement. ``program`` means that it is program text,
+    ``goes_on`` that the list which it ends with has further items.
     """
 
     document_id: str
@@ -65,6 +71,7 @@ class Statement:
     cut: bool = False
     heading: str = ""
     program: bool = False
+    goes_on: bool = False
 
     def holds(self, sentence: Quotable) -> bool:
         """Return whether a sentence begins in the run."""
@@ -164,9 +171,15 @@ def choose_statements(
     statements = []
     for run, seed in runs:
         parts, told = [material.sentences[at] for at in run], material.sentences[seed]
-        made = statement_of(parts, passages[parts[0].passage])
-        heading = about.get(seed, "")
-        statements.append(replace(made, marked=(told.start, told.end), heading=heading))
+        passage = passages[parts[0].passage]
+        grown = SentenceRun(material, passage, set(), 0, first=run[0], last=run[-1])
+        made = replace(
+            statement_of(parts, passage),
+            marked=(told.start, told.end),
+            heading=about.get(seed, ""),
+            goes_on=grown.ends_within_list(),
+        )
+        statements.append(made)
     return tuple(statements)
 
 
@@ -312,18 +325,16 @@ def statement_of(parts: Sequence[Quotable], passage: Passage) -> Statement:
     )
 
 
-def aspects_without(
-    query: Query, material: QueryContext, statements: Sequence[Statement]
-) -> tuple[str, ...]:
-    """Return the aspects that no statement covers; signs alone ("$@") are no words to look for."""
-    places = [
-        place
-        for place, sentence in enumerate(material.sentences)
-        if any(each.holds(sentence) for each in statements)
-    ]
-    return tuple(
-        aspect
-        for aspect in query.aspects
-        if any(map(str.isalnum, aspect))
-        and not any(speaks_of(material, place, aspect) for place in places)
-    )
+def aspects_without(query: Query, material: QueryContext) -> tuple[str, ...]:
+    """Return the aspects of whose words the passages hold at most half.
+
+    Signs alone ("$@") are no words to look for.
+    """
+    everything = frozenset().union(*material.stems, *material.around)
+    absent = []
+    for aspect in query.aspects:
+        words = normalize(aspect)
+        held = [term.among(everything) for term in material.terms if term.word in words]
+        if held and sum(held) <= len(held) / 2:
+            absent.append(aspect)
+    return tuple(absent)

@@ -24,8 +24,9 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
 
     Numbers follow the order of the text; the same span has the same number. Each statement is a
     paragraph of one or more sentences with its marker at the end. White space inside a sentence
-    becomes single spaces, lines of lists, tables and code stay lines, and a piece of a longer
-    sentence is shown between ellipses; nothing else differs from the source. Headings are on lines
+    becomes single spaces, lines of lists, tables and code stay lines, a piece of a longer sentence
+    is shown between ellipses and one follows a list that goes on; nothing else differs from the
+    source. Headings are on lines
     of their own, in no sentence.
     """
     text = ""
@@ -42,9 +43,13 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
         if statement.cut:
             opening = "… " if shown[:1].islower() else ""
             shown = f"{opening}{shown}{'' if shown[-1:] in '.!?…' else ' …'}"
+        spans = sentences(shown)
+        if statement.goes_on and not shown.endswith("…"):
+            shown += "\n…"
+            spans[-1] = (spans[-1][0], len(shown))
         found += [
             Sentence(len(text) + start, len(text) + end, (number,), "supported", 1.0)
-            for start, end in sentences(shown)
+            for start, end in spans
         ]
         text += f"{shown} [{number}]"
     return text, tuple(found)

@@ -222,6 +222,24 @@ def test_a_list_is_quoted_with_all_items_from_the_one_that_tells(seed: str) -> N
     assert LONG not in run.text
 
 
+def test_a_list_that_is_too_long_says_that_it_goes_on() -> None:
+    items = "\n".join(f"- tool {'x' * 150} number {at}." for at in range(15))
+    (run,) = runs(f"Bread needs these tools.\n\n{items}", scores={"Bread": 0}, most=20)
+    assert run.goes_on
+    answer, sentences = write_answer([run])
+    assert answer.endswith(".\n… [1]")
+    assert answer[sentences[-1].start : sentences[-1].end].endswith("\n…")
+    (whole,) = runs("It has these:\n\n- one tool.\n- two tools.", scores={"these": 0})
+    assert not whole.goes_on
+
+
+def test_a_sentence_that_goes_on_after_code_brings_both() -> None:
+    text = "Numbers come as text.\n\nIf f is one, use\n\nas.numeric(f)\n\nto get them back."
+    (run,) = runs(text, scores={"to get": 0})
+    assert run.text.startswith("If f is one, use")
+    assert run.text.endswith("to get them back.")
+
+
 @pytest.mark.parametrize("marks", ["(a) (b) (c)", "a. b. c.", "i. ii. iii.", "1) 2) 3)"])
 def test_letters_and_roman_numerals_begin_items_of_lists(marks: str) -> None:
     one, two, three = marks.split()

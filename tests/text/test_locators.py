@@ -7,6 +7,7 @@ import pytest
 from quoth.core.types import (
     Box,
     Chars,
+    Filter,
     Locator,
     Pages,
     Seconds,
@@ -14,6 +15,7 @@ from quoth.core.types import (
 )
 from quoth.text.locators import (
     clip,
+    filters_from_moment,
     label,
     link,
     locate,
@@ -132,3 +134,11 @@ def test_links(
     locator: Locator, url: str | None, source: str, seconds: float | None, expected: str | None
 ) -> None:
     assert link(locator, url=url, source=source, seconds=seconds) == expected
+
+
+def test_a_moment_is_the_minute_from_it_on() -> None:
+    moment = Filter("seconds", "overlaps", (720.0, 720.0))
+    others = (Filter("seconds", "overlaps", (60.0, 90.0)), Filter("page", "overlaps", (3.0, 3.0)))
+    lengthened, *rest = filters_from_moment((moment, *others))
+    assert lengthened.values == (720.0, 780.0)
+    assert tuple(rest) == others

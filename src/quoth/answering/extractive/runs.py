@@ -78,7 +78,7 @@ def _words(text: str) -> str:
     return f" {' '.join(_WORD.findall(normalize(text)))} "
 
 
-MAX_LIST = 1000
+MAX_LIST = 1600
 """Maximum characters of a run with a list or a table."""
 MIN_CHARACTERS = 450
 """A shorter run goes on in the next paragraph of its section (docs/decisions/042)."""

@@ -168,19 +168,23 @@ def choose_statements(
         chooser.add(second)
     about = about if len(chooser.runs) > 1 else {}
     runs = chooser.runs if about else chooser.by_document()
-    statements = []
-    for run, seed in runs:
-        parts, told = [material.sentences[at] for at in run], material.sentences[seed]
-        passage = passages[parts[0].passage]
-        grown = SentenceRun(material, passage, set(), 0, first=run[0], last=run[-1])
-        made = replace(
-            statement_of(parts, passage),
-            marked=(told.start, told.end),
-            heading=about.get(seed, ""),
-            goes_on=grown.ends_within_list(),
-        )
-        statements.append(made)
-    return tuple(statements)
+    return tuple(
+        replace(_statement_of_run(material, run, seed, passages), heading=about.get(seed, ""))
+        for run, seed in runs
+    )
+
+
+def _statement_of_run(
+    material: QueryContext, run: range, seed: int, passages: Sequence[Passage]
+) -> Statement:
+    parts, told = [material.sentences[at] for at in run], material.sentences[seed]
+    passage = passages[parts[0].passage]
+    grown = SentenceRun(material, passage, set(), 0, first=run[0], last=run[-1])
+    return replace(
+        statement_of(parts, passage),
+        marked=(told.start, told.end),
+        goes_on=grown.ends_within_list(),
+    )
 
 
 @dataclass(slots=True)

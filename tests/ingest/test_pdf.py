@@ -118,7 +118,6 @@ def test_broken_words_are_joined_and_the_printed_line_can_be_had_back() -> None:
     ("before", "after", "word"),
     [
         ("ci", "dessus", "ci-dessus"),
-        ("cross", "referenced", "cross-referenced"),
         ("ex", "ample", "example"),
     ],
 )

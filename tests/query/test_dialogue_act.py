@@ -51,3 +51,9 @@ def test_yes_asks_what_the_answer_offered() -> None:
 def test_yes_without_an_offer_is_no_question_of_before() -> None:
     query = understand("yes, please", names=NAMES, history=HISTORY)
     assert "?" not in query.standalone
+
+
+@pytest.mark.parametrize("ending", ["Correct?", "Yes? [2]", "Is there anything else?", "x ? ?"])
+def test_an_answer_that_ends_with_a_question_without_a_subject_offers_nothing(ending: str) -> None:
+    query = understand("yes, please", names=NAMES, history=(Turn("What is wax?", ending),))
+    assert query.standalone.startswith("yes, please")

@@ -21,6 +21,7 @@ from quoth.query.tokens import (
     normalized_query_words,
     read_table,
     table_languages,
+    tokenize_query,
 )
 from quoth.text.analyzer import analyze
 from quoth.text.sentences import sentences
@@ -32,7 +33,9 @@ SMALL_TALK: tuple[ActKind, ...] = ("farewell", "thanks", "greeting", "acknowledg
 """Acts that need no search; of several in one turn the first of these is replied to."""
 MAX_WORDS = 12
 """Maximum words of such a turn."""
-_CITED_LAST = re.compile(r"(?:\s|\[\d{1,3}\])+\Z")
+MAX_OFFER = 500
+"""Characters of the end of an answer in which its last question is looked for."""
+_CITED = re.compile(r"\[\d{1,3}\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +111,22 @@ def topical_turns(history: Iterable[Turn]) -> list[Turn]:
 
 
 def accepted_question(turn: Turn) -> str:
-    """Return the question that an answer ends with: "Shall I …?"; empty if it ends otherwise."""
-    text = _CITED_LAST.sub("", turn.answer)
+    """Return the question that an answer ends with: "Do you want to know how …?" is "How …?".
+
+    Empty if it ends otherwise, or with one that has no subject ("Correct?", "Anything else?").
+    """
+    text = _CITED.sub("", turn.answer[-MAX_OFFER:]).rstrip()
     spans = sentences(text)
-    last = text[slice(*spans[-1])] if spans else ""
-    return last if last.endswith("?") else ""
+    query = tokenize_query(text[slice(*spans[-1])] if spans else "")
+    if not query.clean.endswith("?"):
+        return ""
+    line = "".join(f"{word} " for word in query.words)
+    offers = (_phrases("offers", language).match(line) for language in table_languages("turns"))
+    count = max((line[: found.end()].count(" ") for found in offers if found), default=0)
+    if not _has_subject(query.words[count:], "en"):
+        return ""
+    asked = query.clean[query.starts[count] :]
+    return "" if read_act(asked) else f"{asked[:1].upper()}{asked[1:]}"
 
 
 @cache

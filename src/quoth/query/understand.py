@@ -202,12 +202,12 @@ def _question_meant(
     None if there is none. A language that no document is in, and one that follows a question about
     languages ("How do I say it in Spanish?"), is a question of its own.
     """
-    if act.kind == "acceptance":
-        offered = accepted_question(history[-1])
-        return understand(offered, names=names, history=history, drop=drop) if offered else None
     turns = without_small_talk(history)
     if not turns:
         return None
+    if act.kind == "acceptance":
+        offered = accepted_question(turns[-1])
+        return understand(offered, names=names, history=turns, drop=drop) if offered else None
     *earlier, last = turns
     query = understand(last.question, names=names, history=earlier, drop=drop)
     if act.kind == "more":

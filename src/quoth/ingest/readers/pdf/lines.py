@@ -104,6 +104,12 @@ def page_lines(pieces: Sequence[PrintedLine]) -> list[PrintedLine]:
 # --- pieces -----------------------------------------------------------------------------------
 
 
+LARGER = 1.5
+"""Times the size of an accent from which a letter is one of another text."""
+MOST_APART = 50
+"""Accents of a line that are looked for; more are a formula or a drawing."""
+
+
 def _with_accents_at_letters(runs: Sequence[Run]) -> list[Run]:
     """Move each accent before the letter that it stands at, of its own line or the next run.
 
@@ -118,11 +124,11 @@ def _with_accents_at_letters(runs: Sequence[Run]) -> list[Run]:
             )
             if glyph[0] in SPACING_ACCENTS and not (after and _is_at(glyph, after))
         ]
-        for glyph, index in accents:
+        for glyph, index in accents[:MOST_APART]:
             for place in (run, *_line_before(runs[:number]), *runs[number + 1 : number + 2]):
                 beneath = zip(place.glyphs, place.indices, strict=True)
                 under = next((n for letter, n in beneath if _is_at(glyph, letter)), None)
-                if under is not None:
+                if under is not None and place.size < LARGER * run.size:
                     _remove(run, run.indices.index(index))
                     at = place.indices.index(under)
                     place.glyphs.insert(at, glyph)
@@ -138,7 +144,7 @@ def _remove(run: Run, at: int) -> None:
         start -= 1
     while end < len(run.glyphs) and run.glyphs[end][0] == " ":
         end += 1
-    apart = start > 0 and end < len(run.glyphs)
+    apart = start > 0 and end < len(run.glyphs) and end - start > 1
     apart = apart and run.glyphs[end][1] - run.glyphs[start - 1][3] > WORD_GAP * run.size
     run.glyphs[start:end] = [(" ", 0.0, 0.0, 0.0, 0.0)] * apart
     run.indices[start:end] = run.indices[start : start + apart]

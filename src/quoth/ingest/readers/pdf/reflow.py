@@ -29,13 +29,13 @@ _NOTE = re.compile(r"^(?:[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[*†‡§∗]+|\d{1,3})
 _TERMINAL = re.compile(r"[.!?:;…。！？؟][\"'”’»)\]⁰¹²³⁴⁵⁶⁷⁸⁹]*$")
 _UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 """Chinese and Japanese, which are written without spaces between words, and so between lines."""
-_KEPT_BEFORE = frozenset({"self", "non", "quasi", "cross", "sous"})
+_KEPT_BEFORE = frozenset({"self", "non", "quasi"})
+"""First parts that keep the hyphen: of words broken after "ex-", none of 79 was written with it."""
 _KEPT_AFTER = frozenset(
     {"ci", "là", "même", "mêmes", "être", "il", "elle", "ils", "elles", "on", "je", "tu", "ce"}
     | {"moi", "toi", "lui", "nous", "vous", "leur", "dessus", "dessous"}
 )
-"""Parts that keep the hyphen: of words broken after "ex-", none of 79 was written with it."""
-
+"""Last parts that do."""
 
 _TEXT_PITCH = 1.45
 _CODE_PITCH = 2.0

@@ -59,6 +59,19 @@ def test_a_name_that_no_passage_holds_makes_the_answer_partial() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "missing"),
+    [
+        ("Windows", "The tool runs on MSWindows.", ()),
+        ("Nada", "The tool runs in Canada and Grenada.", ("Nada",)),
+    ],
+)
+def test_a_name_within_a_word_is_there_only_as_it_is_written(
+    name: str, text: str, missing: tuple[str, ...]
+) -> None:
+    assert evidence(f"Where does the tool of {name} run?", text).missing == missing
+
+
+@pytest.mark.parametrize(
     ("found", "status"),
     [
         (AnswerEvidence(NOTHING - FLOOR + 0.001, FLOOR, False), "answered"),

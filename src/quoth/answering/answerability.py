@@ -183,17 +183,17 @@ def _strength(evidence: AnswerEvidence) -> tuple[float, float]:
 
 
 def _missing(query: Query, material: QueryContext) -> tuple[str, ...]:
-    everything = frozenset().union(*material.stems, *material.around)
+    everything = material.all_stems
     absent = {term.word for term in material.terms if not term.among(everything)}
-    said = "\n".join(each.text for each in material.sentences).casefold() if absent else ""
+    said = "\n".join(each.text for each in material.sentences) if absent else ""
     named: list[str] = []
     for match in _NAME.finditer(query.standalone):
         name, number = match.group(1), match.group(2)
         if name and query.language not in _CAPITALS_NAME:
             continue
         shown = name or number
-        if (name and len(name) < MIN_NAME) or (name and name.casefold() in said):
-            continue  # "MSWindows" mentions Windows
+        if name and (len(name) < MIN_NAME or name in said):  # "MSWindows" mentions Windows
+            continue
         if any(shown.casefold().startswith(word) or word == shown.casefold() for word in absent):
             named.append(shown)
     return tuple(dict.fromkeys(named))

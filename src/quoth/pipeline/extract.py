@@ -48,7 +48,6 @@ from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.search import encode_query
 from quoth.store.rows import now
 from quoth.text.analyzer import estimate_tokens
-from quoth.text.locators import filters_from_moment
 
 HEADER_TOKENS = 45
 """Tokens that the title and the place of a passage take in a prompt, about."""
@@ -187,7 +186,7 @@ async def _choose(
     parts, trace, plan, query = context.parts, context.trace, found.plan, found.query
     subject = strip_locator_words(query)
     with trace.stage("judge"):
-        material = collect_sentences(subject, passages, filters=filters_from_moment(plan.filters))
+        material = collect_sentences(subject, passages, filters=plan.filters)
     placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
     asks_place = _names_only_a_place(query, passages)
     statements: tuple[Statement, ...] = ()
@@ -264,9 +263,7 @@ async def _statements_of_both(
             encoded = await encode_query(text, embedder=parts.embedder, trace=trace)
         own = replace(found, query=query, encoded=encoded)
         material = collect_sentences(
-            strip_locator_words(query),
-            passages,
-            filters=filters_from_moment(found.plan.filters),
+            strip_locator_words(query), passages, filters=found.plan.filters
         )
         evidence = weigh_evidence(query, material, cosines=found.cosines)
         chance, least = _answer_probability(own, evidence, reranker=parts.reranker, trace=trace)

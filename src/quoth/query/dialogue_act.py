@@ -120,10 +120,9 @@ def accepted_question(turn: Turn) -> str:
     query = tokenize_query(text[slice(*spans[-1])] if spans else "")
     if not query.clean.endswith("?"):
         return ""
-    line = "".join(f"{word} " for word in query.words)
-    offers = (_phrases("offers", language).match(line) for language in table_languages("turns"))
-    count = max((line[: found.end()].count(" ") for found in offers if found), default=0)
-    if not _has_subject(query.words[count:], "en"):
+    languages = table_languages("turns")
+    count = _longest([_phrases("offers", language) for language in languages], query.words)
+    if not all(_has_subject(query.words[count:], language) for language in languages):
         return ""
     asked = query.clean[query.starts[count] :]
     return "" if read_act(asked) else f"{asked[:1].upper()}{asked[1:]}"

@@ -108,6 +108,11 @@ class QueryContext:
         text = " ".join(each.text.split())
         return f"{title}. {text}" if title else text
 
+    @property
+    def all_stems(self) -> frozenset[str]:
+        """Return the stems of all sentences and of what is around them."""
+        return frozenset().union(*self.stems, *self.around)
+
     def coverage(self, stems: frozenset[str]) -> float:
         """Return the weighted share of the query's words among the stems, in [0, 1]."""
         whole = sum(term.weight for term in self.terms)

@@ -10,12 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from quoth.answering.extractive.asked_rows import asked_rows
-from quoth.answering.extractive.candidates import (
-    Quotable,
-    normalize,
-    quotable_sentences,
-    sentence_locator,
-)
+from quoth.answering.extractive.candidates import Quotable, quotable_sentences, sentence_locator
 from quoth.answering.extractive.runs import (
     SentenceRun,
     are_linked,
@@ -26,9 +21,9 @@ from quoth.answering.extractive.runs import (
     is_program,
     speaks_of,
 )
-from quoth.answering.extractive.score import QueryContext, Scores, collect_features
+from quoth.answering.extractive.score import QueryContext, Scores, collect_features, stems_of
 from quoth.core.types import Chunk, Filter, Passage, Query, QueryKind
-from quoth.text.locators import is_within_filters
+from quoth.text.locators import filters_from_moment, is_within_filters
 
 MARGIN = 1.0
 """Maximum distance of the best sentence of a further run from the best of all."""
@@ -84,10 +79,11 @@ def collect_sentences(
 ) -> QueryContext:
     """Split the passages into sentences and prepare the query's terms.
 
-    Only sentences on the pages and in the seconds that ``filters`` name count: a passage may begin
-    a page before.
+    Only sentences on the pages and in the seconds that ``filters`` name count, for a moment those
+    of the minute from it on: a passage may begin a page before.
     """
     sentences = quotable_sentences(passages)
+    filters = filters_from_moment(filters)
     if filters:
         sentences = tuple(
             sentence
@@ -177,12 +173,12 @@ def choose_statements(
 def _statement_of_run(
     material: QueryContext, run: range, seed: int, passages: Sequence[Passage]
 ) -> Statement:
-    parts, told = [material.sentences[at] for at in run], material.sentences[seed]
+    parts, best = [material.sentences[at] for at in run], material.sentences[seed]
     passage = passages[parts[0].passage]
     grown = SentenceRun(material, passage, set(), 0, first=run[0], last=run[-1])
     return replace(
         statement_of(parts, passage),
-        marked=(told.start, told.end),
+        marked=(best.start, best.end),
         goes_on=grown.ends_within_list(),
     )
 
@@ -334,11 +330,11 @@ def aspects_without(query: Query, material: QueryContext) -> tuple[str, ...]:
 
     Signs alone ("$@") are no words to look for.
     """
-    everything = frozenset().union(*material.stems, *material.around)
+    everything = material.all_stems
     absent = []
     for aspect in query.aspects:
-        words = normalize(aspect)
-        held = [term.among(everything) for term in material.terms if term.word in words]
+        stems = stems_of(aspect, query.language)
+        held = [term.among(everything) for term in material.terms if term.forms & stems]
         if held and sum(held) <= len(held) / 2:
             absent.append(aspect)
     return tuple(absent)

@@ -26,8 +26,7 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
     paragraph of one or more sentences with its marker at the end. White space inside a sentence
     becomes single spaces, lines of lists, tables and code stay lines, a piece of a longer sentence
     is shown between ellipses and one follows a list that goes on; nothing else differs from the
-    source. Headings are on lines
-    of their own, in no sentence.
+    source. Headings are on lines of their own, in no sentence.
     """
     text = ""
     found: list[Sentence] = []

@@ -125,16 +125,24 @@ def _with_accents_at_letters(runs: Sequence[Run]) -> list[Run]:
             if glyph[0] in SPACING_ACCENTS and not (after and _is_at(glyph, after))
         ]
         for glyph, index in accents[:MOST_APART]:
-            for place in (run, *_line_before(runs[:number]), *runs[number + 1 : number + 2]):
-                beneath = zip(place.glyphs, place.indices, strict=True)
-                under = next((n for letter, n in beneath if _is_at(glyph, letter)), None)
-                if under is not None and place.size < LARGER * run.size:
-                    _remove(run, run.indices.index(index))
-                    at = place.indices.index(under)
-                    place.glyphs.insert(at, glyph)
-                    place.indices.insert(at, index)
-                    break
+            around = (run, *_line_before(runs[:number]), *runs[number + 1 : number + 2])
+            found = _letter_at(glyph, [each for each in around if each.size < LARGER * run.size])
+            if found is not None:
+                place, under = found
+                _remove(run, run.indices.index(index))
+                at = place.indices.index(under)
+                place.glyphs.insert(at, glyph)
+                place.indices.insert(at, index)
     return [run for run in runs if run.glyphs]
+
+
+def _letter_at(accent: Glyph, runs: Sequence[Run]) -> tuple[Run, int] | None:
+    """Return the first letter that an accent stands at: its run and its index in PDFium."""
+    for run in runs:
+        for glyph, index in zip(run.glyphs, run.indices, strict=True):
+            if _is_at(accent, glyph):
+                return run, index
+    return None
 
 
 def _remove(run: Run, at: int) -> None:

@@ -110,3 +110,23 @@ def test_a_chapter_that_is_missing_does_not_stop_the_book(tmp_path: Path) -> Non
     data = changed(lambda name, data: None if "two" in name else data)
     (tmp_path / "book.epub").write_bytes(data)
     assert "The moon draws" in read(tmp_path / "book.epub").text
+
+
+def test_contents_within_a_book_are_left_out(tmp_path: Path) -> None:
+    def link_to(name: str) -> str:
+        return f"<li><a href='{name}.xhtml'>See {name}</a></li>"
+
+    chapters = "".join(map(link_to, ("one", "two", "three")))
+    added = (
+        f"<p>In this part</p><ul>{chapters}</ul><p>Ships that sail:</p><ul><li>Cutters</li></ul>"
+        f"<p>More is in these chapters:</p><ul>{chapters}</ul><ul>{link_to('one')}</ul>"
+    )
+    data = changed(
+        lambda name, data: (
+            data.replace(b"</body>", f"{added}</body>".encode()) if "preface" in name else data
+        )
+    )
+    (tmp_path / "book.epub").write_bytes(data)
+    text = read(tmp_path / "book.epub").text
+    assert "In this part" not in text
+    assert "- Cutters\n\nMore is in these chapters:\n\n- See one\n\n- See two" in text

@@ -78,10 +78,11 @@ TEXT = ["Hedge", "It grows slowly."]
         f"<div role=banner>Garden</div>{CONTENT}<div role=contentinfo>2026, the gardeners</div>",
         f"<ul>{links('a.html', 'b.html')}</ul>{CONTENT}<p><a href='c.html'>c</a></p>",
         f"{CONTENT}<p>Table of contents</p><ul>{links('#a', '#b', 'c.html#d', 'c.html#e')}</ul>",
+        f"{CONTENT}<div class=toc><b>Inside</b><ul>{links('a.html')}</ul></div><p id=toc></p>",
         f"{CONTENT}<table><tr><td>Soil</td><td><a href=i.html>Up</a></td><td>Shears</td></table>",
         CONTENT.replace("</h1>", "<a href='#hedge'>\uf0c1</a></h1>"),
     ],
-    ids=["navigation", "banner", "edges", "contents", "neighbours", "permalink"],
+    ids=["navigation", "banner", "edges", "contents", "named", "neighbours", "permalink"],
 )
 def test_what_leads_through_a_site_is_left_out(body: str) -> None:
     head = "<link rel=prev title=Soil><link rel=next title=Shears><link rel=up title=Up>"
@@ -94,10 +95,11 @@ def test_what_leads_through_a_site_is_left_out(body: str) -> None:
         f"<ul>{links('a.html', 'b.html')}</ul><p>Shears are sharp.</p>",
         f"<p>The following tools are sharp:</p><ul>{links('#a', '#b', '#c')}</ul>",
         f"<h2>Tools</h2><ul>{links('a.html', 'b.html', 'c.html')}</ul>",
+        f"<ul><li>Spades</li>{links('#a', '#b', '#c')}<li>Shears</li></ul><p>All are sharp.</p>",
         "<ul><li><a href='https://example.org/'>Files elsewhere</a></li></ul>",
         "<main><p>Note 1 says so.</p><aside role='note'>1. It does.</aside></main>",
     ],
-    ids=["between", "introduced", "headed", "elsewhere", "footnote"],
+    ids=["between", "introduced", "headed", "some items", "elsewhere", "footnote"],
 )
 def test_links_that_belong_to_the_text_stay(body: str) -> None:
     assert read_page(CONTENT + body if "<main>" not in body else body) == [

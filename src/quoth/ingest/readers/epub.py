@@ -14,6 +14,7 @@ from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
 from quoth.ingest.readers.detect import decode
 from quoth.ingest.readers.epub_package import EpubPackage, Target, read_package
 from quoth.ingest.readers.html import body_blocks, parse_html
+from quoth.ingest.readers.navigation import without_contents
 from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.xhtml import as_html
 from quoth.ingest.readers.zip_container import ZipContainer, open_container
@@ -69,7 +70,7 @@ def read_epub(file: SourceFile) -> ParsedDocument:
     warnings = (f"Chapters that cannot be read: {', '.join(unread[:5])}.",) if unread else ()
     return file.document(
         "book",
-        assemble(_located(blocks, draft, first_member=first_member)),
+        assemble(without_contents(list(_located(blocks, draft, first_member=first_member)))),
         meta=package.meta,
         pages=len(labels) or None,
         labels=labels,

@@ -42,6 +42,8 @@ _LANDMARKS = frozenset(
     ["navigation", "search", "contentinfo", "banner", "menu", "menubar", "toolbar", "doc-toc"]
 )
 """Roles of what stands around the content of a page."""
+_TOC_TAGS = frozenset(["div", "dl", "ol", "section", "table", "ul"])
+"""Elements that may hold a table of contents; a body may be named after its part of the book."""
 _NOTES = frozenset(["note", "doc-footnote", "doc-tip"])
 """Roles by which an ``aside`` is a part of the content."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -321,7 +323,7 @@ def _is_skipped(node: LexborNode, left_out: frozenset[str]) -> bool:
     if tag == "a" and (attributes.get("href") or "").startswith("#"):
         # The permalink after a heading, which links to the heading itself: "¶" or an icon.
         return _WORD.search(node.text(deep=True) or "") is None
-    if "nav" in left_out and _is_landmark(node, attributes.get("role") or ""):
+    if "nav" in left_out and (_is_landmark(node, attributes.get("role") or "") or _is_toc(node)):
         return True
     return (
         "hidden" in attributes
@@ -333,6 +335,16 @@ def _is_skipped(node: LexborNode, left_out: frozenset[str]) -> bool:
 def _is_landmark(node: LexborNode, role: str) -> bool:
     """Return whether an element stands around the content; a banner may have the page's title."""
     return role in _LANDMARKS and not (role == "banner" and node.css_first("h1"))
+
+
+def _is_toc(node: LexborNode) -> bool:
+    """Return whether an element is named a table of contents, as DocBook and Asciidoctor do."""
+    names = f"{node.attributes.get('class') or ''} {node.attributes.get('id') or ''}"
+    return (
+        "toc" in names.casefold().split()
+        and node.tag in _TOC_TAGS
+        and node.css_first("a[href]") is not None
+    )
 
 
 def _main(tree: LexborHTMLParser) -> tuple[LexborNode | None, bool]:

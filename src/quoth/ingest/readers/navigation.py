@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from quoth.ingest.readers.blocks import Block
 from quoth.text.locators import CELL_GAP
@@ -19,6 +19,7 @@ MAX_LABEL = 3
 """Maximum words of the label of a list of contents."""
 
 _NUMBER = re.compile(r"\d+")
+_ITEM = re.compile(r"- |\d+\. ")
 
 
 def block_keys(block: Block) -> frozenset[str]:
@@ -54,7 +55,12 @@ def without_navigation(
     return _without_contents(blocks[first:last]) or list(blocks)
 
 
-def _without_contents(blocks: Sequence[Block]) -> list[Block]:
+def without_contents(blocks: Sequence[Block]) -> list[Block]:
+    """Leave out the lists of links of a book, all of which lead to places within it."""
+    return _without_contents(blocks, is_book=True) or list(blocks)
+
+
+def _without_contents(blocks: Sequence[Block], *, is_book: bool = False) -> list[Block]:
     """Leave out the lists of links that are contents of the page or lead to its neighbours."""
     content: list[Block] = []
     first = 0
@@ -64,7 +70,9 @@ def _without_contents(blocks: Sequence[Block]) -> list[Block]:
         if not linked:
             content += run
         elif not _is_introduced(content) and (
-            not content or _is_contents(run) or (first == len(blocks) and not content[-1].level)
+            (not is_book and not content)
+            or _is_contents(run, content, blocks[first:], is_book=is_book)
+            or (not is_book and first == len(blocks) and not content[-1].level)
         ):
             if content and not content[-1].level and _is_label(content[-1].text):
                 content.pop()
@@ -73,12 +81,28 @@ def _without_contents(blocks: Sequence[Block]) -> list[Block]:
     return content
 
 
-def _is_contents(run: Sequence[Block]) -> bool:
-    """Return whether the links lead to places of few pages, such as the sections of chapters."""
+def _is_contents(
+    run: Sequence[Block], before: Sequence[Block], after: Sequence[Block], *, is_book: bool
+) -> bool:
+    """Return whether the links lead to places of few pages, such as the sections of chapters.
+
+    Links between other items of the same list are no contents.
+    """
     targets = [target.partition("#") for block in run for target in block.targets]
     pages = Counter(page for page, _, _ in targets)
-    within = sum(not page or pages[page] > 1 for page, _, _ in targets)
-    return len(targets) >= MIN_LINKS and 2 * within >= len(targets)
+    within = sum(is_book or not page or pages[page] > 1 for page, _, _ in targets)
+    linked = len(run)
+    unlinked = 0
+    for around, edge in ((before[::-1], run[:1]), (after, run[-1:])):
+        if all(map(_is_item, edge)):
+            items = list(takewhile(_is_item, around))
+            linked += sum(1 for block in items if block.targets)
+            unlinked += sum(1 for block in items if not block.targets)
+    return len(targets) >= MIN_LINKS and 2 * within >= len(targets) and linked > 2 * unlinked
+
+
+def _is_item(block: Block) -> bool:
+    return not block.level and _ITEM.match(block.text) is not None
 
 
 def _is_introduced(blocks: Sequence[Block]) -> bool:

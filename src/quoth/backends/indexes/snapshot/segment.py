@@ -81,8 +81,9 @@ class Segment:
 
     def terms(self, key: int) -> tuple[Numbers, Numbers]:
         """Return the rows with a term, and how often each has it."""
-        postings = self._postings("term", key)
-        return self.arrays["term_rows"][postings], self.arrays["term_counts"][postings]
+        for postings in self._postings("term", [key]):
+            return self.arrays["term_rows"][postings], self.arrays["term_counts"][postings]
+        return np.zeros(0, np.int32), np.zeros(0, np.int32)
 
     @cached_property
     def dictionary(self) -> list[str]:
@@ -104,16 +105,17 @@ class Segment:
     def tagged(self, field: str, values: Sequence[object]) -> Numbers:
         """Return the rows with one of the values, those with several repeatedly."""
         keys = [encode_key(field, column_value(field, value)) for value in values]
-        found = [self.arrays["tag_rows"][self._postings("tag", key)] for key in keys]
+        found = [self.arrays["tag_rows"][postings] for postings in self._postings("tag", keys)]
         return np.concatenate(found) if found else np.zeros(0, np.int32)
 
-    def _postings(self, name: str, key: int) -> slice:
-        """Return the slice of the posting list of a key."""
-        keys, at = self.arrays[f"{name}_keys"], self.arrays[f"{name}_at"]
-        found = int(np.searchsorted(keys, np.uint64(key)))
-        if found == len(keys) or int(keys[found]) != key:
-            return slice(0, 0)
-        return slice(int(at[found]), int(at[found + 1]))
+    def _postings(self, name: str, keys: Sequence[int]) -> list[slice]:
+        """Return the slices of the posting lists of the keys that are here."""
+        known, at = self.arrays[f"{name}_keys"], self.arrays[f"{name}_at"]
+        wanted = np.array(keys, np.uint64)
+        first = np.searchsorted(known, wanted)
+        there = np.searchsorted(known, wanted, side="right") > first
+        starts, ends = at[first[there]], at[first[there] + 1]
+        return [slice(*bounds) for bounds in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 
 class QuantizedMatrix:

@@ -9,7 +9,7 @@ PIP := $(BIN)/python $(PIP_INSTALL)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: clients web-tools coverage shape chromium tesseract chainlit models web help setup dev demo test lint types docs docs-check lock bench soak eval format clean
+.PHONY: soak-ready soak-untimed soak-timed clients web-tools coverage shape chromium tesseract chainlit models web help setup dev demo test lint types docs docs-check lock bench soak eval format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/' | column -t -s '	'
@@ -145,8 +145,15 @@ chainlit: .venv-chainlit/.ready ## make the environment of the Chainlit page
 
 clients: .venv-clients/.ready ## install the generators of clients that the long tests run
 
-soak: dev tesseract web-tools chainlit models clients ## the long tests, and 200 examples for every property
-	@TEST_EXAMPLES=200 $(BIN)/pytest -m "soak or hypothesis" --timeout 7200
+soak: soak-untimed soak-timed ## the long tests, and 200 examples for every property
+
+soak-ready: dev tesseract web-tools chainlit models clients
+
+soak-untimed: soak-ready ## those long tests that may run two at a time
+	@TEST_EXAMPLES=200 $(BIN)/pytest -n 2 --dist worksteal -m "(soak or hypothesis) and not timed" --timeout 7200
+
+soak-timed: soak-ready ## those long tests that measure time or memory, one after the other
+	@$(BIN)/pytest -m timed --timeout 7200
 
 # Extras stay in the pins: pip else looks for the newest release of "coverage[toml]" and refuses it.
 lock: ## write the lock files from pyproject.toml (needs uv)

@@ -17,7 +17,7 @@ from quoth.store.keys import Keys
 from quoth.store.upload_queue import Queue
 from tests.support.upload_service import until
 
-pytestmark = pytest.mark.soak
+pytestmark = [pytest.mark.soak, pytest.mark.timed]
 
 BYTES = 100_000_000
 DELAY_S = 10.0

@@ -12,7 +12,7 @@ import pytest
 from quoth.store.keys import LABEL, new_token, split
 from tests.support.auth_app import gated
 
-pytestmark = pytest.mark.soak
+pytestmark = [pytest.mark.soak, pytest.mark.timed]
 
 MANY = 1_000_000
 CLIENTS = 1000

@@ -40,6 +40,7 @@ HOURS = float(os.environ.get("LIVE_HOURS", "2"))
 SPEED = 20.0
 pytestmark = [
     pytest.mark.soak,
+    pytest.mark.timed,
     pytest.mark.timeout(3000),
     pytest.mark.skipif(not LECTURES, reason="the lectures are not there"),
 ]

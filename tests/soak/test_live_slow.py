@@ -17,7 +17,7 @@ from tests.support.counting import resident_mb
 from tests.support.lectures import TOPICS, spoken, write_book
 from tests.support.small_library import add, open_tour
 
-pytestmark = pytest.mark.soak
+pytestmark = [pytest.mark.soak, pytest.mark.timed]
 
 ACKNOWLEDGED_S = 0.05
 MAX_GROWTH_MB = 5.0

@@ -29,7 +29,7 @@ from tests.support.many_clients import (
     torn,
 )
 
-pytestmark = pytest.mark.soak
+pytestmark = [pytest.mark.soak, pytest.mark.timed]
 
 CLIENTS = 1000
 DOCUMENTS, OF_FIRST = 400, 10_000

@@ -17,7 +17,7 @@ from quoth.bootstrap import default_model, open_tenants
 from quoth.core.settings import Settings
 from quoth.core.types import Document
 
-pytestmark = pytest.mark.soak
+pytestmark = [pytest.mark.soak, pytest.mark.timed]
 
 SAMPLES = Path("examples/hf-course").resolve()
 ASKED = Path("tests/data/hf-course/answers.jsonl")

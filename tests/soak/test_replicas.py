@@ -22,6 +22,7 @@ from tests.support.upload_service import until
 
 pytestmark = [
     pytest.mark.soak,
+    pytest.mark.timed,
     pytest.mark.skipif(not PROGRAM.exists(), reason=LACKING),
     pytest.mark.timeout(1800),
 ]

@@ -44,6 +44,7 @@ NEEDED = {
 _WORD = re.compile(r"[a-z0-9']+")
 pytestmark = [
     pytest.mark.soak,
+    pytest.mark.timed,
     pytest.mark.timeout(3600),
     *(pytest.mark.skipif(not there, reason=f"needs {name}") for name, there in NEEDED.items()),
 ]

@@ -44,6 +44,7 @@ NEEDED = {
 }
 pytestmark = [
     pytest.mark.soak,
+    pytest.mark.timed,
     pytest.mark.timeout(900),
     NEEDS_CHROMIUM,
     *(pytest.mark.skipif(not there, reason=f"needs {name}") for name, there in NEEDED.items()),

@@ -36,6 +36,7 @@ __all__ = ["chroma_address", "milvus_address", "pinecone", "postgresql"]
 
 pytestmark = [
     pytest.mark.soak,
+    pytest.mark.timed,
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]

@@ -228,7 +228,7 @@ async def _choose(
     near = [int(at) for at in np.argsort(-scores)[:CLOSEST_SENTENCES]]
     if not statements:  # All that would answer was shown.
         return _Selection((), "no_results", material, (), scores, chance)
-    if not placed and _lacks_value(query, statements, material):
+    if not placed and _lacks_value(query, _best_of(statements, near, material), material):
         return _Selection((), "low_relevance", material, (), scores, chance)
     statements = with_other_sides(statements, material, near=near, passages=passages)
     notices = status_notices(status, evidence, language=query.language)
@@ -293,13 +293,21 @@ def _overlaps(statement: Statement, others: Sequence[Statement]) -> bool:
     )
 
 
-def _lacks_value(query: Query, statements: Sequence[Statement], material: QueryContext) -> bool:
-    """Return whether a number or a date is asked for and no statement has one."""
+def _best_of(
+    statements: Sequence[Statement], near: Sequence[int], material: QueryContext
+) -> Statement:
+    """Return the statement with the best of the sentences ``near``, else the first."""
+    holders = (each for at in near for each in statements if each.holds(material.sentences[at]))
+    return next(holders, statements[0])
+
+
+def _lacks_value(query: Query, statement: Statement, material: QueryContext) -> bool:
+    """Return whether a number or a date is asked for and a statement has none."""
     kind = expected_kind(query)
     if not kind:
         return False
     language = material.sentences[0].language
-    return not any(have_value(query, kind, ((each.text, language) for each in statements)))
+    return not any(have_value(query, kind, [(statement.text, language)]))
 
 
 async def _score_sentences(

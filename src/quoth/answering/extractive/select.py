@@ -25,7 +25,7 @@ from quoth.answering.extractive.score import QueryContext, Scores, collect_featu
 from quoth.core.types import Chunk, Filter, Passage, Query, QueryKind
 from quoth.text.locators import filters_from_moment, is_within_filters
 
-MARGIN = 1.0
+MARGIN = 1.5
 """Maximum distance of the best sentence of a further run from the best of all."""
 LINK_MARGIN = 6.0
 """The same for a document that names the first one, or is named by it: a second step."""

@@ -283,6 +283,7 @@ def test_the_rows_of_a_table_have_the_names_of_their_columns(beside: str, tmp_pa
     "rows",
     [
         [("ant", "bee", "cat"), ("apt, 12", "bow, 3", "cow, 5"), ("arm, 7", "box, 4", "cup, 6")],
+        [("On . . . 131", "No"), ("C", "1"), ("cat . . . 4", "5")],
         [("Opening", "3"), ("The middle", "14"), ("The end", "25")],
         [
             ("One", "Two"),
@@ -290,7 +291,7 @@ def test_the_rows_of_a_table_have_the_names_of_their_columns(beside: str, tmp_pa
             ("and the next line of it goes on here", "2"),
         ],
     ],
-    ids=["index", "contents", "two rows of prose"],
+    ids=["index", "leaders", "contents", "two rows of prose"],
 )
 def test_columns_without_names_over_numbers_are_no_table(
     rows: list[tuple[str, ...]], tmp_path: Path

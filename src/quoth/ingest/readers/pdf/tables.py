@@ -8,6 +8,7 @@ lists of contents and indexes are none, and neither are tables without numbers.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -36,6 +37,8 @@ MOST_SIZES = 3
 """Distances of lines that are tried."""
 WIDER = 1.15
 """Times the distance of lines of one row from which lines are of two."""
+
+_LEADERS = re.compile(r"(?:\. ?){3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +172,12 @@ def _with_names_above(rows: Sequence[_TableRow], at: int) -> list[_TableRow]:
 
 
 def _are_names(texts: Sequence[str], below: Sequence[str]) -> bool:
-    """Return whether a row names the columns; no name begins with a number, as data do."""
+    """Return whether a row names the columns.
+
+    No name begins with a number, as data do, or has dots that lead to one, as entries of an index.
+    """
     return is_header(texts, below) and not any(
-        text[:1].isdigit() and not is_number(text) for text in texts
+        (text[:1].isdigit() and not is_number(text)) or _LEADERS.search(text) for text in texts
     )
 
 

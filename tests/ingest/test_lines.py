@@ -83,6 +83,12 @@ def test_items_of_lists_are_numbered_as_they_are_printed(name: str, tmp_path: Pa
     assert read(tmp_path / name).text.split("\n\n") == shown
 
 
+def test_a_list_of_asciidoc_begins_with_the_number_that_it_states(tmp_path: Path) -> None:
+    (tmp_path / "a.adoc").write_text('Text.\n\n[%step,start="3"]\n. a\n.. b\n\n. c\n\nEnd.\n\n. d')
+    lines = read(tmp_path / "a.adoc").text.split("\n\n")
+    assert lines == ["Text.", "3. a", "1. b", "4. c", "End.", "1. d"]
+
+
 def test_numbers_of_restructuredtext_begin_anew_below_a_heading(tmp_path: Path) -> None:
     part = "{0}\n=====\n\n#. a\n#. b\n\n"
     (tmp_path / "a.rst").write_text(part.format("First") + part.format("Other"))

@@ -14,6 +14,7 @@ from pptx.util import Cm
 
 from quoth.core.errors import DocumentError
 from quoth.ingest.readers import formats
+from quoth.ingest.readers.pptx import DRAWING
 from quoth.ingest.readers.registry import is_wanted, read
 from quoth.text.locators import label, link
 from tests.conftest import FIXTURES
@@ -272,3 +273,24 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.code == "missing_extra"
     assert not is_wanted(Path("report.docx"))
     assert is_wanted(Path("report.odt"))
+
+
+def test_numbered_paragraphs_of_slides_have_their_numbers(tmp_path: Path) -> None:
+    deck = Presentation()
+    frame = deck.slides.add_slide(deck.slide_layouts[1]).placeholders[1].text_frame
+    items = [
+        *(("dig", 0, "arabicPeriod", 3), ("deep", 1, "alphaLcParenR", 1)),
+        *(("wide", 1, "alphaLcParenR", 1), ("plant", 0, "arabicPeriod", 3), ("Then", 0, "", 0)),
+        *(("rest", 0, "arabicPeriod", 3), ("wait", 0, "romanUcParenBoth", 4)),
+    ]
+    for text, level, kind, start in items:
+        paragraph = frame.add_paragraph()
+        paragraph.text, paragraph.level = text, level
+        if kind:
+            number = paragraph._p.get_or_add_pPr().makeelement(f"{DRAWING}buAutoNum", type=kind)
+            number.set("startAt", str(start))
+            paragraph._p.pPr.append(number)
+    deck.save(str(tmp_path / "list.pptx"))
+    assert read(tmp_path / "list.pptx").text.split("\n\n") == [
+        *("3. dig", "a) deep", "b) wide", "4. plant", "Then", "3. rest", "(IV) wait"),
+    ]

@@ -106,6 +106,13 @@ def test_encodings(tmp_path: Path, encoding: str, warned: bool) -> None:
     assert (reading.text, bool(reading.warnings)) == (text, warned)
 
 
+@pytest.mark.parametrize("encoding", ["cp932", "euc_jp"])
+def test_encodings_of_japanese_are_told_by_their_syllables(tmp_path: Path, encoding: str) -> None:
+    text = "港の潮は一日に二回変わります。\nFishermen: 漁師たちは月を見ます。"
+    reading = read(write(tmp_path, "a.txt", text.encode(encoding)))
+    assert (reading.text, len(reading.warnings)) == (text, 1)
+
+
 def test_newlines_and_unseen_characters(tmp_path: Path) -> None:
     reading = read(write(tmp_path, "a.txt", "a\r\nb\rc\x00d\u00ade\u0301\u200b\n"))
     assert reading.text == "a\nb\ncdé"

@@ -24,6 +24,7 @@ _ATTRIBUTE = re.compile(r":(author|revdate|lang):\s+(.+)$")
 _CAPTION = re.compile(r"^\.(?=[\w\"'])")
 _ITEM = re.compile(r"^\s*(?:[*.]{1,5}|-|\d{1,3}\.|\S.{0,80}?::)\s+\S")
 _COLUMNS = re.compile(r'\[.*\bcols="?([^"\]]+)')
+_START = re.compile(r"\[(?:.*,)?\s*start=\"?(\d{1,4})\b")
 _TIMES = re.compile(r"\s*(\d{1,2})\*")
 _MARK = re.compile(r"\s*([*.]{1,5}|-)\s+(?=\S)")
 _LINK = r"(?:link:|xref:)?(?:https?://[^\s\[\]]{1,500}|[\w./#-]{1,300}(?=\[))\[([^\]]{1,300})\]"
@@ -105,14 +106,17 @@ def _cells(line: str) -> list[str]:
     return [plain(cell.strip()) for cell in re.split(r"(?:^|\s)[\w.^<>+*]{0,8}\|", line)[1:]]
 
 
-def _numbered(line: str, items: list[tuple[str, int]]) -> str:
-    """Write the number of an item; ``items`` are the marks of the open lists, with their counts."""
+def _numbered(line: str, items: list[tuple[str, int]], *, start: int) -> str:
+    """Write the number of an item; ``items`` are the marks of the open lists, with their counts.
+
+    A list that begins here does so with the number ``start``.
+    """
     found = _MARK.match(line)
     if found is None:
         return line
     mark = found[1]
     at = next((at for at, (own, _) in enumerate(items) if own == mark), len(items))
-    count = items[at][1] + 1 if at < len(items) else 1
+    count = items[at][1] + 1 if at < len(items) else start
     items[at:] = [(mark, count)]
     return f"{count}. {line[found.end() :]}" if mark.startswith(".") else line
 
@@ -121,6 +125,7 @@ def _text(part: Paragraph, items: list[tuple[str, int]]) -> Iterator[Block]:
     lines, number = list(part.lines), part.number
     if not _ITEM.match(lines[0]) and lines[0].strip() != "+":
         items.clear()
+    start = 1
     while lines:
         title = _TITLE.match(lines[0])
         if title is not None:
@@ -133,14 +138,18 @@ def _text(part: Paragraph, items: list[tuple[str, int]]) -> Iterator[Block]:
             yield block(to_plain_text(plain(lines[0])), number, level=level)
             lines, number = lines[2:], number + 2
         elif _DROPPED.match(lines[0]):
+            stated = _START.match(lines[0])
+            start = int(stated[1]) if stated else start
             lines, number = lines[1:], number + 1
         else:
             break
-    kept = tuple(
-        "" if _DROPPED.match(line) else _CAPTION.sub("", _numbered(line, items)) for line in lines
-    )
+    kept: list[str] = []
+    for line in lines:
+        shown = _CAPTION.sub("", _numbered(line, items, start=start))
+        kept.append("" if _DROPPED.match(line) else shown)
+        start = 1 if items else start
     if lines:
-        yield from prose(Paragraph(number, kept), plain, _ITEM)
+        yield from prose(Paragraph(number, tuple(kept)), plain, _ITEM)
 
 
 def plain(text: str) -> str:

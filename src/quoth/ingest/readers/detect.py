@@ -50,6 +50,12 @@ _ENCODINGS = re.compile(
     r"|euc_\w+|shift_jis\w*|iso2022_\w+|johab|tis-620|hz"
 )
 
+_JAPANESE = (("cp932", "Shift JIS"), ("euc_jp", "EUC-JP"))
+_HIRAGANA = re.compile("[\u3041-\u3096]")
+_FOREIGN = re.compile("[^\x00-\x7f]")
+MIN_HIRAGANA = 0.2
+"""Share of the characters beyond ASCII that Japanese text exceeds, about half on average."""
+
 
 def decode(data: bytes, *, name: str) -> tuple[str, str | None]:
     """Decode bytes to clean text, with a warning when the encoding was guessed.
@@ -216,4 +222,11 @@ def _decode(data: bytes) -> tuple[str, str | None]:
     bad = utf8.count("\ufffd")
     if 4 * bad < sum(not character.isascii() for character in utf8[:1_000_000]):
         return utf8, f"The text is UTF-8 with {bad} broken characters."
+    for encoding, shown in _JAPANESE:
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if MIN_HIRAGANA * len(_FOREIGN.findall(text)) < len(_HIRAGANA.findall(text)):
+            return text, f"The text is not UTF-8; it was read as {shown}."
     return data.decode("cp1252", "replace"), "The text is not UTF-8; it was read as Windows-1252."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,6 +15,7 @@ from quoth.core.errors import DocumentError
 from quoth.core.types import Pages, ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, normalize_whitespace, to_plain_text
 from quoth.ingest.readers.charts import DIAGRAM, chart_blocks, diagram_blocks
+from quoth.ingest.readers.list_numbers import ListLevel, NumberedList
 from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.office_rewrite import choose_content, rewritten, set_equations
 from quoth.ingest.readers.rows import table_blocks
@@ -30,6 +32,16 @@ from quoth.ingest.readers.xml_parts import Element, parse_xml
 from quoth.ingest.readers.zip_container import open_container
 
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+
+
+_NUMBERED = re.compile(r"(arabic|alphaLc|alphaUc|romanLc|romanUc)(Period|ParenBoth|ParenR|Plain)$")
+_KINDS = {
+    "arabic": "decimal",
+    "alphaLc": "lowerLetter",
+    "alphaUc": "upperLetter",
+    "romanLc": "lowerRoman",
+    "romanUc": "upperRoman",
+}
 
 
 def read_pptx(file: SourceFile) -> ParsedDocument:
@@ -118,10 +130,32 @@ def _xml(part: Any) -> Element:
 
 
 def _paragraphs(frame: Any, *, place: Pages) -> Iterator[Block]:
+    numbers: dict[int, NumberedList] = {}
     for paragraph in frame.paragraphs:
         text = _clean(paragraph.text)
-        lead = "- " if paragraph.level else ""
-        yield Block(f"{lead}{text}" if text else "", place=place)
+        if text:
+            level = paragraph.level
+            numbers = {above: own for above, own in numbers.items() if above <= level}
+            lead = _number(paragraph, numbers) or ("- " if level else "")
+            yield Block(f"{lead}{text}", place=place)
+
+
+def _number(paragraph: Any, numbers: dict[int, NumberedList]) -> str:
+    """Return "3. " where a paragraph is numbered; ``numbers`` are the open lists by their level."""
+    stated = paragraph._p.find(f"{DRAWING}pPr/{DRAWING}buAutoNum")
+    kind = _NUMBERED.match(stated.get("type", "")) if stated is not None else None
+    before = numbers.pop(paragraph.level, None)
+    if kind is None:
+        return ""
+    start = stated.get("startAt", "1")
+    level = ListLevel(
+        int(start) if start.isdecimal() else 1,
+        _KINDS[kind[1]],
+        {"ParenBoth": "(%1)", "ParenR": "%1)", "Plain": "%1"}.get(kind[2], "%1."),
+    )
+    own = before if before is not None and before.levels[0] == level else NumberedList({0: level})
+    numbers[paragraph.level] = own
+    return f"{own.next(0)} "
 
 
 def _clean(text: str) -> str:

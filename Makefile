@@ -9,7 +9,7 @@ PIP := $(BIN)/python $(PIP_INSTALL)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: soak-ready soak-untimed soak-timed clients web-tools coverage shape chromium tesseract chainlit models web help setup dev demo test lint types docs docs-check lock bench soak eval format clean
+.PHONY: soak-ready soak-untimed soak-timed clients web-tools coverage shape chromium tesseract speech chainlit models web help setup dev demo test lint types docs docs-check lock bench soak eval format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/' | column -t -s '	'
@@ -74,6 +74,15 @@ tesseract: | chromium
 		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
 		apt-get install -y -qq --no-install-recommends tesseract-ocr tesseract-ocr-fra >/dev/null; } || \
 		echo "There is no tesseract here: the tests of scanned pages are skipped."
+
+# The long tests of spoken lectures are skipped without a voice, and the weights that hear it (MIT).
+speech: dev | tesseract
+	@command -v espeak-ng >/dev/null || { \
+		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
+		apt-get install -y -qq --no-install-recommends espeak-ng >/dev/null; } || \
+		echo "There is no espeak-ng here: the tests of spoken lectures are skipped."
+	@$(BIN)/python tests/support/fetch_models.py speech
+	@$(BIN)/python tests/support/fetch_models.py speech moonshine-base
 
 # What checks the house rules does not go together with our own packages.
 .venv-lint/.ready: requirements-lint.lock | .venv/bin/python
@@ -147,7 +156,7 @@ clients: .venv-clients/.ready ## install the generators of clients that the long
 
 soak: soak-untimed soak-timed ## the long tests, and 200 examples for every property
 
-soak-ready: dev tesseract web-tools chainlit models clients
+soak-ready: dev tesseract web-tools chainlit models clients speech
 
 soak-untimed: soak-ready ## those long tests that may run two at a time
 	@TEST_EXAMPLES=200 $(BIN)/pytest -n 2 --dist worksteal -m "(soak or hypothesis) and not timed" --timeout 7200
@@ -161,7 +170,7 @@ lock: ## write the lock files from pyproject.toml (needs uv)
 		--no-emit-index-url --no-header --no-annotate --extra build --extra mcp pyproject.toml \
 		-o requirements.lock
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \
-		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra mcp --extra dev --extra llm --extra office --extra ocr --extra postgres --extra youtube --extra watch \
+		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra mcp --extra dev --extra llm --extra office --extra ocr --extra postgres --extra youtube --extra watch --extra speech \
 		--extra sqlite-vec --extra chroma --extra pinecone --extra remote \
 		pyproject.toml --constraint requirements.lock -o requirements-dev.lock
 	@echo semgrep | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \

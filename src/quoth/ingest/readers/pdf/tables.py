@@ -25,8 +25,10 @@ from quoth.ingest.readers.pdf.lines import (
 )
 from quoth.ingest.readers.rows import CELL_GAP, is_header, is_number
 
-MIN_ROWS = 3
-"""Rows of a table with that of the names."""
+MIN_ROWS, MAX_ROWS, MAX_COLUMNS = 3, 200, 40
+"""Lines and columns of a table on a page; drawings have more."""
+MAX_ABOVE = 20
+"""Rows among which that of the names is looked for."""
 LONG_CELL = 30.0
 """Characters of most cells of a column; lines of prose beside a table are longer."""
 MOST = 0.6
@@ -52,6 +54,9 @@ class _Cell:
     @property
     def is_number(self) -> bool:
         return len(self.pieces) == 1 and is_number(self.pieces[0].text)
+
+    def length(self) -> int:
+        return len(self.text)
 
     def spots(self) -> Iterator[Spot]:
         for number, piece in enumerate(self.pieces):
@@ -141,6 +146,8 @@ def _is_in(piece: PrintedLine, column: _Column) -> bool:
 
 def _fits(line: Row, columns: Sequence[_Column]) -> bool:
     """Return whether no piece crosses white space, and each column has one piece at most."""
+    if max(len(line), len(columns)) > MAX_COLUMNS:
+        return False
     there = [(piece, column) for piece in line for column in columns if _is_in(piece, column)]
     return len({piece for piece, _ in there}) == len({column for _, column in there}) == len(there)
 
@@ -150,12 +157,13 @@ def _fits(line: Row, columns: Sequence[_Column]) -> bool:
 
 def _table(lines: Sequence[Row], columns: Sequence[_Column]) -> list[_TableRow]:
     """Return the rows of a table from that of the names on, none if it is not one."""
-    if len(columns) < 2 or len(lines) < MIN_ROWS or any(p.code or p.words for p in lines[-1]):
+    fits = MIN_ROWS <= len(lines) <= MAX_ROWS and 2 <= len(columns) <= MAX_COLUMNS
+    if not fits or any(piece.code or piece.words for piece in lines[-1]):
         return []
     for groups in (*_by_pitch(lines), _by_first_column(lines, columns)):
         rows = [_cells(group, columns) for group in groups]
         texts = [[cell.text for cell in row] for row in rows]
-        for at, (names, below) in enumerate(pairwise(texts)):
+        for at, (names, below) in enumerate(pairwise(texts[:MAX_ABOVE])):
             if _are_names(names, below) and _has_numbers(rows[at + 1 :]):
                 return _with_names_above(rows, at)
     return []
@@ -230,10 +238,10 @@ def _has_numbers(rows: Sequence[_TableRow]) -> bool:
     if len(rows) < MIN_ROWS - 1:
         return False
     columns = [[cell for cell in column if cell.pieces] for column in zip(*rows, strict=True)]
-    if any(median(len(cell.text) for cell in cells or [_Cell()]) > LONG_CELL for cells in columns):
-        return False
     numbers = max(sum(cell.is_number for cell in cells) for cells in columns[1:])
-    return bool(min(len(columns[0]), numbers) >= MOST * len(rows))
+    if min(len(columns[0]), numbers) < MOST * len(rows):
+        return False
+    return all(not cells or median(map(_Cell.length, cells)) <= LONG_CELL for cells in columns)
 
 
 def _row_lines(rows: Sequence[_TableRow]) -> Iterator[PrintedLine]:

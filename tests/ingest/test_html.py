@@ -78,7 +78,7 @@ TEXT = ["Hedge", "It grows slowly."]
         f"<div role=banner>Garden</div>{CONTENT}<div role=contentinfo>2026, the gardeners</div>",
         f"<ul>{links('a.html', 'b.html')}</ul>{CONTENT}<p><a href='c.html'>c</a></p>",
         f"{CONTENT}<p>Table of contents</p><ul>{links('#a', '#b', 'c.html#d', 'c.html#e')}</ul>",
-        f"{CONTENT}<div class=toc><b>Inside</b><ul>{links('a.html')}</ul></div><p id=toc></p>",
+        f"{CONTENT}<div class=toc><b>In</b><ul>{links('apples.html')}</ul></div><p id=toc></p>",
         f"{CONTENT}<table><tr><td>Soil</td><td><a href=i.html>Up</a></td><td>Shears</td></table>",
         CONTENT.replace("</h1>", "<a href='#hedge'>\uf0c1</a></h1>"),
     ],

@@ -3,7 +3,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import zip_longest
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +18,6 @@ from quoth.ingest.readers.pdf.marks import mark_lines
 from quoth.ingest.readers.pdf.outline import PdfOutlineEntry, find_lines
 from quoth.ingest.readers.pdf.page_marks import MarkedLine
 from quoth.ingest.readers.pdf.reader import read_pdf
-from quoth.text.locators import CELL_GAP
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 PDFS = FIXTURES / "pdf"
@@ -61,9 +60,6 @@ def assert_places_hold(reading: ParsedDocument, *, path: Path) -> None:
     document.close()
     for place in reading.places:
         locator = pages_of(place.locator)
-        if not locator.boxes:  # what is not printed there: the name of a column before a cell
-            assert reading.text[place.start : place.end].endswith((CELL_GAP, ": "))
-            continue
         (box,) = locator.boxes
         left, bottom, right, top = boxes[locator.first]
         assert locator.first == locator.last == box.page
@@ -222,84 +218,6 @@ def test_columns_that_are_drawn_row_by_row_are_read_one_after_the_other(tmp_path
     (tmp_path / "rows.pdf").write_bytes(pdf.bytes())
     text = read_pdf(tmp_path / "rows.pdf").text
     assert " ".join(text.split()) == " ".join([*left, *right])
-
-
-def drawn(rows: Sequence[Sequence[str]], *, xs: Sequence[float], y: float, pitch: float) -> str:
-    """Draw the cells of rows, each at the left edge of its column."""
-    return "".join(
-        maker().draw(cell, x=x, y=y - pitch * number) + "\n"
-        for number, row in enumerate(rows)
-        for x, cell in zip(xs, row, strict=True)
-        if cell
-    )
-
-
-PORTS = [("", "Mean", ""), ("Port", "range", "Gates"), ("Quay", "12.1", "two"), ("Pier", "9", "no")]
-WRAPPED = [("Port", "Range", "Gates"), ("Quay", "12.1", "two in"), ("", "", "summer")]
-
-
-@pytest.mark.parametrize("beside", ["", "prose"])
-def test_the_rows_of_a_table_have_the_names_of_their_columns(beside: str, tmp_path: Path) -> None:
-    pdf = maker().Pdf()
-    prose = maker().wrap(maker().PARAGRAPH * 2, width=150) if beside else []
-    left, right = ([(line,) for line in lines] for lines in (prose, prose[:12] or ["The ports"]))
-    first = 240 if beside else 60
-    pdf.page(
-        drawn(left, xs=(40,), y=720, pitch=14)
-        + drawn(right, xs=(first,), y=720, pitch=14)
-        + drawn(PORTS, xs=(first, first + 60, first + 120), y=506, pitch=14)
-    )
-    xs = first, first + 60, first + 120
-    pdf.page(
-        drawn(WRAPPED[:1], xs=xs, y=720, pitch=14)
-        + drawn(WRAPPED[1:], xs=xs, y=700, pitch=14)
-        + drawn(WRAPPED[1:], xs=xs, y=666, pitch=14)
-    )
-    path = tmp_path / "table.pdf"
-    path.write_bytes(pdf.bytes())
-    reading = read_pdf(path)
-    assert_places_hold(reading, path=path)
-    paragraphs = reading.text.split("\n\n")
-    assert len(paragraphs) == (8 if beside else 7)
-    assert paragraphs[-6:] == [
-        "Port | Mean range | Gates",
-        "Port: Quay | Mean range: 12.1 | Gates: two",
-        "Port: Pier | Mean range: 9 | Gates: no",
-        "Port | Range | Gates",
-        "Port: Quay | Range: 12.1 | Gates: two in summer",
-        "Port: Quay | Range: 12.1 | Gates: two in summer",
-    ]
-    boxes = [
-        pages_of(place.locator).boxes
-        for place in reading.places
-        if reading.text[place.start : place.end] == "12.1"
-    ]
-    assert all(box[0].x0 == pytest.approx(first + 60, abs=2) for box in boxes)
-    marks = mark_lines(path, [MarkedLine("12.1", 0, 4, box[0]) for box in boxes])
-    assert all(mark.rectangles for mark in marks)
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [("ant", "bee", "cat"), ("apt, 12", "bow, 3", "cow, 5"), ("arm, 7", "box, 4", "cup, 6")],
-        [("On . . . 131", "No"), ("C", "1"), ("cat . . . 4", "5")],
-        [("Opening", "3"), ("The middle", "14"), ("The end", "25")],
-        [
-            ("One", "Two"),
-            ("The first column has lines of text", "1"),
-            ("and the next line of it goes on here", "2"),
-        ],
-    ],
-    ids=["index", "leaders", "contents", "two rows of prose"],
-)
-def test_columns_without_names_over_numbers_are_no_table(
-    rows: list[tuple[str, ...]], tmp_path: Path
-) -> None:
-    pdf = maker().Pdf()
-    pdf.page(drawn(rows, xs=(60, 280, 340)[: len(rows[0])], y=720, pitch=14))
-    (tmp_path / "rows.pdf").write_bytes(pdf.bytes())
-    assert CELL_GAP not in read_pdf(tmp_path / "rows.pdf").text
 
 
 def test_running_heads_and_page_numbers_are_left_out() -> None:

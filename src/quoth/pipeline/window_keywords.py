@@ -45,7 +45,7 @@ class WindowKeywords:
         return found
 
     async def stop(self) -> None:
-        """Give up what is being asked."""
+        """Cancel the request in progress."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

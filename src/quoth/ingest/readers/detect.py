@@ -51,8 +51,7 @@ _ENCODINGS = re.compile(
 )
 
 _JAPANESE = (("cp932", "Shift JIS"), ("euc_jp", "EUC-JP"))
-_HIRAGANA = re.compile("[\u3041-\u3096]")
-_FOREIGN = re.compile("[^\x00-\x7f]")
+_HIRAGANA = re.compile("[\u3041-\u3096]{2,}")
 MIN_HIRAGANA = 0.2
 """Share of the characters beyond ASCII that Japanese text exceeds, about half on average."""
 
@@ -227,6 +226,8 @@ def _decode(data: bytes) -> tuple[str, str | None]:
             text = data.decode(encoding)
         except UnicodeDecodeError:
             continue
-        if MIN_HIRAGANA * len(_FOREIGN.findall(text)) < len(_HIRAGANA.findall(text)):
+        begin = text[:1_000_000]
+        foreign = sum(not character.isascii() for character in begin)
+        if sum(map(len, _HIRAGANA.findall(begin))) > MIN_HIRAGANA * foreign:
             return text, f"The text is not UTF-8; it was read as {shown}."
     return data.decode("cp1252", "replace"), "The text is not UTF-8; it was read as Windows-1252."

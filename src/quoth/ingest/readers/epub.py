@@ -14,7 +14,6 @@ from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
 from quoth.ingest.readers.detect import decode
 from quoth.ingest.readers.epub_package import EpubPackage, Target, read_package
 from quoth.ingest.readers.html import body_blocks, parse_html
-from quoth.ingest.readers.navigation import without_contents
 from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.xhtml import as_html
 from quoth.ingest.readers.zip_container import ZipContainer, open_container
@@ -70,7 +69,7 @@ def read_epub(file: SourceFile) -> ParsedDocument:
     warnings = (f"Chapters that cannot be read: {', '.join(unread[:5])}.",) if unread else ()
     return file.document(
         "book",
-        assemble(without_contents(list(_located(blocks, draft, first_member=first_member)))),
+        assemble(_located(blocks, draft, first_member=first_member)),
         meta=package.meta,
         pages=len(labels) or None,
         labels=labels,
@@ -87,7 +86,7 @@ def _chapter(
     entries = draft.outline.get(member, [])
     pages = [page for page in package.pages[:MAX_TARGETS] if page.member == member]
     marks = _mark_targets(tree, entries, pages, draft=draft, member=member)
-    blocks = body_blocks(tree)
+    blocks = body_blocks(tree, nav=False)
     levels = [block.level for block in blocks if block.level]
     base = min((entry.level for entry in entries), default=draft.level + 1 if levels else 0)
     shift = base - min(levels) if levels and package.outline else 0

@@ -42,8 +42,8 @@ _LANDMARKS = frozenset(
     ["navigation", "search", "contentinfo", "banner", "menu", "menubar", "toolbar", "doc-toc"]
 )
 """Roles of what stands around the content of a page."""
-_TOC_TAGS = frozenset(["div", "dl", "ol", "section", "table", "ul"])
-"""Elements that may hold a table of contents; a body may be named after its part of the book."""
+_TOC_NAMES = frozenset(["toc", "toctree-wrapper"])
+"""Classes and ids of tables of contents as DocBook, Asciidoctor, Pandoc and Sphinx write them."""
 _NOTES = frozenset(["note", "doc-footnote", "doc-tip"])
 """Roles by which an ``aside`` is a part of the content."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -121,9 +121,9 @@ def parse_html(text: str) -> LexborHTMLParser:
     return LexborHTMLParser(_shallow(text))
 
 
-def body_blocks(tree: LexborHTMLParser) -> list[Block]:
-    """Return the blocks of the whole body of a page, none taken for the furniture of a site."""
-    return list(_blocks(tree, whole=True))
+def body_blocks(tree: LexborHTMLParser, *, nav: bool = True) -> list[Block]:
+    """Return the blocks of the whole body of a page, without ``nav`` but its tables of contents."""
+    return list(_blocks(tree, whole=True, nav=nav))
 
 
 def _shallow(text: str) -> str:
@@ -230,10 +230,10 @@ class _BlockDraft:
         return Block(text, links=tuple(links), targets=self.take_targets())
 
 
-def _blocks(tree: LexborHTMLParser, *, whole: bool = False) -> Iterator[Block]:
-    """Yield the blocks of the content; those of menus only with ``whole``."""
+def _blocks(tree: LexborHTMLParser, *, whole: bool = False, nav: bool = False) -> Iterator[Block]:
+    """Yield the blocks of the content, or of the ``whole`` body; those of menus with ``nav``."""
     root, inner = (tree.body, False) if whole else _main(tree)
-    left_out = _SKIPPED | (_FURNITURE if inner else frozenset() if whole else {"nav"})
+    left_out = _SKIPPED | (_FURNITURE if inner else frozenset() if nav else {"nav"})
     if root is None:
         return
     draft = _BlockDraft()
@@ -338,13 +338,12 @@ def _is_landmark(node: LexborNode, role: str) -> bool:
 
 
 def _is_toc(node: LexborNode) -> bool:
-    """Return whether an element is named a table of contents, as DocBook and Asciidoctor do."""
+    """Return whether an element is named a table of contents and most of its letters are links."""
     names = f"{node.attributes.get('class') or ''} {node.attributes.get('id') or ''}"
-    return (
-        "toc" in names.casefold().split()
-        and node.tag in _TOC_TAGS
-        and node.css_first("a[href]") is not None
-    )
+    if _TOC_NAMES.isdisjoint(names.casefold().split()) or node.tag == "body":
+        return False
+    linked = sum(len(link.text(strip=True)) for link in node.css("a[href]"))
+    return 2 * linked > len(node.text(strip=True))
 
 
 def _main(tree: LexborHTMLParser) -> tuple[LexborNode | None, bool]:

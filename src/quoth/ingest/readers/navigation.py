@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import groupby, takewhile
+from itertools import groupby
 
 from quoth.ingest.readers.blocks import Block
 from quoth.text.locators import CELL_GAP
@@ -55,12 +55,7 @@ def without_navigation(
     return _without_contents(blocks[first:last]) or list(blocks)
 
 
-def without_contents(blocks: Sequence[Block]) -> list[Block]:
-    """Leave out the lists of links of a book, all of which lead to places within it."""
-    return _without_contents(blocks, is_book=True) or list(blocks)
-
-
-def _without_contents(blocks: Sequence[Block], *, is_book: bool = False) -> list[Block]:
+def _without_contents(blocks: Sequence[Block]) -> list[Block]:
     """Leave out the lists of links that are contents of the page or lead to its neighbours."""
     content: list[Block] = []
     first = 0
@@ -70,9 +65,12 @@ def _without_contents(blocks: Sequence[Block], *, is_book: bool = False) -> list
         if not linked:
             content += run
         elif not _is_introduced(content) and (
-            (not is_book and not content)
-            or _is_contents(run, content, blocks[first:], is_book=is_book)
-            or (not is_book and first == len(blocks) and not content[-1].level)
+            not content
+            or (
+                _is_contents(run)
+                and not _is_part_of_list(run, content[-1], blocks[first : first + 1])
+            )
+            or (first == len(blocks) and not content[-1].level)
         ):
             if content and not content[-1].level and _is_label(content[-1].text):
                 content.pop()
@@ -81,24 +79,18 @@ def _without_contents(blocks: Sequence[Block], *, is_book: bool = False) -> list
     return content
 
 
-def _is_contents(
-    run: Sequence[Block], before: Sequence[Block], after: Sequence[Block], *, is_book: bool
-) -> bool:
-    """Return whether the links lead to places of few pages, such as the sections of chapters.
-
-    Links between other items of the same list are no contents.
-    """
+def _is_contents(run: Sequence[Block]) -> bool:
+    """Return whether the links lead to places of few pages, such as the sections of chapters."""
     targets = [target.partition("#") for block in run for target in block.targets]
     pages = Counter(page for page, _, _ in targets)
-    within = sum(is_book or not page or pages[page] > 1 for page, _, _ in targets)
-    linked = len(run)
-    unlinked = 0
-    for around, edge in ((before[::-1], run[:1]), (after, run[-1:])):
-        if all(map(_is_item, edge)):
-            items = list(takewhile(_is_item, around))
-            linked += sum(1 for block in items if block.targets)
-            unlinked += sum(1 for block in items if not block.targets)
-    return len(targets) >= MIN_LINKS and 2 * within >= len(targets) and linked > 2 * unlinked
+    within = sum(not page or pages[page] > 1 for page, _, _ in targets)
+    return len(targets) >= MIN_LINKS and 2 * within >= len(targets)
+
+
+def _is_part_of_list(run: Sequence[Block], before: Block, after: Sequence[Block]) -> bool:
+    """Return whether the links are items of a list that has others without links."""
+    goes_on = bool(after) and _is_item(run[-1]) and _is_item(after[0])
+    return goes_on or (_is_item(before) and _is_item(run[0]))
 
 
 def _is_item(block: Block) -> bool:

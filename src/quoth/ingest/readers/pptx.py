@@ -149,7 +149,7 @@ def _number(paragraph: Any, numbers: dict[int, NumberedList]) -> str:
         return ""
     start = stated.get("startAt", "1")
     level = ListLevel(
-        int(start) if start.isdecimal() else 1,
+        int(start) if start.isdecimal() and len(start) < 6 else 1,
         _KINDS[kind[1]],
         {"ParenBoth": "(%1)", "ParenR": "%1)", "Plain": "%1"}.get(kind[2], "%1."),
     )

@@ -25,7 +25,7 @@ def is_header(cells: Sequence[str], below: Sequence[str] | None) -> bool:
     if not cells or not below:
         return False
     names = cells if cells[0] else cells[1:]
-    numbers = [name for name in names if is_number(name)]
+    numbers = [name for name in names if _NUMBER.fullmatch(name)]
     is_corner = not cells[0] and bool(below[0])
     return (
         len(names) > 1
@@ -33,11 +33,6 @@ def is_header(cells: Sequence[str], below: Sequence[str] | None) -> bool:
         and all(name and len(name) <= MAX_HEADER for name in names)
         and (not numbers or is_corner or _are_years(numbers))
     )
-
-
-def is_number(text: str) -> bool:
-    """Return whether a cell is a number: "1,200", "12 %", "€ 3"."""
-    return _NUMBER.fullmatch(text) is not None
 
 
 def _are_years(numbers: Sequence[str]) -> bool:

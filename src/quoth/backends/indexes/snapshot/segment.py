@@ -81,9 +81,9 @@ class Segment:
 
     def terms(self, key: int) -> tuple[Numbers, Numbers]:
         """Return the rows with a term, and how often each has it."""
-        for postings in self._postings("term", [key]):
-            return self.arrays["term_rows"][postings], self.arrays["term_counts"][postings]
-        return np.zeros(0, np.int32), np.zeros(0, np.int32)
+        found = self._postings("term", [key])
+        postings = found[0] if found else slice(0)
+        return self.arrays["term_rows"][postings], self.arrays["term_counts"][postings]
 
     @cached_property
     def dictionary(self) -> list[str]:

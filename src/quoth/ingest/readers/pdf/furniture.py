@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from quoth.ingest.readers.pdf.lines import PrintedLine, Row, printed_rows
+from quoth.ingest.readers.pdf.lines import PrintedLine
 from quoth.text.numbers import roman_number, to_roman
 
 ROUNDS = 3
@@ -39,6 +39,8 @@ _BARE_NUMBER = re.compile(
 _OUTER_NUMBER = re.compile(r"^\W*(\d{1,4}|[ivxlc]{1,7})(?=\s)|(?<=\s)(\d{1,4}|[ivxlc]{1,7})\W*$")
 _LINE_NUMBER = re.compile(r"\d{1,5}")
 
+Row = list[PrintedLine]
+
 
 @dataclass(slots=True)
 class Furniture:
@@ -58,7 +60,7 @@ def find_furniture(
     found = Furniture()
     found.pieces |= _in_margins(pages, body=body)
     rows = {
-        page: printed_rows([piece for piece in pieces if piece not in found.pieces])
+        page: _rows([piece for piece in pieces if piece not in found.pieces])
         for page, pieces in pages.items()
     }
     may_empty = 2 * sum(len(page_rows) > 1 for page_rows in rows.values()) > len(rows)
@@ -78,6 +80,19 @@ def find_furniture(
                 if page in numbers:
                     found.folios.setdefault(page, numbers[page])
     return found
+
+
+def _rows(pieces: Sequence[PrintedLine]) -> list[Row]:
+    """Return the pieces by height, from the top, in the direction of most of the page."""
+    turns = Counter(piece.turn for piece in pieces)
+    upright = [piece for piece in pieces if piece.turn == max(turns, key=turns.__getitem__)]
+    rows: list[Row] = []
+    for piece in sorted(upright, key=lambda piece: -piece.baseline):
+        if rows and rows[-1][0].baseline - piece.baseline < 0.5 * min(rows[-1][0].size, piece.size):
+            rows[-1].append(piece)
+        else:
+            rows.append([piece])
+    return [sorted(row, key=lambda piece: piece.x0) for row in rows]
 
 
 # --- heads and feet -----------------------------------------------------------------------------

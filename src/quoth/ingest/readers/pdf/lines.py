@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -47,9 +46,6 @@ WORD_GAP = 0.11
 """Font heights of white space that part words."""
 _DESCENDING = frozenset("gjpqyQJ,;()[]{}|/@$_")
 
-Spot = tuple[str, Box | None]
-"""A part of a line's text, and its box, None where it is not printed there."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrintedLine:
@@ -81,13 +77,6 @@ class PrintedLine:
     """Whether wide gaps part the line, as they part the cells of a table."""
     words: tuple[tuple[str, Box], ...] = ()
     """The words of a recognised line, which no glyphs place; joined by spaces they are its text."""
-    cells: tuple[Spot, ...] = ()
-    """The parts of the row of a table; joined they are its text. What stands between the cells and
-    the names of their columns have no box."""
-
-
-Row = list[PrintedLine]
-"""The pieces of a page at one height, from left to right."""
 
 
 def page_pieces(textpage: object, *, page: int) -> list[PrintedLine]:
@@ -102,29 +91,14 @@ def page_lines(pieces: Sequence[PrintedLine]) -> list[PrintedLine]:
     if not pieces:
         return []
     cells = list(pieces)
-    gutters = column_gaps(cells)
+    gutters = _column_gaps(cells)
     if gutters:
-        cells = [replace(cell, column=column_of(cell, gutters)) for cell in cells]
+        cells = [replace(cell, column=_column(cell, gutters)) for cell in cells]
         cells = _ordered(cells, columns=len(gutters) + 1)
     lines = _join(cells, across_gaps=True)
     if not gutters:
         lines = _downwards(lines)
-    return [
-        line if line.cells else replace(line, text=_with_marks_apart(line.text)) for line in lines
-    ]
-
-
-def printed_rows(pieces: Sequence[PrintedLine]) -> list[Row]:
-    """Return the pieces by height, from the top, in the direction of most of the page."""
-    turns = Counter(piece.turn for piece in pieces)
-    upright = [piece for piece in pieces if piece.turn == max(turns, key=turns.__getitem__)]
-    rows: list[Row] = []
-    for piece in sorted(upright, key=lambda piece: -piece.baseline):
-        if rows and rows[-1][0].baseline - piece.baseline < 0.5 * min(rows[-1][0].size, piece.size):
-            rows[-1].append(piece)
-        else:
-            rows.append([piece])
-    return [sorted(row, key=lambda piece: piece.x0) for row in rows]
+    return [replace(line, text=_with_marks_apart(line.text)) for line in lines]
 
 
 # --- pieces -----------------------------------------------------------------------------------
@@ -274,7 +248,7 @@ def _join(pieces: Sequence[PrintedLine], *, across_gaps: bool) -> list[PrintedLi
 
 
 def _continues(line: PrintedLine, piece: PrintedLine, *, across_gaps: bool) -> bool:
-    if line.turn != piece.turn or line.column != piece.column or line.cells or piece.cells:
+    if line.turn != piece.turn or line.column != piece.column:
         return False
     overlap = min(line.y1, piece.y1) - max(line.y0, piece.y0)
     if overlap < 0.3 * min(line.y1 - line.y0, piece.y1 - piece.y0):
@@ -317,7 +291,7 @@ def _joined(line: PrintedLine, piece: PrintedLine) -> PrintedLine:
 # --- columns ----------------------------------------------------------------------------------
 
 
-def column_gaps(cells: Sequence[PrintedLine]) -> list[float]:
+def _column_gaps(cells: Sequence[PrintedLine]) -> list[float]:
     """Return the x positions of the gaps between text columns; none for tables.
 
     A gap separates columns when lines with several words lie side by side on both sides of it, and
@@ -354,7 +328,7 @@ def _beside(left: Sequence[PrintedLine], right: Sequence[PrintedLine]) -> bool:
     return top - bottom > 3 * size
 
 
-def column_of(cell: PrintedLine, gutters: Sequence[float]) -> int:
+def _column(cell: PrintedLine, gutters: Sequence[float]) -> int:
     """Number the column of a cell from 1; 0 for one that crosses a gutter."""
     if any(cell.x0 < gutter < cell.x1 for gutter in gutters):
         return 0

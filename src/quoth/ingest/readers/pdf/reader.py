@@ -35,7 +35,6 @@ from quoth.ingest.readers.pdf.outline import (
 )
 from quoth.ingest.readers.pdf.reflow import body_size, flow
 from quoth.ingest.readers.pdf.scans import BLANK, ScannedPages, read_scans, said_of
-from quoth.ingest.readers.pdf.tables import with_tables
 
 _SCAN_CHARACTERS = 25
 """A page with an image and fewer characters than this is taken for a scan without a text layer."""
@@ -82,7 +81,7 @@ def read_pdf(
     kept = {
         page: lines
         for page, pieces in pages.items()
-        if (lines := page_lines(with_tables([p for p in pieces if p not in furniture.pieces])))
+        if (lines := page_lines([piece for piece in pieces if piece not in furniture.pieces]))
     }
     if all(label in ("", str(page)) for page, label in labels.items()):
         labels = printed_labels(furniture.folios, pages=len(numbers)) or labels

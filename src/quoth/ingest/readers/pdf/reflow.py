@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from quoth.core.types import Box, Pages, SpanLocator
-from quoth.ingest.readers.pdf.lines import PrintedLine, Spot
+from quoth.ingest.readers.pdf.lines import PrintedLine
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LAST_PART = re.compile(r"(?<![^\W\d_])[^\W\d_]+$")
@@ -123,8 +123,7 @@ def flow(
                 gap = ""
         label = labels.get(line.page) or str(line.page)
         for start, end, box in _spots(line, text):
-            boxes = (box,) if box else ()
-            locator = Pages(line.page, line.page, label, label, boxes=boxes)
+            locator = Pages(line.page, line.page, label, label, boxes=(box,))
             broken = hyphen if end == len(text) else ""
             places.append(SpanLocator(offset + start, offset + end, locator, hyphen=broken))
         parts += (text, gap)
@@ -132,17 +131,16 @@ def flow(
     return FlowedText("".join(parts), tuple(places), starts)
 
 
-def _spots(line: PrintedLine, text: str) -> Iterator[tuple[int, int, Box | None]]:
-    """Return the parts of the line's text with their boxes: the line, its words, or its cells."""
-    spots: Sequence[Spot] = line.cells
-    if line.words and " ".join(word for word, _box in line.words) in (text, text + line.hyphen):
-        spots = [spot for word in line.words for spot in (word, (" ", None))]
+def _spots(line: PrintedLine, text: str) -> Iterator[tuple[int, int, Box]]:
+    """Return the characters of the line's text that each box holds: one, or one for each word."""
+    if " ".join(word for word, _box in line.words) not in (text, text + line.hyphen):
+        yield 0, len(text), line.box
+        return
     start = 0
-    for part, box in spots or ((text, line.box),):
-        end = min(start + len(part), len(text))
-        if part != " ":
-            yield start, end, box
-        start = end
+    for word, box in line.words:
+        end = min(start + len(word), len(text))
+        yield start, end, box
+        start = end + 1
 
 
 def body_size(lines: Sequence[PrintedLine]) -> float:
@@ -181,8 +179,6 @@ def _same_block(line: PrintedLine, after: PrintedLine) -> bool:
 
 def _gap(line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLine, _Block]) -> str:
     """Return the separator of two lines: a space, a line feed or an empty line."""
-    if line.cells or after.cells:
-        return "\n\n"
     if line.code and after.code:
         return _gap_in_code(line, after, edges=edges)
     if _same_block(line, after):

@@ -116,7 +116,7 @@ def test_contents_within_a_book_are_left_out(tmp_path: Path) -> None:
     chapters = "".join(f"<li><a href='{name}.xhtml'>{name}</a></li>" for name in ("one", "two"))
     added = (
         f"<div class='toctree-wrapper'><ul>{chapters}</ul></div><nav><ol>{chapters}</ol></nav>"
-        "<section id='toc'><p>Total organic carbon, <a href='one.xhtml'>see there</a>.</p></section>"
+        "<section id='toc'><p>Total organic carbon, <a href='one.xhtml'>see it</a>.</p></section>"
         "<p><a href='one.xhtml#r1'>1. Smith, History of England, page 1.</a></p>"
     )
     data = changed(
@@ -127,4 +127,4 @@ def test_contents_within_a_book_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "book.epub").write_bytes(data)
     text = read(tmp_path / "book.epub").text
     assert "- one" not in text
-    assert "Total organic carbon, see there.\n\n1. Smith, History of England, page 1." in text
+    assert "Total organic carbon, see it.\n\n1. Smith, History of England, page 1." in text

@@ -143,11 +143,11 @@ def chunks(text: str) -> list[str]:
 async def test_a_signal_among_hundreds_tears_no_answer(library: Library) -> None:
     bodies = [*questions(200), *questions(200, stream=True)]
     for after_s in (0.3, 1.0, 2.0):
-        async with running(library, {"QUOTH_STOP_SECONDS": "1"}) as (port, pid):
+        async with running(library, {"QUOTH_STOP_SECONDS": "1"}) as (port, _pid):
             asking = asyncio.create_task(crowd(port, library, clients=400, bodies=bodies))
             await asyncio.sleep(after_s)
-            os.kill(pid, signal.SIGTERM)
-            found = await asking
+        # The service was told to stop, once: a second signal would end it at once.
+        found = await asking
         assert not torn(found)
         assert {each.status for each in found.told} <= {0, 200, 503}
         assert all(each.text == REFUSED for each in found.told if not each.status)

@@ -74,10 +74,8 @@ class Segment:
 
     def find(self, id_keys: Numbers) -> tuple[Numbers, Numbers]:
         """Return which of the keys of chunk ids are here, as their indices, and their rows."""
-        keys = self.arrays["id_keys"]
-        at = np.minimum(np.searchsorted(keys, id_keys), self.rows - 1)
-        there = np.flatnonzero(keys[at] == id_keys)
-        return there, self.arrays["id_rows"][at[there]]
+        there, at = look_up(self.arrays["id_keys"], id_keys)
+        return there, self.arrays["id_rows"][at]
 
     def terms(self, key: int) -> tuple[Numbers, Numbers]:
         """Return the rows with a term, and how often each has it."""
@@ -110,12 +108,10 @@ class Segment:
 
     def _postings(self, name: str, keys: Sequence[int]) -> list[slice]:
         """Return the slices of the posting lists of the keys that are here."""
-        known, at = self.arrays[f"{name}_keys"], self.arrays[f"{name}_at"]
-        wanted = np.array(keys, np.uint64)
-        first = np.searchsorted(known, wanted)
-        there = np.searchsorted(known, wanted, side="right") > first
-        starts, ends = at[first[there]], at[first[there] + 1]
-        return [slice(*bounds) for bounds in zip(starts.tolist(), ends.tolist(), strict=True)]
+        _, found = look_up(self.arrays[f"{name}_keys"], np.array(keys, np.uint64))
+        bounds = self.arrays[f"{name}_at"]
+        starts, ends = bounds[found].tolist(), bounds[found + 1].tolist()
+        return [slice(start, end) for start, end in zip(starts, ends, strict=True)]
 
 
 class QuantizedMatrix:
@@ -141,6 +137,14 @@ class QuantizedMatrix:
         """Return one rough cosine per row."""
         rough: Matrix = self._session.run(None, {"question": vector[None]})[0][0]
         return rough
+
+
+def look_up(known: Numbers, wanted: Numbers) -> tuple[Numbers, Numbers]:
+    """Return which numbers are among sorted ones, as their indices, and their places there."""
+    at = np.searchsorted(known, wanted)
+    there = np.flatnonzero(at < len(known))
+    there = there[known[at[there]] == wanted[there]]
+    return there, at[there]
 
 
 def encode_key(field: str, value: str | bytes) -> int:

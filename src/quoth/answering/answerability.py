@@ -8,7 +8,7 @@ thresholds chosen on one half of the measured questions (docs/decisions/008).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
@@ -232,17 +232,17 @@ def expected_kind(query: Query) -> str:
     return matches[0].settings["kind"] if matches else ""
 
 
-def have_value(query: Query, kind: str, texts: Iterable[tuple[str, str]]) -> list[bool]:
-    """Return for each text and its language whether it has a value of a kind.
+def has_value(query: Query, kind: str, text: str, *, language: str) -> bool:
+    """Return whether a text has a value of a kind.
 
     Values of the question answer nothing, and numbers of pages, chapters and sections are none.
     """
     asked = {value.key for value in _values(query.standalone, query.language)}
-    return [
-        any(value.key not in asked and _is_of_kind(value, kind) for value in _values(*text))
-        or (kind in _IN_WORDS and has_match(_IN_WORDS[kind], normalize(text[0])))
-        for text in texts
-    ]
+    if any(
+        value.key not in asked and _is_of_kind(value, kind) for value in _values(text, language)
+    ):
+        return True
+    return kind in _IN_WORDS and has_match(_IN_WORDS[kind], normalize(text))
 
 
 def _is_of_kind(value: Value, kind: str) -> bool:

@@ -16,7 +16,7 @@ from quoth.answering.answerability import (
     Notice,
     decide_status,
     expected_kind,
-    have_value,
+    has_value,
     notice,
     status_notices,
     weigh_evidence,
@@ -307,7 +307,7 @@ def _lacks_value(query: Query, statement: Statement, material: QueryContext) -> 
     if not kind:
         return False
     language = material.sentences[0].language
-    return not any(have_value(query, kind, [(statement.text, language)]))
+    return not has_value(query, kind, statement.text, language=language)
 
 
 async def _score_sentences(

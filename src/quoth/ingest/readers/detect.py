@@ -54,6 +54,8 @@ _JAPANESE = (("cp932", "Shift JIS"), ("euc_jp", "EUC-JP"))
 _HIRAGANA = re.compile("[\u3041-\u3096]{2,}")
 MIN_HIRAGANA = 0.2
 """Share of the characters beyond ASCII that Japanese text exceeds, about half on average."""
+COUNTED = 1_000_000
+"""Characters of a text of which an encoding is guessed."""
 
 
 def decode(data: bytes, *, name: str) -> tuple[str, str | None]:
@@ -219,15 +221,19 @@ def _decode(data: bytes) -> tuple[str, str | None]:
             pass
     utf8 = data.decode("utf-8-sig", "replace")
     bad = utf8.count("\ufffd")
-    if 4 * bad < sum(not character.isascii() for character in utf8[:1_000_000]):
+    if 4 * bad < _beyond_ascii(utf8[:COUNTED]):
         return utf8, f"The text is UTF-8 with {bad} broken characters."
     for encoding, shown in _JAPANESE:
         try:
             text = data.decode(encoding)
         except UnicodeDecodeError:
             continue
-        begin = text[:1_000_000]
-        foreign = sum(not character.isascii() for character in begin)
-        if sum(map(len, _HIRAGANA.findall(begin))) > MIN_HIRAGANA * foreign:
+        begin = text[:COUNTED]
+        if sum(map(len, _HIRAGANA.findall(begin))) > MIN_HIRAGANA * _beyond_ascii(begin):
             return text, f"The text is not UTF-8; it was read as {shown}."
     return data.decode("cp1252", "replace"), "The text is not UTF-8; it was read as Windows-1252."
+
+
+def _beyond_ascii(text: str) -> int:
+    """Return how many characters are none of ASCII."""
+    return sum(not character.isascii() for character in text)

@@ -28,7 +28,7 @@ from quoth.ingest.readers.slides import (
     slides_warnings,
 )
 from quoth.ingest.readers.source_file import SourceFile
-from quoth.ingest.readers.xml_parts import Element, parse_xml
+from quoth.ingest.readers.xml_parts import Element, parse_xml, whole_number
 from quoth.ingest.readers.zip_container import open_container
 
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -147,9 +147,8 @@ def _number(paragraph: Any, numbers: dict[int, NumberedList]) -> str:
     before = numbers.pop(paragraph.level, None)
     if kind is None:
         return ""
-    start = stated.get("startAt", "1")
     level = ListLevel(
-        int(start) if start.isdecimal() and len(start) < 6 else 1,
+        whole_number(stated, "startAt", default=1),
         _KINDS[kind[1]],
         {"ParenBoth": "(%1)", "ParenR": "%1)", "Plain": "%1"}.get(kind[2], "%1."),
     )

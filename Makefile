@@ -61,26 +61,23 @@ models: dev ## build and fetch the models that tests use
 	@$(BIN)/quoth --quiet models build
 	@$(BIN)/python tests/support/fetch_models.py
 
-# Tests that look at pages as a browser does are skipped where there is none and none can be had.
+# A program that tests need: its command, its packages of Debian, and what is skipped without it.
+define debian
+	@command -v $(1) >/dev/null || { \
+		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
+		apt-get install -y -qq --no-install-recommends $(2) >/dev/null; } || \
+		echo "There is no $(1) here: the tests of $(3) are skipped."
+endef
+
 chromium: | .venv/bin/python
-	@command -v chromium >/dev/null || { \
-		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
-		apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
-		echo "There is no Chromium here: the tests of pages in a browser are skipped."
+	$(call debian,chromium,chromium,pages in a browser)
 
-# Tests of scanned pages are skipped without the program that reads them.
 tesseract: | chromium
-	@command -v tesseract >/dev/null || { \
-		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
-		apt-get install -y -qq --no-install-recommends tesseract-ocr tesseract-ocr-fra >/dev/null; } || \
-		echo "There is no tesseract here: the tests of scanned pages are skipped."
+	$(call debian,tesseract,tesseract-ocr tesseract-ocr-fra,scanned pages)
 
-# The long tests of spoken lectures are skipped without a voice, and the weights that hear it (MIT).
+# Beside the voice, the weights that hear it (MIT).
 speech: dev | tesseract
-	@command -v espeak-ng >/dev/null || { \
-		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
-		apt-get install -y -qq --no-install-recommends espeak-ng >/dev/null; } || \
-		echo "There is no espeak-ng here: the tests of spoken lectures are skipped."
+	$(call debian,espeak-ng,espeak-ng,spoken lectures)
 	@$(BIN)/python tests/support/fetch_models.py speech
 	@$(BIN)/python tests/support/fetch_models.py speech moonshine-base
 

@@ -135,8 +135,21 @@ def pinecone() -> Iterator[tuple[str, PineconeState]]:
 
 
 @pytest.fixture(params=["memory", "lance", "copied", *STORES[:4], *SOAK])
-def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Index]:
-    """Makes a new handle on one and the same index."""
+def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Index]]:
+    """Makes a new handle on one and the same index, and closes all of them."""
+    opened: list[Index] = []
+    handle = maker(request, tmp_path)
+
+    def make_one() -> Index:
+        opened.append(handle())
+        return opened[-1]
+
+    yield make_one
+    for index in opened:
+        index.close()
+
+
+def maker(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Index]:
     if request.param == "memory":
         rows: dict[str, Any] = {}
         return lambda: MemoryIndex(rows)
@@ -153,10 +166,8 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Index]:
 
 
 @pytest.fixture
-def index(make: Callable[[], Index]) -> Iterator[Index]:
-    opened = make()
-    yield opened
-    opened.close()
+def index(make: Callable[[], Index]) -> Index:
+    return make()
 
 
 @pytest.fixture

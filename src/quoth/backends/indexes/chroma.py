@@ -89,9 +89,18 @@ class ChromaStore(ClientStore[Any]):
         return 0 if collection is None else int(collection.count())
 
     def close(self) -> None:
-        """Close the client."""
+        """Close the client, with the connections to a server that Chroma itself leaves open."""
+        servers = [
+            client._server
+            for client in (self._client, getattr(self._client, "_admin_client", None))
+            if client is not None
+        ]
         super().close()
         self._opened = None
+        for server in servers:
+            session = getattr(server, "_session", None)
+            if session is not None and not server._running:
+                session.close()
 
     def _open(self) -> Any:
         quiet = Settings(anonymized_telemetry=False)  # a new one: the client writes into it

@@ -73,7 +73,9 @@ class CircuitBreaker:
 
         A block that is cancelled, or ended by a bug, does not count.
         """
-        probe = self._enter()
+        probe = self._opened is not None
+        if probe:
+            self._begin_probe()
         try:
             yield
         except BackendError as error:
@@ -85,19 +87,16 @@ class CircuitBreaker:
             if probe:
                 self._probing = False
 
-    def _enter(self) -> bool:
-        """Return whether the beginning call is the half-open trial."""
-        state = self.state
-        if state == "closed":
-            return False
-        if state == "open" or self._probing:
-            wait = f"in {self.waits_s:.0f} s" if state == "open" else "as soon as one call succeeds"
+    def _begin_probe(self) -> None:
+        """Let one call pass when the wait is over; raises the breaker's error otherwise."""
+        wait = self.waits_s
+        if wait or self._probing:
+            again = f"in {wait:.0f} s" if wait else "as soon as one call succeeds"
             raise self._error(
                 f"{self.name} failed {self._failures.maxlen} times in a row and is not called "
-                f"for now. It is tried again {wait}."
+                f"for now. It is tried again {again}."
             )
         self._probing = True
-        return True
 
     def _ended(self, *, failed: bool, probe: bool) -> None:
         if self._opened is not None and not probe:

@@ -68,18 +68,11 @@ class GuardedReranker:
     async def _score(
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None
     ) -> tuple[list[float], Usage]:
-        *earlier, last = self.rerankers
-        for reranker in earlier:
+        for reranker in self.rerankers:
             try:
-                return await _counted(reranker, query, chunks, tokens)
-            except RerankError:
-                continue
-        return await _counted(last, query, chunks, tokens)
-
-
-async def _counted(
-    reranker: Reranker, query: str, chunks: Sequence[Chunk], tokens: Matrix | None
-) -> tuple[list[float], Usage]:
-    if isinstance(reranker, CountsReranking):
-        return await reranker.score_counted(query, chunks, tokens=tokens)
-    return await reranker.score(query, chunks, tokens=tokens), Usage()
+                if isinstance(reranker, CountsReranking):
+                    return await reranker.score_counted(query, chunks, tokens=tokens)
+                return await reranker.score(query, chunks, tokens=tokens), Usage()
+            except RerankError as error:
+                failed = error
+        raise failed

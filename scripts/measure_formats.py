@@ -11,13 +11,13 @@ Some of an export is no loss where it is missing, and is left out of a second, f
 - running heads and feet, the lines at the edges of pages that stand on at least `REPEATED` of them
   (numbers aside): readers leave them out on purpose, since they would interrupt sentences;
 - charts: lines of numbers and days alone, which are the ticks of axes, and of at most two letters,
-  which are pieces of rotated labels (in exports of slides, and pages drawn by LibreOffice);
+  which are pieces of rotated labels (in PDF pages);
 - navigation: elements of a page of the web that are named so, lists of links, and pictures; in
   reStructuredText `toctree`, pictures, and the names of roles;
 - captions: what is no cue by the WebVTT standard (header, notes, identifiers, blocks without a
   time that can be read), and the tags in a cue, with the name of its voice;
-- what an exporter writes twice or breaks: a note for each of its marks, a word that fills its
-  box on a slide, which goes on in the next line without a hyphen, and literals as text of links.
+- what an exporter writes twice or breaks: a note for each of its marks, a word of a PDF page that
+  fills its box and goes on in the next line without a hyphen, and literals as text of links.
 
 Cells of sheets are compared by value, since a file may show "12.03.23" or "1,00E+05" where an
 export has "03/12/2023" or "100000": see `by_value`.
@@ -40,6 +40,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import mean
 from tempfile import gettempdir
+from xml.etree import ElementTree
 
 from rapidfuzz.distance import LCSseq
 from selectolax.lexbor import LexborHTMLParser
@@ -188,8 +189,8 @@ def exported(path: Path, folder: Path) -> str:
     if kind == "pdf":
         return run("pdftotext", path, "-")
     if kind in ("pptx", "odp"):
-        convert([path], "pdf", folder)
-        return run("pdftotext", folder / f"{path.stem}.pdf", "-")
+        convert([path], "fodp", folder)
+        return paragraphs(folder / f"{path.stem}.fodp")
     if kind in BY_VALUE:
         convert([path], SHEETS, folder)
         return "\n".join(
@@ -200,6 +201,22 @@ def exported(path: Path, folder: Path) -> str:
     text = path.read_text("utf-8", "replace") if kind in TEXT else ""
     text = "\n".join(text.splitlines())  # captions often have the line ends of DOS
     return _CUE.sub("", text) if kind in ("srt", "vtt") else text
+
+
+def paragraphs(path: Path) -> str:
+    """Return the paragraphs of a flat OpenDocument file, nothing where it was not written.
+
+    A page drawn of a slide lacks what runs off it, and breaks words that are wider than a cell.
+    """
+    if not path.is_file():
+        return ""
+    body = next(each for each in ElementTree.parse(path).iter() if each.tag.endswith("}body"))
+    for each in list(body.iter()):
+        if each.tag.endswith("}master-styles"):  # heads and feet of an embedded sheet
+            each.clear()
+        elif each.tag.endswith(("}line-break", "}tab", "}s")):
+            each.text = " "
+    return "\n".join("".join(each.itertext()) for each in body.iter() if each.tag.endswith("}p"))
 
 
 def fair(path: Path, text: str, read_text: str) -> str:
@@ -222,7 +239,7 @@ def fair(path: Path, text: str, read_text: str) -> str:
     if kind in PANDOC:
         seen: set[str] = set()
         return _NOTE.sub(lambda m: "" if m[1] in seen or seen.add(m[1]) else m[0], text)
-    if kind not in ("pdf", "pptx", "odp"):
+    if kind != "pdf":
         return text
     pages = [[line for line in page.splitlines() if line.strip()] for page in text.split("\f")]
     edges = Counter(

@@ -88,8 +88,8 @@ class DocumentMetadata:
         return Metadata(*self.values())
 
     def title_of(self, path: Path) -> str:
-        """Return the title of a file without metadata."""
-        return self.title or to_plain_text(normalize_whitespace(Path(self.name or path.name).stem))
+        """Return the title of a file that was not read: its name."""
+        return self.title or to_plain_text(normalize_whitespace(Path(self.name or path.name).name))
 
     def source_of(self, path: Path) -> str:
         """Return a document's source as stored."""

@@ -132,13 +132,13 @@ def test_add_goes_on_past_a_bad_file(tmp_path: Path, sources: Path) -> None:
     said = quoth(tmp_path / "home", "--json", "--quiet", "add", str(sources))
     assert said.code == 1
     assert sorted(each["status"] for each in pure(said)) == ["failed", "failed", *["ready"] * 4]
-    assert "empty [b].md is empty" in said.err
+    assert "  empty [b].md is empty" in said.err
     assert "[empty]\n" in said.err
-    assert "the same: void\n" in said.err
+    assert "the same: void.md\n" in said.err
     (sources / "void.md").write_text("A hive has one entrance.")
     listed = quoth(tmp_path / "home", "list")
     assert listed.code == 0
-    assert "failed: empty  empty [b]" in listed.out
+    assert "failed: empty  empty [b].md" in listed.out
     (sources / "empty [b].md").write_text(NOTES.replace("bees", "wasps"))
     assert quoth(tmp_path / "home", "add", str(sources)).code == 0
     assert "failed" not in quoth(tmp_path / "home", "list").out

@@ -18,8 +18,8 @@ from quoth.text.json_codec import to_json
 NOTHING = "Nothing to add: there is no file here that quoth reads. It reads {known}."
 LISTED_TYPES = 8
 """Types that are named for one way to get their text."""
-LISTED_ALIKE = 8
-"""Titles of further files that are named for one reason."""
+LISTED_ALIKE = 50
+"""Further files that are named for one reason; programs get them all."""
 LISTED_FAILURES = 20
 """Reasons of failures that a person is shown; programs get them all, and `quoth list` has them."""
 
@@ -150,7 +150,9 @@ def _failures(failed: Sequence[Document]) -> list[str]:
     ways = list(groups.items())
     for (code, _), (first, *others) in ways[:LISTED_FAILURES]:
         assert first.error is not None
-        lines.append(f"{first.title}: {first.error.message} [{code}]")
+        said = first.error.message
+        name = "" if first.title in said else f"{first.title}: "
+        lines.append(f"{name}{said} [{code}]")
         if others:
             lines.append(f"the same: {_listed([each.title for each in others])}")
     if more := sum(len(alike) for _, alike in ways[LISTED_FAILURES:]):
@@ -160,7 +162,7 @@ def _failures(failed: Sequence[Document]) -> list[str]:
 
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - LISTED_ALIKE
-    return f"{', '.join(names[:LISTED_ALIKE])}{f' and {more} more' if more > 0 else ''}"
+    return f"{', '.join(names[:LISTED_ALIKE])}{f' and {more} more (--json)' if more > 0 else ''}"
 
 
 def _show_row(session: CliSession, head: str, details: Sequence[str]) -> None:

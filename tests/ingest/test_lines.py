@@ -128,6 +128,20 @@ def test_braces_at_the_first_cell_of_a_latex_table_are_no_argument(
     assert read(tmp_path / "a.tex").text.split("\n\n") == ["Part | Size", "Part: [a] | Size: 3"]
 
 
+def test_latex_on_few_lines_loses_nothing(tmp_path: Path) -> None:
+    lines = (
+        "\\newcommand{\\hive}{\\emph{Apis}}\\begin{document}",
+        "A \\hive{} keeps 80\\,\\% of its c\\oe ur, says Dvo\\v{r}\\'ak. % not this",
+        "So: \\begin{tabular}{ll}Part & Size\\\\ \\hive & 3\\\\ \\end{tabular} Then",
+        "\\begin{verbatim}\\hive % kept\\end{verbatim}",
+        "the end.\\end{document}",
+    )
+    (tmp_path / "a.tex").write_text("\n".join(lines))
+    shown = ["A Apis keeps 80 % of its cœur, says Dvořák. So:", "Part | Size"]
+    shown += ["Part: Apis | Size: 3", "Then", "\\hive % kept", "the end."]
+    assert read(tmp_path / "a.tex").text.split("\n\n") == shown
+
+
 @pytest.mark.parametrize("columns", [",,", "1,<2,^3", "3*"])
 def test_the_header_of_a_table_of_asciidoc_may_fill_several_lines(
     columns: str, tmp_path: Path

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
+from unicodedata import normalize
 
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
@@ -27,6 +28,10 @@ _ARGUMENT = r"\{((?:[^{}]|\{[^{}]{0,300}\}){0,500})\}"
 _SECTION = re.compile(rf"\\({'|'.join(_LEVELS)})\*?(?:\[[^\]]{{0,300}}\])?{_ARGUMENT}")
 _PDF_STRING = re.compile(rf"\\texorpdfstring{_ARGUMENT}{_ARGUMENT}")
 """A title, and how it is written in the outline of a PDF."""
+_MACRO = re.compile(rf"\\(?:(?:re)?newcommand|def)\*?\s*\{{?\\([a-zA-Z]+)\}}?\s*{_ARGUMENT}")
+"""A command of the author's own, without arguments."""
+MAX_MACRO = 100
+"""Characters of what such a command stands for."""
 _TABLE = re.compile(r"\\begin\{(tabular[x*]?|longtable|array)\}")
 _TOKEN = re.compile(r"\\[A-Z][a-zA-Z]*Tok\{((?:[^{}\\]|\\.|\{[^{}]{0,99}\}){0,500})\}")
 _SIGNS = {"textquotesingle": "'", "textquotedbl": '"', "textasciitilde": "~", "textbar": "|"}
@@ -34,6 +39,7 @@ _SIGNS |= {"textless": "<", "textgreater": ">", "textasciicircum": "^"}
 _SIGN = re.compile(rf"\\({'|'.join(_SIGNS)})\{{\}}|\{{(-)\}}")
 _ESCAPED = re.compile(r"\\([#{}_%&$])")
 _CODE = re.compile(r"\\begin\{(verbatim|lstlisting|minted|Verbatim|Highlighting|alltt)\*?\}")
+_PERCENT = re.compile(r"(?<!\\)%")
 _COMMENT = re.compile(r"(?<!\\)%.*$")
 _ABOUT = re.compile(rf"\\(title|author|date)\s*{_ARGUMENT}")
 _ITEM = re.compile(r"^\s*\\item\b")
@@ -63,8 +69,17 @@ _SPELLED_OUT = re.compile(rf"\\({'|'.join(_SPELLED)})(?![a-zA-Z])(?:\{{\}})?")
 _PUNCTUATION = re.compile(r"---?|``|''")
 _BREAK = re.compile(r"\\\\(?:\[[^\]]{0,30}\])?|(?<!\\)~|\\[,;: ]")
 _COMMAND = re.compile(r"\\[a-zA-Z]+\*?\s?|(?<!\\)[{}]|\\!")
-_ACCENTS = dict(zip("'`^\"~c", "\u0301\u0300\u0302\u0308\u0303\u0327", strict=True))
-_ACCENT = re.compile(r"\\(['`^\"~]|c(?=\{))\s?\{?\\?([a-zA-Z])\}?")
+_ACCENTS = dict(
+    zip(
+        "'`^\"~=.cvkHur",
+        "\u0301\u0300\u0302\u0308\u0303\u0304\u0307\u0327\u030c\u0328\u030b\u0306\u030a",
+        strict=True,
+    )
+)
+_ACCENT = re.compile(r"\\(['`^\"~=.]|[cvkHur](?=\{))\s?\{?\\?([a-zA-Z])\}?")
+_LETTERS = {"oe": "œ", "OE": "Œ", "ae": "æ", "AE": "Æ", "aa": "å", "AA": "Å", "ss": "ß"}
+_LETTERS |= {"o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "i": "ı"}
+_LETTER = re.compile(rf"\\({'|'.join(_LETTERS)})(?![a-zA-Z])(?:\{{\}}|\s)?")
 
 
 def read_latex(file: SourceFile) -> ParsedDocument:
@@ -74,7 +89,7 @@ def read_latex(file: SourceFile) -> ParsedDocument:
         match[1]: to_plain_text(plain(match[2])) for match in _ABOUT.finditer(file.text[:50_000])
     }
     first = next((n for n, line in enumerate(lines) if "\\begin{document}" in line), -1)
-    blocks = list(_blocks(lines, first + 1))
+    blocks = list(_blocks(lines, first + 1, expand=_expander(file.text)))
     meta = Metadata(
         title=about.get("title") or None,
         speaker=about.get("author") or None,
@@ -83,11 +98,21 @@ def read_latex(file: SourceFile) -> ParsedDocument:
     return file.document("text", assemble(blocks), meta=meta)
 
 
-def _blocks(lines: list[str], at: int) -> Iterator[Block]:
+def _expander(text: str) -> Callable[[str], str]:
+    """Return what replaces the author's own commands in a line by what they stand for."""
+    macros = {name: body for name, body in _MACRO.findall(text) if len(body) <= MAX_MACRO}
+    if not macros:
+        return str
+    own = re.compile(rf"\\({'|'.join(macros)})(?![a-zA-Z])(?:\{{\}})?")
+    return lambda line: line if _MACRO.search(line) else own.sub(lambda m: macros[m[1]], line)
+
+
+def _blocks(lines: list[str], at: int, *, expand: Callable[[str], str]) -> Iterator[Block]:
     pending: list[str] = []
     lists = ListMarks()
     while at < len(lines):
         line = _PDF_STRING.sub(r"\1", lines[at])
+        line = line if _CODE.search(line) else expand(line)
         at += 1
         code, section, table = _CODE.search(line), _SECTION.search(line), _TABLE.search(line)
         begins = code or table
@@ -98,20 +123,38 @@ def _blocks(lines: list[str], at: int) -> Iterator[Block]:
             if "\\end{document}" in line:
                 break
             continue
-        yield from _text(pending, at - len(pending))
-        pending = []
         if section is not None:
+            yield from _text(pending, at - len(pending))
             yield block(to_plain_text(plain(section[2])), at, level=_LEVELS[section[1]])
-            pending.append(line[section.end() :])
+            pending = [line[section.end() :]]
         elif begins is not None:
-            end = _end(lines, at, name=begins[1])
+            pending.append(_COMMENT.sub("", line[: begins.start()]))
+            yield from _text(pending, at + 1 - len(pending))
+            first, (inside, after) = at, _inside(lines, at, line[begins.end() :], begins[1])
+            at += len(inside) - 1
+            pending = [after] if after.strip() else []
             if code is not None:
-                yield from code_block(list(map(_bare, lines[at:end])), at + 1)
+                yield from code_block(list(map(_bare, inside[1:] or inside)), first + (at > first))
             else:
                 most = 2 if begins[1].endswith(("x", "*")) else 1
-                yield from _rows([line[begins.end() :], *lines[at:end]], at, arguments=most)
-            at = end + 1
+                yield from _rows(list(map(expand, inside)), first, arguments=most)
     yield from _text(pending, at + 1 - len(pending))
+
+
+def _inside(lines: list[str], at: int, rest: str, name: str) -> tuple[list[str], str]:
+    """Return the lines of an environment, and what follows in the last one.
+
+    ``rest`` is what follows its beginning in the line before ``at``.
+    """
+    end = re.compile(rf"\\end\{{{re.escape(name)}\*?\}}")
+    inside = [rest]
+    while (found := end.search(inside[-1])) is None and at < len(lines):
+        inside.append(lines[at])
+        at += 1
+    if found is None:
+        return inside, ""
+    last = inside[-1]
+    return [*inside[:-1], last[: found.start()]], last[found.end() :]
 
 
 def _follow(command: re.Match[str], lists: ListMarks) -> str:
@@ -131,12 +174,6 @@ def _follow(command: re.Match[str], lists: ListMarks) -> str:
 def _labelled(item: re.Match[str]) -> str:
     label = item[1] or ""
     return f"{label} " if _NUMBERED.fullmatch(label) else f"{BULLET}{label} "
-
-
-def _end(lines: list[str], at: int, *, name: str) -> int:
-    """Return the line that ends an environment."""
-    ends = (n for n in range(at, len(lines)) if f"\\end{{{name}" in lines[n])
-    return next(ends, len(lines))
 
 
 def _bare(line: str) -> str:
@@ -162,7 +199,7 @@ def _rows(lines: list[str], first: int, *, arguments: int = 1) -> Iterator[Block
     ]
     filled = [row for row in rows if any(row)]
     once = [row for at, row in enumerate(filled) if not at or row != filled[0]]  # its first row
-    place = block("x", first, first + len(lines)).place
+    place = block("x", first, first + len(lines) - 1).place
     yield from table_blocks(once, place=place)
 
 
@@ -195,11 +232,12 @@ def plain(text: str) -> str:
         formulas.append(match[0])
         return f"\ue000{len(formulas) - 1}\ue001"
 
-    text = _MATH.sub(keep, text.replace("\\maketitle", "").replace("%", ""))
+    text = _MATH.sub(keep, _PERCENT.sub("", text.replace("\\maketitle", "")))
     text = _LABEL.sub(_labelled, text)
     text = _SIGN.sub(_sign, text)
     text = _LINK.sub("", _NOTE.sub(r" [\1]", text))
-    text = _ACCENT.sub(lambda m: m[2] + _ACCENTS[m[1]], text)
+    text = _ACCENT.sub(lambda m: normalize("NFC", m[2] + _ACCENTS[m[1]]), text)
+    text = _LETTER.sub(lambda m: _LETTERS[m[1]], text)
     text = _TABLE_RULE.sub("", _DROPPED.sub("", text))
     for _ in range(4):
         text = _KEPT.sub(r"\1", text)

@@ -45,6 +45,21 @@ def test_a_box_quotes_nothing_twice() -> None:
     assert "The lamp keeper comes on Friday." in box.text
 
 
+def test_the_charset_of_a_message_may_be_missing_or_unknown(tmp_path: Path) -> None:
+    (tmp_path / "a.mbox").write_bytes(
+        b"From a\nSubject: 1\n\nLa jet\xe9e est ferm\xe9e.\n\n"
+        b"From b\nSubject: 2\nContent-Type: text/plain; charset=x-none\n\nL'\xc3\xa9t\xc3\xa9.\n"
+    )
+    box = read(tmp_path / "a.mbox").text
+    assert "La jetée est fermée." in box
+    assert "L'été." in box
+
+
+def test_what_is_only_named_a_message_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.eml").write_bytes(bytes(range(256)) * 20)
+    assert code_of(tmp_path / "a.eml") == "unsupported"
+
+
 def test_what_a_reply_quotes_in_lines_of_its_own_is_left_out(tmp_path: Path) -> None:
     said = "We know that the pump of forklift 3 is broken since Friday."
     (tmp_path / "a.mbox").write_text(

@@ -13,7 +13,7 @@ PARQUET = b"PAR1"
 OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
 """The first bytes of files packed by gzip, bzip2 and xz, as archives often are."""
-_MBOX = re.compile(rb"\s{0,9}From [^\r\n]{1,300}\r?\n")
+_MAIL = re.compile(rb"\s{0,9}(?:(?P<box>From [^\r\n]{1,300}\r?\n)|[!-9;-~]{1,80}:)")
 _WORKBOOK = "Workbook".encode("utf-16-le")
 
 _MIME: dict[str, Format] = {
@@ -47,8 +47,8 @@ def binary_format(data: bytes, *, suffix: str, name: str) -> Format | None:
         return "parquet"
     if data.startswith(OLD_OFFICE) and (suffix == ".xls" or _WORKBOOK in data):
         return "xls"
-    if suffix in (".eml", ".mbox"):
-        return "mbox" if _MBOX.match(data) else "eml"
+    if suffix in (".eml", ".mbox") and (found := _MAIL.match(data)):
+        return "mbox" if found["box"] else "eml"
     if data.startswith(_PACKED) or data[257:262] == b"ustar":
         return "tar"
     if data.startswith((ZIP, EMPTY_ZIP)):

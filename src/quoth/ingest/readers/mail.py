@@ -12,6 +12,7 @@ from email.utils import getaddresses, parsedate_to_datetime
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, normalize_whitespace, to_plain_text
+from quoth.ingest.readers.detect import decode, text_encoding
 from quoth.ingest.readers.enclosed import Enclosure
 from quoth.ingest.readers.html import html_blocks
 from quoth.ingest.readers.metadata import Metadata
@@ -99,7 +100,7 @@ def _add_message(
         for name in ("from", "to", "cc", "date", "subject")
         if (value := _header(message, name))
     ]
-    body = _body(message)
+    body = _body(message, name=file.name)
     if seen is not None:
         body = list(_without_quotes(body, seen, said=seen.replied_to(message)))
         seen.words[_header(message, "message-id")] = " ".join(b.text for b in body).split()
@@ -111,19 +112,29 @@ def _add_message(
     return Metadata(title=subject, speaker=sender or None, date=date or None)
 
 
-def _body(message: EmailMessage) -> Sequence[Block]:
+def _body(message: EmailMessage, *, name: str) -> Sequence[Block]:
     try:
-        part = message.get_body(("plain", "html"))
-        if part is None:
-            return []
-        content = str(part.get_content())
-        kind = part.get_content_type()
+        part = message.get_body(("plain", "html")) or message
+        payload = part.get_payload(decode=True)
+        kind, charset = part.get_content_type(), part.get_content_charset()
     except _FAULTS:
-        payload = message.get_payload(decode=True)
-        content = payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
-        kind = "text/plain"
-    text = normalize_whitespace(content)
+        payload, kind, charset = message.get_payload(decode=True), "text/plain", None
+    if not isinstance(payload, bytes) or not kind.startswith("text/"):
+        return []
+    text = normalize_whitespace(_decoded(payload, charset or "utf-8", name=name))
     return html_blocks(text) if kind == "text/html" else list(plain_blocks(text))
+
+
+def _decoded(payload: bytes, charset: str, *, name: str) -> str:
+    """Return the text of a message, whose charset may be missing, unknown or wrong."""
+    try:
+        return payload.decode(text_encoding(charset) or "utf-8")
+    except UnicodeDecodeError:
+        pass
+    try:
+        return decode(payload, name=name)[0]
+    except DocumentError:
+        return payload.decode("utf-8", "replace")
 
 
 def _without_quotes(

@@ -46,6 +46,25 @@ def test_a_cell_that_is_an_error_is_read_as_the_sheet_shows_it(suffix: str) -> N
     assert rows["Rates ▸ row 6"] == "Currency: Lira | Units: 8 | Rate: 0.125"
 
 
+def test_cells_of_a_web_page_may_span_rows_and_columns(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        "<title>T</title><table><tr><th rowspan=2>Coast<th colspan=2>May<th colspan=2>June"
+        "<tr><th>Nests<th>Eggs<th>Nests<th>Eggs"
+        "<tr><td rowspan=2>North<td>40<td>160<td><td>7<tr><td>41<td>161<td>1<td>2"
+        "<tr><td colspan=5>Counted by hand.<tr><td><td></table>"
+        "<table><tr><th><th>2019<th>2020<tr><th>Sales<td>5<td>6</table>"
+    )
+    assert read(tmp_path / "a.html").text.split("\n\n") == [
+        "Coast | May | June",
+        "Nests | Eggs | Nests | Eggs",
+        "Coast: North | May Nests: 40 | May Eggs: 160 | June Eggs: 7",
+        "Coast: North | May Nests: 41 | May Eggs: 161 | June Nests: 1 | June Eggs: 2",
+        "Counted by hand.",
+        "2019 | 2020",
+        "Sales | 2019: 5 | 2020: 6",
+    ]
+
+
 def test_columns_of_a_simple_table_are_counted_by_the_width_of_characters(tmp_path: Path) -> None:
     path = tmp_path / "wheels.rst"
     path.write_text(

@@ -89,4 +89,6 @@ def test_a_citation_is_shown_and_opened_from_the_command_line(home: Path) -> Non
     opened = quoth(home, "open", "--print", f"{answer['query_id']}:1")
     assert (opened.code, opened.out.strip()) == (0, cited["link"])
     quoth(home, "remove", cited["document_name"])
-    assert cited["snippet"] in " ".join(quoth(home, "show", cited["id"]).err.split())
+    gone = quoth(home, "show", cited["id"])
+    assert f">>> {cited['snippet']} <<<" in gone.out
+    assert "was updated or removed since" in " ".join(gone.err.split())

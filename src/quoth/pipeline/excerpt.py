@@ -10,12 +10,13 @@ from typing import Any
 
 from quoth.core.errors import InputError, NotFound
 from quoth.core.outline import Heading
-from quoth.core.types import Box, Chunk, Document, Locator, Pages, Seconds, SpanLocator
+from quoth.core.types import Box, Chunk, Citation, Document, Locator, Pages, Seconds, SpanLocator
 from quoth.ingest.readers.pdf.page_marks import MarkedLine
 from quoth.pipeline.uploads import find_document
 from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
 from quoth.text.analyzer import normalize_name
+from quoth.text.json_codec import decode_json
 from quoth.text.locators import format_timestamp, link, locate
 
 _TIME = re.compile(
@@ -34,7 +35,8 @@ Span = tuple[int, int]
 class Excerpt:
     """Characters `start` to `end` of a document's stored text; ``marked`` are those referred to.
 
-    ``link`` opens the marked characters where there are some, else the whole.
+    ``link`` opens the marked characters where there are some, else the whole. ``is_replaced`` says
+    that the document was updated or removed since: the text is what the citation has kept.
     """
 
     document_id: str
@@ -46,6 +48,7 @@ class Excerpt:
     locator: Locator
     section: str | None
     link: str | None
+    is_replaced: bool = False
 
 
 def find_excerpt(
@@ -159,18 +162,31 @@ def _cited(catalogue: Catalogue, reference: str, *, window: int) -> Excerpt:
 
 
 def cited_excerpt(catalogue: Catalogue, cited: Mapping[str, Any], *, window: int = 1) -> Excerpt:
-    """Return the text around a citation, given as JSON; raises NotFound."""
+    """Return the text around a citation, given as JSON."""
     lists = DocumentLists.of(catalogue)
     try:
         document = lists.document(cited["document_id"])
     except NotFound:
-        raise NotFound(
-            f"'{cited['document_name']}' was removed or replaced since. It was cited with: "
-            f"“{cited['snippet']}”"
-        ) from None
+        return _as_cited(decode_json(Citation, cited))
     span = (cited["snippet_start"], cited["snippet_end"])
     chunks = _around(catalogue.document_chunks(document.document_id), span, window=window)
     return _excerpt(document, chunks, span=None, marked=span)
+
+
+def _as_cited(citation: Citation) -> Excerpt:
+    span = (citation.snippet_start, citation.snippet_end)
+    return Excerpt(
+        document_id=citation.document_id,
+        document=citation.document_name,
+        start=span[0],
+        end=span[1],
+        text=citation.snippet,
+        marked=span,
+        locator=citation.locator,
+        section=citation.section_heading,
+        link=citation.link,
+        is_replaced=True,
+    )
 
 
 def _citation(catalogue: Catalogue, reference: str) -> dict[str, Any]:

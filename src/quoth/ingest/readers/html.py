@@ -14,7 +14,6 @@ from quoth.ingest.readers.blocks import (
     assemble,
     normalize_whitespace,
     to_plain_text,
-    under_header,
     without_line_numbers,
 )
 from quoth.ingest.readers.dates import normalize_date
@@ -22,7 +21,7 @@ from quoth.ingest.readers.formula_images import formula_text
 from quoth.ingest.readers.list_marks import ListMarks
 from quoth.ingest.readers.metadata import Metadata, file_title, normalize_language
 from quoth.ingest.readers.navigation import without_navigation
-from quoth.text.locators import CELL_GAP
+from quoth.ingest.readers.rows import MAX_SPAN, SpannedTable
 
 MAX_DEPTH = 1000
 """Open elements beyond which no more are opened: the parser's time grows with their square."""
@@ -145,10 +144,8 @@ class _BlockDraft:
     """The current block of the tree traversal."""
 
     parts: list[str] = field(default_factory=list)
-    cells: list[str] = field(default_factory=list)
+    table: SpannedTable = field(default_factory=SpannedTable)
     rows: list[bool] = field(default_factory=list)
-    heads: int = 0
-    header: list[str] = field(default_factory=list)
     level: int = 0
     anchor: str | None = None
     pending: str | None = None
@@ -178,7 +175,7 @@ class _BlockDraft:
         if not text.strip():
             return None
         if self.rows and self.rows[-1]:
-            self.cells.append(to_plain_text(text))
+            self.table.add(to_plain_text(text))
             self.links += links
             return None
         anchor = (self.anchor or self.pending) if self.level else None
@@ -222,12 +219,8 @@ class _BlockDraft:
 
     def row(self) -> Block:
         """Close a row of a table; its cells carry those of the header."""
-        cells, self.cells = self.cells, []
         links, self.links = self.links, []
-        if self.heads == len(cells) > 1:
-            self.header = cells
-        text = CELL_GAP.join(under_header(cells, self.header))
-        return Block(text, links=tuple(links), targets=self.take_targets())
+        return Block(self.table.end_row(), links=tuple(links), targets=self.take_targets())
 
 
 def _blocks(tree: LexborHTMLParser, *, whole: bool = False, nav: bool = False) -> Iterator[Block]:
@@ -282,13 +275,20 @@ def _cross(draft: _BlockDraft, node: LexborNode, *, entering: bool) -> Iterator[
         # A layout table contains tables, headings and lists in its cells.
         layout = node.css_first("table, ul, ol, pre, h1, h2, h3, h4, h5, h6, p + p") is not None
         draft.rows.append(not layout and not any(draft.rows))
-        draft.heads = 0
-    elif tag in ("th", "td"):
-        draft.heads += entering and tag == "th"
+    elif tag in ("th", "td") and entering and draft.rows and draft.rows[-1]:
+        columns, rows = (_span(node, name) for name in ("colspan", "rowspan"))
+        draft.table.begin_cell(columns=columns, rows=rows, is_header=tag == "th")
     elif tag == "table" and entering:
-        draft.header = []
-    elif tag == "tr" and draft.rows.pop() and draft.cells:
-        yield draft.row()
+        draft.table = SpannedTable()
+    elif tag == "tr" and not entering and draft.rows.pop():
+        row = draft.row()
+        if row.text:
+            yield row
+
+
+def _span(node: LexborNode, name: str) -> int:
+    stated = node.attributes.get(name) or ""
+    return min(int(stated), MAX_SPAN[name]) if _POSITIVE.fullmatch(stated) else 1
 
 
 def _walk(root: LexborNode, *, left_out: frozenset[str]) -> Iterator[tuple[LexborNode, bool]]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from quoth.core.types import Chars, Pages
 from quoth.ingest.readers.blocks import Block, to_plain_text, under_header
 
 CELL_GAP = " | "
 MAX_HEADER = 80
-"""Characters of the header of a column."""
+"""Characters of the header of a column, and of what is read again in each row that it spans."""
+MAX_SPAN = {"colspan": 100, "rowspan": 1000}
+"""Columns and rows that a cell spans at most."""
 
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _NUMBER = re.compile(r"[-+(]?[\s.,:/%€$£-]*\d[\d\s.,:/%€$£)-]*")
@@ -62,3 +66,71 @@ def table_blocks(
         text = row_text(row, titles)
         if text:
             yield Block(text, place=place)
+
+
+@dataclass(slots=True)
+class _Cell:
+    columns: int = 1
+    rows: int = 1
+    is_header: bool = False
+    texts: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class SpannedTable:
+    """Rows of a table as they come, whose cells may span several rows and columns.
+
+    A name spans the columns below it, and a short text is read again in each row that it spans.
+    """
+
+    header: list[str] = field(default_factory=list)
+    cells: list[_Cell] = field(default_factory=list)
+    above: dict[int, tuple[str, str, int]] = field(default_factory=dict)
+    """By column: what spans the next row, the name that it gives to the column, and its rows."""
+    is_grouped: bool = False
+    """Whether the row before is a header that names several columns at once."""
+
+    def begin_cell(self, *, columns: int = 1, rows: int = 1, is_header: bool = False) -> None:
+        """Begin a cell of the row."""
+        self.cells.append(_Cell(columns, rows, is_header))
+
+    def add(self, text: str) -> None:
+        """Add a text to the last cell."""
+        if not self.cells:
+            self.begin_cell()
+        self.cells[-1].texts.append(text)
+
+    def end_row(self) -> str:
+        """Close the row; return it, each cell with the header of its column."""
+        own, self.cells = self.cells, []
+        is_header = len(own) > 1 and all(cell.is_header for cell in own)
+        row: list[tuple[str, str, int]] = []
+        wide: set[int] = set()
+        waiting = iter(own)
+        while True:
+            spanning = self.above.pop(len(row), None)
+            cell = None if spanning else next(waiting, None)
+            if spanning:
+                row.append(spanning)
+            elif cell:
+                text = " ".join(cell.texts)
+                wide |= {len(row)} if cell.columns > 1 else set()
+                row += [(text, text, cell.rows), *[("", text, cell.rows)] * (cell.columns - 1)]
+            else:
+                break
+        self.above = {
+            at: ("" if is_header or len(text) > MAX_HEADER else text, name, rows - 1)
+            for at, (text, name, rows) in enumerate(row)
+            if rows > 1
+        }
+        texts = [text for text, _, _ in row]
+        if is_header:
+            names = zip_longest(
+                self.header if self.is_grouped else (), (name for _, name, _ in row)
+            )
+            self.header = [" ".join(dict.fromkeys(filter(None, each))) for each in names]
+        else:
+            names_of = [("" if at in wide else name) for at, name in enumerate(self.header)]
+            texts = under_header(texts, names_of)
+        self.is_grouped = is_header and any(cell.columns > 1 for cell in own)
+        return CELL_GAP.join(filter(None, texts))

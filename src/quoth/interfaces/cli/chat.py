@@ -141,7 +141,7 @@ def resume(talk: Talk) -> None:
 
 def _obey(talk: Talk, line: str) -> None:
     """Do what a line that begins with a slash says."""
-    from quoth.interfaces.cli.show import open_excerpt, show_excerpt
+    from quoth.interfaces.cli.show import open_excerpt, show_excerpt, warn_of_change
     from quoth.pipeline.excerpt import cited_excerpt
 
     session, (word, _, number) = talk.session, line.partition(" ")
@@ -154,12 +154,9 @@ def _obey(talk: Talk, line: str) -> None:
         if found is None:
             session.say(f"{word} takes the number of a citation of the last answer.")
             return
-        try:
-            excerpt = cited_excerpt(talk.engine.parts.catalogue, to_json(found))
-        except QuothError as error:
-            report(error, err=session.err, as_json=session.json)
-            return
+        excerpt = cited_excerpt(talk.engine.parts.catalogue, to_json(found))
         if word == "/show":
+            warn_of_change(session, excerpt)
             session.show(excerpt, show_excerpt)
         else:
             open_excerpt(session, excerpt, only_print=False)

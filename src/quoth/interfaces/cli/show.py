@@ -39,6 +39,7 @@ async def show(
 ) -> int:
     """Show the text around a citation, a page, a time or a section, what is cited marked."""
     found = await find(session, reference, window=window)
+    warn_of_change(session, found)
     session.show(found, show_excerpt)
     return DONE
 
@@ -86,10 +87,17 @@ def show_excerpt(session: CliSession, found: Excerpt) -> None:
     session.out.print(text, soft_wrap=True)
 
 
+def warn_of_change(session: CliSession, found: Excerpt) -> None:
+    """Say that a citation shows what was there before, where it does."""
+    if found.is_replaced:
+        session.warn(f"'{found.document}' was updated or removed since; this is what was cited.")
+
+
 def open_excerpt(session: CliSession, found: Excerpt, *, only_print: bool) -> int:
     """Open the address of a text in the browser, or print it; return the exit code."""
     import webbrowser
 
+    warn_of_change(session, found)
     if found.link is None:
         session.warn(f"'{found.document}' has no address to open. See it with: quoth show")
         return FAILED

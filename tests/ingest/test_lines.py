@@ -128,6 +128,34 @@ def test_braces_at_the_first_cell_of_a_latex_table_are_no_argument(
     assert read(tmp_path / "a.tex").text.split("\n\n") == ["Part | Size", "Part: [a] | Size: 3"]
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "a.rst",
+            ".. |hive| replace:: Apis\n   mellifera\n\nSee |hive|, ``|hive|``.\n\n"
+            ".. list-table::\n   :header-rows: 1\n\n   * - Part\n     - Size\n"
+            "   * - |hive|\n     - 3\n"
+            '\n.. csv-table::\n   :header: "Part", "Size"\n\n   "Comb, wax", 1\n',
+        ),
+        (
+            "a.adoc",
+            ":hive: Apis mellifera\n\nSee {hive}, |hive|.\n\n"
+            "|===\n|Part |Size\n\n|{hive} |3\n|===\n\n|===\n|Part |Size\n\n|Comb, wax |1\n|===\n",
+        ),
+    ],
+)
+def test_names_that_a_text_defines_stand_for_their_texts(
+    name: str, text: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(text)
+    assert read(tmp_path / name).text.split("\n\n") == [
+        "See Apis mellifera, |hive|.",
+        *("Part | Size", "Part: Apis mellifera | Size: 3"),
+        *("Part | Size", "Part: Comb, wax | Size: 1"),
+    ]
+
+
 def test_latex_on_few_lines_loses_nothing(tmp_path: Path) -> None:
     lines = (
         "\\newcommand{\\hive}{\\emph{Apis}}\\begin{document}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
@@ -21,6 +21,8 @@ _DROPPED = re.compile(
     r"|_{4,}|--)\s*$"
 )
 _ATTRIBUTE = re.compile(r":(author|revdate|lang):\s+(.+)$")
+_DEFINED = re.compile(r":([\w-]+):\s+(\S.{0,199})$")
+_REFERENCE = re.compile(r"(?<!\\)\{([\w-]+)\}")
 _CAPTION = re.compile(r"^\.(?=[\w\"'])")
 _ITEM = re.compile(r"^\s*(?:[*.]{1,5}|-|\d{1,3}\.|\S.{0,80}?::)\s+\S")
 _COLUMNS = re.compile(r'\[.*\bcols="?([^"\]]+)')
@@ -45,7 +47,8 @@ _INLINE = (
 def read_asciidoc(file: SourceFile) -> ParsedDocument:
     """Read AsciiDoc; the first title is the document's."""
     lines = file.text.split("\n")
-    blocks = list(_blocks(lines))
+    defined = {m[1]: m[2].strip() for line in lines if (m := _DEFINED.match(line))}
+    blocks = list(_blocks(lines, defined))
     stated = {m[1]: m[2].strip() for line in lines[:40] if (m := _ATTRIBUTE.match(line))}
     meta = Metadata(
         title=next((each.text for each in blocks if each.level), None),
@@ -55,7 +58,12 @@ def read_asciidoc(file: SourceFile) -> ParsedDocument:
     return file.document("text", assemble(blocks), meta=meta)
 
 
-def _blocks(lines: list[str]) -> Iterator[Block]:
+def _blocks(lines: list[str], defined: Mapping[str, str]) -> Iterator[Block]:
+    """Return the blocks of the text; ``defined`` are texts by the names that refer to them."""
+
+    def shown(own: Sequence[str]) -> list[str]:
+        return [_REFERENCE.sub(lambda m: defined.get(m[1], m[0]), line) for line in own]
+
     at = begin = 0
     items: list[tuple[str, int]] = []
     while at <= len(lines):
@@ -63,7 +71,7 @@ def _blocks(lines: list[str]) -> Iterator[Block]:
         if fence is None and at < len(lines):
             at += 1
             continue
-        for part in paragraphs(lines[begin:at], first=begin + 1):
+        for part in paragraphs(shown(lines[begin:at]), first=begin + 1):
             yield from _text(part, items)
         if fence is None:
             return
@@ -71,7 +79,9 @@ def _blocks(lines: list[str]) -> Iterator[Block]:
             (n for n in range(at + 1, len(lines)) if lines[n].rstrip() == fence[1]), len(lines)
         )
         above = lines[at - 1] if at else ""
-        yield from _fenced(fence[1], lines[at + 1 : end], at + 2, columns=_columns(above))
+        inner = lines[at + 1 : end]
+        inner = shown(inner) if fence[1].startswith("|") else inner
+        yield from _fenced(fence[1], inner, at + 2, columns=_columns(above))
         at = begin = end + 1
 
 

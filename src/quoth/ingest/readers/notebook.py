@@ -28,18 +28,19 @@ _OBJECT = re.compile(r"<[\w.]+( object| at 0x[0-9a-f]+)*>")
 
 
 def read_notebook(file: SourceFile) -> ParsedDocument:
-    """Read a notebook of format 4, or 3 by its first worksheet; raises DocumentError."""
+    """Read a notebook of format 4, or 3; raises DocumentError."""
     try:
         book = json.loads(file.text)
         if not isinstance(book, dict):
             raise ValueError("no object")
         cells = book.get("cells")
         if cells is None:
-            cells = book["worksheets"][0]["cells"]
+            cells = [cell for sheet in book["worksheets"] for cell in sheet["cells"]]
         blocks = list(_blocks(cells[:MAX_CELLS]))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
+        reason = f"without {error}" if isinstance(error, KeyError) else error
         raise DocumentError(
-            "damaged", f"{file.name} is no notebook that can be read ({error}); save it again."
+            "damaged", f"{file.name} is no notebook that can be read ({reason}); save it again."
         ) from None
     warnings = [f"Only {MAX_CELLS:,} cells are read."] if len(cells) > MAX_CELLS else []
     if cut := sum(block.text.endswith(_CUT) for block in blocks):

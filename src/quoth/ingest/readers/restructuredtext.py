@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise, zip_longest
 from unicodedata import east_asian_width
 
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
 from quoth.ingest.readers.dates import normalize_date
-from quoth.ingest.readers.marked_up import Paragraph, block, code_block, indented, paragraphs, prose
+from quoth.ingest.readers.marked_up import (
+    Inline,
+    Paragraph,
+    block,
+    code_block,
+    indented,
+    paragraphs,
+    prose,
+)
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.rows import table_blocks
 from quoth.ingest.readers.source_file import SourceFile
@@ -22,9 +32,18 @@ _CODE = frozenset(["code", "code-block", "sourcecode", "literalinclude", "parsed
 _SKIPPED = frozenset(
     ["image", "toctree", "raw", "index", "contents", "include", "meta", "highlight"]
 )
-_COMMENT = re.compile(r"\s*\.\.(?:\s+(?!\[|_|\|).*|\s+_.*)?$")
+_COMMENT = re.compile(r"\s*\.\.(?:\s+(?!\[|_).*|\s+_.*)?$")
 _FOOTNOTE = re.compile(r"^\s*\.\. (?=\[)")
-_OPTION = re.compile(r"\s+:[\w-]+:")
+_OPTION = re.compile(r"\s+:(?P<name>[\w-]+):\s*(?P<value>.*)")
+_REPLACED = re.compile(
+    r"^[ \t]*\.\. \|([^|\n]{1,60})\| +replace:: +(.*(?:\n[ \t]+\S.*)*)$", re.MULTILINE
+)
+"""A name, and the text that stands for it."""
+MAX_REPLACED = 200
+"""Characters of such a text."""
+_NAME = re.compile(r"(?<![\w|])\|([^|\s](?:[^|\n]{0,58}[^|\s])?)\|_{0,2}(?!\w)")
+_LIST_ROW = re.compile(r"\s*[*+-] +(?=- |-$)")
+_SEPARATORS = {"tab": "\t", "space": " "}
 _FIELD = re.compile(r":(?P<name>[\w -]{1,40}):\s+(?P<value>.+)$")
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z#])[.)])\s+\S")
 _COUNTED = re.compile(r"^(\s*\(?)(\d{1,3}|#)(?=[.)]\s)")
@@ -40,7 +59,6 @@ _INLINE = (
     (re.compile(r"`([^`<]{1,300}?)\s*<[^<>`]{1,500}>`_{0,2}"), r"\1"),
     (re.compile(r"`([^`]{1,300})`_{0,2}"), r"\1"),
     (re.compile(r"(?<![\w*])\*{1,2}(?=\S)([^*]{1,300}?)(?<=\S)\*{1,2}(?![\w*])"), r"\1"),
-    (re.compile(r"\|([\w -]{1,60})\|(?!\w)"), r"\1"),
     (re.compile(r"(?<=\w)_(?=[\s.,;:)]|$)"), ""),
     (re.compile(r"\[#?(\w{0,20})\]_"), r"[\1]"),
     (re.compile(r"\\([^\w\s])"), r"\1"),
@@ -49,7 +67,7 @@ _INLINE = (
 
 def read_rst(file: SourceFile) -> ParsedDocument:
     """Read reStructuredText; the first title is the document's."""
-    blocks = list(_Reader(file.text.split("\n")).blocks())
+    blocks = list(_Reader(file.text.split("\n"), replaced=_replaced(file.text)).blocks())
     title = next((each.text for each in blocks if each.level), None)
     fields = {
         m["name"].lower(): m["value"]
@@ -62,11 +80,18 @@ def read_rst(file: SourceFile) -> ParsedDocument:
     return file.document("text", assemble(blocks), meta=meta)
 
 
+def _replaced(text: str) -> dict[str, str]:
+    """Return the texts that stand for names, as the document says."""
+    found = ((each[1], to_plain_text(each[2])) for each in _REPLACED.finditer(text))
+    return {name: text for name, text in found if len(text) <= MAX_REPLACED}
+
+
 class _Reader:
     """Reads lines from top to bottom; the signs under titles give their levels as they come."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
+    def __init__(self, lines: Sequence[str], *, replaced: Mapping[str, str]) -> None:
         self._lines = lines
+        self._plain = partial(plain, replaced=replaced)
         self._styles: list[str] = []
         self._counts: dict[int, tuple[int, tuple[str, str]]] = {}
 
@@ -106,19 +131,29 @@ class _Reader:
         name = directive["name"].split(":")[-1]
         inner = list(body.lines[1:])
         number = body.number + 1
-        while inner and _OPTION.match(inner[0]):
+        options: dict[str, str] = {}
+        while inner and (option := _OPTION.match(inner[0])):
+            options[option["name"]] = option["value"].strip()
             inner, number = inner[1:], number + 1
         if name in _SKIPPED:
             return
         if name in _CODE:
             yield from code_block(inner, number)
             return
-        if directive["rest"]:
-            yield block(to_plain_text(plain(directive["rest"])), body.number)
+        if directive["rest"] and name != "figure":
+            yield block(to_plain_text(self._plain(directive["rest"])), body.number)
+        if name in ("list-table", "csv-table"):
+            rows = _listed(inner) if name == "list-table" else _separated(inner, options)
+            header = "header" in options or options.get("header-rows", "0") != "0" or None
+            place = block("x", body.number, number + len(inner) - 1).place
+            yield from table_blocks(
+                [[self._plain(cell) for cell in row] for row in rows], header=header, place=place
+            )
+            return
         for part in paragraphs(inner, first=number):
             if part.lines[0].rstrip().endswith("::") and _DIRECTIVE.match(part.lines[0]):
                 continue
-            yield from prose(part, plain, _ITEM)
+            yield from prose(part, self._plain, _ITEM)
 
     def _text(self, part: Paragraph) -> Iterator[Block]:
         lines, number = part.lines, part.number
@@ -131,11 +166,11 @@ class _Reader:
             yield self._title(lines[0], lines[1].strip()[0], number)
             lines, number = lines[2:], number + 2
         if lines and all(_ROW.match(line) for line in (lines[0], lines[-1])):
-            yield from _table(lines, number)
+            yield from _table(lines, number, self._plain)
         elif lines:
             first = _FOOTNOTE.sub("", lines[0])
             counted = tuple(self._numbered((first, *lines[1:])))
-            yield from prose(Paragraph(number, counted), plain, _ITEM)
+            yield from prose(Paragraph(number, counted), self._plain, _ITEM)
 
     def _numbered(self, lines: Sequence[str]) -> Iterator[str]:
         """Write the numbers of items that begin with "#.", in each indentation by itself."""
@@ -159,10 +194,38 @@ class _Reader:
         if style not in self._styles:
             self._styles.append(style)
         level = min(self._styles.index(style) + 1, 6)
-        return block(to_plain_text(plain(text)), number, level=level)
+        return block(to_plain_text(self._plain(text)), number, level=level)
 
 
-def _table(lines: Sequence[str], number: int) -> Iterator[Block]:
+def _listed(lines: Sequence[str]) -> list[list[str]]:
+    """Return the rows of a table that is written as a list of lists."""
+    rows: list[list[str]] = []
+    column = -1
+    for line in lines:
+        begin = _LIST_ROW.match(line)
+        if begin is not None:
+            column = begin.end()
+            rows.append([])
+        if rows and line[column : column + 1] == "-" and not line[:column].strip(" *+-"):
+            rows[-1].append(line[column + 1 :].strip())
+        elif rows and line.strip():
+            rows[-1][-1] = f"{rows[-1][-1]} {line.strip()}".strip()
+    return rows
+
+
+def _separated(lines: Sequence[str], options: Mapping[str, str]) -> list[list[str]]:
+    """Return the rows of a table of separated values, after the header that is stated."""
+    mark = options.get("delim", ",")
+    mark = _SEPARATORS.get(mark, mark if len(mark) == 1 else ",")
+    texts = [options.get("header", ""), *(line.strip() for line in lines)]
+    try:
+        rows = list(csv.reader(texts, delimiter=mark, skipinitialspace=True))
+    except csv.Error:  # a cell that is larger than any should be
+        rows = [[text] for text in texts]
+    return [row for row in rows if row]
+
+
+def _table(lines: Sequence[str], number: int, inline: Inline) -> Iterator[Block]:
     """Return the rows of a table, drawn with "=" above its columns or with "|" between them."""
     place = block("x", number, number + len(lines) - 1).place
     rules = [at for at, line in enumerate(lines) if _TABLE_RULE.fullmatch(line.strip())]
@@ -185,7 +248,9 @@ def _table(lines: Sequence[str], number: int) -> Iterator[Block]:
             for low, high in pairwise(rules)
         ]
         header = any("=" in lines[at] for at in rules)
-    for row in table_blocks([[plain(cell) for cell in row] for row in rows], header=header or None):
+    for row in table_blocks(
+        [[inline(cell) for cell in row] for row in rows], header=header or None
+    ):
         yield replace(row, place=place)
 
 
@@ -194,12 +259,13 @@ def _padded(line: str) -> str:
     return "".join(each + _PAD * (east_asian_width(each) in "WF") for each in line)
 
 
-def plain(text: str) -> str:
-    """Return a line without its markup."""
+def plain(text: str, *, replaced: Mapping[str, str]) -> str:
+    """Return a line without its markup; ``replaced`` are texts by their names."""
     text = text.removesuffix("::") + (":" if text.endswith("::") and len(text) > 2 else "")
     held = dict(enumerate(_LITERAL.findall(text), start=_HELD))
     numbers = iter(held)
     text = _LITERAL.sub(lambda _: chr(next(numbers)), text)
+    text = _NAME.sub(lambda name: replaced.get(name[1], name[1]), text)
     for pattern, kept in _INLINE:
         text = pattern.sub(kept, text)
     return text.translate(held)

@@ -26,6 +26,7 @@ LISTED_FAILURES = 20
 ADVICE: dict[str, tuple[str, ...]] = {
     "save them as PDF, DOCX or HTML": (
         *(".doc", ".mobi", ".azw3", ".ppt", ".key", ".pages", ".numbers", ".ps", ".djvu", ".msg"),
+        *(".fodt", ".fods", ".fodp"),
     ),
     "add their captions or a transcript (.srt, .vtt)": (
         *(".mp3", ".m4a", ".wav", ".ogg", ".oga", ".flac", ".opus", ".aac"),

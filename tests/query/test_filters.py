@@ -178,3 +178,30 @@ def test_a_title_of_one_word_within_another_title_only_lifts(
     query = understand(text, names=names)
     assert [value for each in query.filters for value in each.values] == filtered
     assert lifted == [v for each in query.boosts for v in each.values if not filtered]
+
+
+@pytest.mark.parametrize(
+    ("text", "filtered", "lifted"),
+    [
+        ("What is on page 3 of guide.fr.pdf?", ["m"], []),
+        ("Que dit-on du poêle dans Guide.FR.pdf ?", ["m"], []),
+        ("Who inspects the stove, according to hut rules.docx?", ["h"], []),
+        ('Who inspects the stove in "hut rules.docx"?', ["h"], []),
+        ("Does guide.fr.pdf mention the stove?", [], ["m"]),
+        ("What is on page 3 of other.pdf?", [], []),
+        ("Is the stove in index.html?", [], []),
+    ],
+)
+def test_a_document_is_named_by_its_file(text: str, filtered: list[str], lifted: list[str]) -> None:
+    documents = (
+        Document("m", "Manual of the warden", "pdf", "ready", pages=9, source="/a/guide.fr.pdf"),
+        Document(
+            "h", "Regulations", "docx", "ready", source=f"file:///{64 * '3'}.docx#Hut%20rules.docx"
+        ),
+        Document("w", "Weather", "html", "ready", source="https://example.org/index.html"),
+    )
+    names = build_entity_index(CollectionOutline("1", ("en", "fr"), documents))
+    query = understand(text, names=names)
+    chosen = [v for each in query.filters if each.field == "document" for v in each.values]
+    assert chosen == filtered
+    assert lifted == [v for each in query.boosts for v in each.values if not filtered]

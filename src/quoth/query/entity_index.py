@@ -23,6 +23,7 @@ from quoth.query.tokens import (
     normalize_query,
     stem,
 )
+from quoth.store.blobs import source_name
 
 MAX_NAME_WORDS = 12
 """Maximum words of a name in a sequential look-up."""
@@ -92,7 +93,8 @@ class EntityIndex:
     title, ``sections`` the documents and titles of dotted numbers.
     ``dates`` are first and last days as numbers such as 20261231, ``labels`` the pages as
     printed, ``printed`` all of them, ``spoken`` the seconds of recordings. ``everything`` are all
-    documents, ``by_speaker`` and ``by_language`` those of each.
+    documents, ``by_speaker`` and ``by_language`` those of each, ``files`` those of a normalized
+    file name.
     """
 
     languages: tuple[str, ...] = ()
@@ -115,6 +117,7 @@ class EntityIndex:
     by_speaker: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     by_language: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     spoken: Mapping[str, float] = field(default_factory=dict)
+    files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def build_entity_index(
@@ -174,6 +177,7 @@ def build_entity_index(
         spoken={
             document.document_id: document.seconds for document in documents if document.seconds
         },
+        files=_by_value(_file_names(documents)),
     )
 
 
@@ -323,6 +327,12 @@ def _labels(
         if printed:
             found[document.document_id] = printed
     return found
+
+
+def _file_names(documents: Iterable[Document]) -> Iterator[tuple[str, str]]:
+    for document in documents:
+        if document.source and not document.source.startswith(("http:", "https:")):
+            yield normalize_query(source_name(document.source)), document.document_id
 
 
 @lru_cache(maxsize=256)  # documents of one length share their labels

@@ -77,13 +77,13 @@ async def test_an_empty_library_has_empty_lists_and_says_what_to_do(tmp_path: Pa
         for address in ("/v1/query", "/v1/search"):
             found = await client.post(address, json={"query": QUESTION})
             assert found.status_code == 409
-            assert "There are no documents yet. Send some to /v1/uploads" in found.json()["detail"]
+            assert "There are no documents yet. Add some" in found.json()["detail"]
             named = await client.post(address, json={"query": QUESTION, "collection": "default"})
             assert named.status_code == 404
         body = {"model": "quoth", "messages": [{"role": "user", "content": QUESTION}]}
         found = await client.post("/v1/chat/completions", json=body)
     assert found.status_code == 409
-    assert "Send some to /v1/uploads" in found.json()["error"]["message"]
+    assert "Add some" in found.json()["error"]["message"]
 
 
 # --- what does not fit ------------------------------------------------------------------------

@@ -122,6 +122,28 @@ def test_a_pdf_shows_its_page_with_the_words_marked(web: WebApp) -> None:
         expect(page.locator(".reading mark").first).to_be_visible()
 
 
+def test_one_sentence_of_a_long_citation_is_marked(web: WebApp) -> None:
+    """A citation of more than 1,000 characters has the beginning of its text as its snippet."""
+
+    def shorten(route: Route) -> None:
+        stored = route.fetch().json()
+        for each in stored["answer"]["citations"]:
+            each["snippet"] = each["snippet"][:10]
+        route.fulfill(json=stored)
+
+    with web.opened() as visit:
+        page = visit.page
+        visit.ask(HONEY)
+        page.route("**/v1/queries/q_*", shorten)
+        page.goto(f"{page.url}#s2")
+        page.reload()
+        sentence = page.locator("#s2")
+        expect(sentence).to_contain_text("nectar")
+        expect(page.locator(".proof .reading mark").first).to_be_visible()
+        said = " ".join(page.locator(".proof .reading mark").all_inner_texts())
+        assert said in sentence.inner_text().replace("\n", " ")
+
+
 def test_without_its_file_a_pdf_shows_its_text_at_the_cited_words(web: WebApp) -> None:
     with web.opened(viewport={"width": 1280, "height": 260}) as visit:
         page = visit.page
@@ -296,7 +318,11 @@ def test_earlier_questions_of_a_conversation_stay_in_reach(web: WebApp) -> None:
         expect(page.locator(".asking h1")).to_have_text("Where do bees keep honey?")
         expect(page.locator(".actions")).to_be_visible()
         expect(earlier).to_have_text(["What is honey made from?"])
-        earlier.click()
+        page.locator("#question").fill("ok thanks")
+        page.keyboard.press("Enter")
+        expect(page.locator(".answer")).to_contain_text("You are welcome")
+        expect(page.locator(".cards, .status")).to_have_count(0)
+        earlier.first.click()
         expect(page.locator("#question")).to_have_value("What is honey made from?")
         expect(page.locator(".answer")).to_contain_text("nectar")
         expect(earlier).to_have_count(0)

@@ -175,6 +175,10 @@ def test_an_address_that_is_none_is_said_on_a_page(web: WebApp) -> None:
         visit.page.goto(f"{web.url}/nowhere")
         expect(visit.page.locator("main")).to_contain_text("There is no such page")
         expect(visit.page.locator("main a").first).to_be_visible()
+        for address in ("/d/nothing", "/pdf/nothing"):
+            visit.page.goto(f"{web.url}{address}")
+            expect(visit.page.locator(".problem")).to_contain_text("nothing here")
+            expect(visit.page.locator("h1", has_text="Loading")).to_have_count(0)
         visit.errors.clear()  # the browser notes that the address is not found
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from quoth.core.types import Document
     from quoth.live.events import LiveEvent
     from quoth.pipeline.live_session import LiveSession
+
+MAX_SNIPPET = 150
+"""Characters of a cited passage that are shown."""
 
 Speak = Callable[["LiveSession"], Awaitable[None]]
 File = Annotated[
@@ -196,5 +200,5 @@ def _card(citation: LiveCitation) -> Text:
     return Text.assemble(
         (f"       [{citation.rank}] ", "bold cyan"),
         (f"{citation.document_name} · {place}{heading}\n", "cyan"),
-        ("           “" + " ".join(citation.snippet.split())[:150] + "”", "dim"),
+        (f"           “{shorten(citation.snippet, MAX_SNIPPET, placeholder=' …')}”", "dim"),
     )

@@ -30,9 +30,7 @@ ANSWER_CHOICES = (
     "cache",
 )
 
-NO_DOCUMENTS = (
-    "There are no documents yet. Send some to /v1/uploads, or name a collection that has some."
-)
+NO_DOCUMENTS = "There are no documents yet. Add some, or name a collection that has some."
 
 
 def listing_of(engine: Engine) -> DocumentLists:

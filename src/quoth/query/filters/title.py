@@ -6,6 +6,7 @@ where the whole title directly follows a preposition of place. Any other title i
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,8 @@ from quoth.query.filters.extracted import (
 )
 from quoth.query.filters.patterns import MAX_MATCHES, find_matches, has_match, rules, word_set
 from quoth.query.tokens import FUNCTION_WORDS, MASK, TokenizedQuery, stem
+
+_EXTENSION = re.compile(r"\.[a-z0-9]{1,8}(?!\w)")
 
 MIN_CASED_WORDS = 3
 """Minimum words of a title that is announced only by a preposition and its capitals."""
@@ -54,6 +57,7 @@ def extract_titles(query: TokenizedQuery, context: ExtractionContext) -> Extract
     Only documents within the context count. An ambiguous title is a soft filter.
     """
     extracted = _quoted(query, context) if query.quoted else NOTHING
+    extracted += _files(query, context)
     for description in _descriptions(query):
         extracted += _described(query, description, context)
     announced_until = -1
@@ -78,6 +82,27 @@ def extract_titles(query: TokenizedQuery, context: ExtractionContext) -> Extract
             extracted += ExtractedFilters(restrict_to("section", sections))
             break
     return merge_filters(extracted)
+
+
+def _files(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
+    """Extract the documents named by their file name: "on page 3 of course.en.pdf"."""
+    extracted = NOTHING
+    for match in _EXTENSION.finditer(query.folded):
+        for start in query.starts:
+            ids = context.entities.files.get(query.folded[start : match.end()], ())
+            if start >= match.start() or not ids:
+                continue
+            named = restrict_to("document", [id_ for id_ in ids if id_ in context.documents])
+            span = start, match.end()
+            before = query.folded[:start]
+            if span in query.quoted or any(
+                rule.before and rule.before.search(before) for rule in rules("title_place")
+            ):
+                extracted += ExtractedFilters(named, spans=(span,))
+            else:
+                extracted += ExtractedFilters(soft_filters=named, spans=(span,))
+            break
+    return extracted
 
 
 def _quoted(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:

@@ -101,7 +101,11 @@ class AskPage extends Base {
   }
 
   loadCollections() {
-    return this.load("/v1/collections", (body) => { this.collections = body.collections; });
+    return this.load("/v1/collections", ({ collections }) => {
+      this.collections = collections;
+      const [only, another] = collections.filter((/** @type {any} */ each) => each.documents);
+      if (only && !another && only.name !== "default") this.choices = { ...this.choices, collection: only.name };
+    });
   }
 
   /** @param {string} path @param {(body: any) => void} use */
@@ -279,7 +283,7 @@ class AskPage extends Base {
   /** @param {number} at */
   side(at) {
     const items = this.items();
-    if (this.asking.phase === "failed" && !items.length) return nothing;
+    if (!items.length && (["failed", "broken"].includes(this.asking.phase) || this.asking.answer?.status === "small_talk")) return nothing;
     if (at >= 0) return html`<proof-pane .items=${items} .at=${at} .back=${this.route.mark} .words=${wordsAt(this.asking, this.route.mark)}></proof-pane>`;
     const cited = items.some((each) => "snippet" in each.item);
     return html`<section class="cards" aria-label=${t("evidence.title")}>

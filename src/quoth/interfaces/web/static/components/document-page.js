@@ -9,7 +9,7 @@ import "./page-image.js";
 import "./reading-view.js";
 
 class DocumentPage extends Base {
-  static properties = { route: { attribute: false }, part: { state: true }, playing: { state: true } };
+  static properties = { route: { attribute: false }, part: { state: true }, playing: { state: true }, unread: { state: true } };
 
   constructor() {
     super();
@@ -18,6 +18,10 @@ class DocumentPage extends Base {
     /** @type {any} */
     this.part = null;
     this.playing = -1;
+    this.unread = false;
+    this.addEventListener("quoth-unread", () => {
+      this.unread = true;
+    });
     this.addEventListener("quoth-time", (event) => {
       this.playing = /** @type {CustomEvent} */ (event).detail;
     });
@@ -35,7 +39,7 @@ class DocumentPage extends Base {
     const { part } = this;
     const seconds = part?.blocks.find((/** @type {any} */ each) => each.end > start)?.locator.start ?? 0;
     return html`<section class="page document">
-      <h1>${part?.title ?? t("loading")}</h1>
+      ${this.unread ? nothing : html`<h1>${part?.title ?? t("loading")}</h1>`}
       <document-about .documentId=${id} .start=${start}></document-about>
       ${part?.kind === "pdf" ? html`<p><a href=${linkTo(`/pdf/${encodeURIComponent(id)}${location.search}`)}>${t("proof.readOn")}</a></p>` : nothing}
       ${part?.kind === "pdf" && end ? html`<page-image .documentId=${id} .start=${start} .end=${end}></page-image>` : nothing}

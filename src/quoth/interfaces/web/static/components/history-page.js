@@ -90,7 +90,7 @@ class HistoryPage extends Base {
       <label>${t("history.search")}
         <input type="search" @input=${this.search}></label>
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
-      ${this.queries ? nothing : html`<p class="soft">${t("loading")}</p>`}
+      ${this.queries || this.problem ? nothing : html`<p class="soft">${t("loading")}</p>`}
       ${this.queries && !found.length ? html`<p class="soft" role="status">${t(this.wanted ? "history.noMatch" : "history.none")}</p>` : nothing}
       <ul class="list">${repeat(found, (each) => each.query_id, (each) => this.row(each))}</ul>
       ${this.queries && !this.complete ? html`<button @click=${this.more}>${t("more")}</button>` : nothing}

@@ -75,7 +75,7 @@ class LiveList extends Base {
       </form>
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       <h2>${t("live.sessions")}</h2>
-      ${sessions ? nothing : html`<p class="soft">${t("loading")}</p>`}
+      ${sessions || this.problem ? nothing : html`<p class="soft">${t("loading")}</p>`}
       ${sessions && !sessions.length ? html`<p class="soft">${t("live.none")}</p>` : nothing}
       <ul class="list">${repeat(sessions ?? [], (session) => session.session_id, (session) => this.row(session))}</ul>
       ${this.complete ? nothing : html`<button @click=${this.more}>${t("more")}</button>`}

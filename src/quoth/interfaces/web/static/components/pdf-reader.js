@@ -141,7 +141,7 @@ class PdfReader extends Base {
   render() {
     return html`<header class="pdf-bar row">
         <a class="button" href=${linkTo(`/d/${this.route.id}${location.search}`)}>← ${t("pdf.text")}</a>
-        <h1 class="grow">${this.title || t("loading")}</h1>
+        <h1 class="grow">${this.title || (this.problem ? "" : t("loading"))}</h1>
         ${this.pdf ? this.tools(this.pdf.numPages) : nothing}
       </header>
       <main class="pdf-pages">${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}

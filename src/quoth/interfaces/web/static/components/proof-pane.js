@@ -8,7 +8,7 @@ import { getJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { linkTo } from "../router.js";
-import { isSafeLink, lengthOf, placeName, spanOf } from "../text.js";
+import { cut, isSafeLink, lengthOf, placeName, spanOf } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./explained-list.js";
 import "./media-player.js";
@@ -225,13 +225,23 @@ async function placeOf(item, words) {
   const documentId = item.document_id;
   if ("snippet_start" in item) {
     const [start, end] = [item.snippet_start, item.span_end || item.snippet_end];
-    const within = lengthOf(item.snippet) === end - start ? spanOf(words, item.snippet) : null;
+    const whole = !words || lengthOf(item.snippet) === end - start;
+    const within = spanOf(words, whole ? item.snippet : await textOf(documentId, start, end));
     return within ? { documentId, start: start + within[0], end: start + within[1] } : { documentId, start, end };
   }
   const path = `/v1/documents/${documentId}/passages?window=0&around=${item.chunk_id}`;
   const [passage] = (await getJson(path)).passages;
   const [first, last] = item.marked ?? [0, passage.end - passage.start];
   return { documentId, start: passage.start + first, end: passage.start + last };
+}
+
+/** Return the text of a span, its blocks at their offsets, "" without the document. @param {string} documentId @param {number} start @param {number} end */
+async function textOf(documentId, start, end) {
+  const path = `/v1/documents/${encodeURIComponent(documentId)}/reading?start=${start}&end=${end}&context=0`;
+  const { blocks } = await getJson(path).catch(() => ({ blocks: [] }));
+  let text = "";
+  for (const each of blocks) text += " ".repeat(each.start - blocks[0].start - lengthOf(text)) + each.text;
+  return blocks.length ? cut(text, start - blocks[0].start, end - blocks[0].start) : "";
 }
 
 customElements.define("proof-pane", ProofPane);

@@ -54,7 +54,7 @@ class SettingsPage extends Base {
     return html`<section class="page">
       <h1>${t("settings.title")}</h1>
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
-      ${this.health ? this.parts(this.health) : html`<p class="soft">${t("loading")}</p>`}
+      ${this.health ? this.parts(this.health) : this.problem ? nothing : html`<p class="soft">${t("loading")}</p>`}
       ${this.privacy ? this.leaving(this.privacy) : nothing}
       ${this.session?.scopes.includes("admin") ? html`<keys-panel></keys-panel><audit-panel></audit-panel>` : nothing}
       ${this.session?.operator ? html`<tenants-panel></tenants-panel>` : nothing}

@@ -29,7 +29,7 @@ const PHASES = { broken: "problem", stopped: "doubt", searching: "busy", writing
 function noteOf({ phase, answer, problem, restored }) {
   if (phase === "failed") return { kind: "problem", text: problem?.detail || t("status.failed") };
   if (phase in PHASES) return { kind: PHASES[/** @type {keyof typeof PHASES} */ (phase)], text: t(`status.${phase}`) };
-  if (!answer) return null;
+  if (!answer || answer.status === "small_talk") return null;
   const stored = restored ? ` ${t("status.restored")}` : "";
   const of = answer.sentences.length;
   // Without sentences the answer itself says in words why there is none.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from quoth.backends.embedders.onnx import OnnxEmbedder
 from quoth.backends.late_interaction.token_space import (
+    Encoding,
     TokenSpace,
     best_matches,
     binarize,
@@ -24,10 +25,12 @@ from quoth.backends.late_interaction.token_space import (
 )
 from quoth.backends.late_interaction.token_store import TokenStore
 from quoth.backends.late_interaction.token_vectors import TokenVectors, open_vectors
+from quoth.backends.onnx.products import multiply, multiply_integers
 from quoth.backends.rerankers.late_interaction import LateReranker
 from quoth.core.errors import ConfigError, RerankError
 from quoth.core.protocols import Role
 from quoth.core.types import Chars, Chunk
+from scripts.make_products import FOLDER, PRODUCTS, product_model
 from tests.backends.test_embed_onnx import TABLE, lookup_graph, write_json, write_tokenizer
 from tests.support.tiny_e5 import build_tiny
 
@@ -131,20 +134,42 @@ def test_small_numbers_come_back_within_a_step() -> None:
 # --- late interaction -------------------------------------------------------------------------
 
 
-@given(st.lists(st.integers(0, 4), min_size=1, max_size=5), st.integers(1, 3))
-def test_best_matches_are_those_of_brute_force(sizes: list[int], asked: int) -> None:
-    random = np.random.default_rng(sum(sizes))
-    question = random.normal(size=(asked, 8)).astype(np.float32)
-    passages = [random.normal(size=(size, 8)).astype(np.float32) for size in sizes]
-    found = best_matches(question, np.concatenate(passages), sizes=sizes)
+@given(
+    st.sampled_from([binarize, quantize_nbits]),
+    st.lists(st.integers(0, 4), min_size=1, max_size=5),
+    st.integers(1, 3),
+)
+def test_best_matches_are_those_of_brute_force(
+    encoding: Callable[[int], Encoding], sizes: list[int], asked: int
+) -> None:
+    random, form = np.random.default_rng(sum(sizes)), encoding(20)
+    question = normalize_rows(random.normal(size=(asked, 20)).astype(np.float32))
+    passages = [form.pack(normalize_rows(random.normal(size=(size, 20)))) for size in sizes]
+    found = best_matches(question, np.concatenate(passages), sizes=sizes, form=form)
     for at, passage in enumerate(passages):
         if len(passage):
-            assert np.allclose(found[:, at], (question @ passage.T).max(axis=1), atol=1e-5)
+            brute = (question @ form.unpack(passage).T).max(axis=1)
+            assert np.allclose(found[:, at], brute, atol=0.01)
 
 
 def test_a_passage_without_tokens_is_last() -> None:
-    matches = best_matches(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32), sizes=[2, 0])
+    form = quantize_nbits(2)
+    units = np.eye(2, dtype=np.float32)
+    matches = best_matches(units, form.pack(units), sizes=[2, 0], form=form)
     assert matches[:, 1].tolist() == matches.min(axis=1).tolist()
+
+
+def test_the_products_are_those_of_numpy_and_made_by_their_script() -> None:
+    random = np.random.default_rng(3)
+    left, right = random.normal(size=(2, 7, 7)).astype(np.float32)
+    assert np.allclose(multiply(left, right.T), left @ right.T, atol=1e-5)
+    bits = random.integers(0, 128, (9, 7), dtype=np.uint8)
+    whole = random.integers(-128, 128, (7, 5), dtype=np.int8)
+    assert np.array_equal(multiply_integers(bits, whole), bits.astype(int) @ whole.astype(int))
+    for operator in PRODUCTS:
+        assert onnx.load(FOLDER / f"{operator}.onnx") == onnx.load_from_string(
+            product_model(operator)
+        )
 
 
 def test_a_word_that_all_passages_hold_has_no_say() -> None:

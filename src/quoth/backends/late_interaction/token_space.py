@@ -12,14 +12,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isqrt
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from quoth.backends.late_interaction.kept_mean import mean_name, read_mean, write_mean
+from quoth.backends.onnx.products import multiply, multiply_integers
 from quoth.core.protocols import Matrix, Role
 
 Packed = npt.NDArray[np.uint8]
@@ -29,11 +29,15 @@ LARGEST = 127
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """Encoding of rows with a number of components: bytes per row, pack and unpack."""
+    """Encoding of rows with a number of components: bytes per row, pack and unpack.
+
+    ``cosines`` are those of packed rows and unit vectors, shape (rows, vectors).
+    """
 
     width: int
     pack: Callable[[Matrix], Packed]
     unpack: Callable[[Packed], Matrix]
+    cosines: Callable[[Packed, Matrix], Matrix]
 
 
 def binarize(dimension: int) -> Encoding:
@@ -50,7 +54,16 @@ def binarize(dimension: int) -> Encoding:
         whole = np.take(table, packed, axis=0).reshape(len(packed), -1)
         return whole[:, :dimension]
 
-    return Encoding(-(-dimension // 8), pack, unpack)
+    def cosines(packed: Packed, vectors: Matrix) -> Matrix:
+        # Bits are multiplied as integers, by vectors rounded to 8 bits with a scale each.
+        scales = np.maximum(np.abs(vectors).max(axis=1), SMALLEST) / LARGEST
+        whole = np.rint(vectors / scales[:, None]).astype(np.int8)
+        sums = multiply_integers(np.unpackbits(packed, axis=1, count=dimension), whole.T)
+        signed = 2 * sums - whole.sum(axis=1, dtype=np.int32)
+        found: Matrix = signed * (scales / np.sqrt(dimension)).astype(np.float32)
+        return found
+
+    return Encoding(-(-dimension // 8), pack, unpack, cosines)
 
 
 def quantize_nbits(dimension: int) -> Encoding:
@@ -65,13 +78,14 @@ def quantize_nbits(dimension: int) -> Encoding:
         whole *= np.float32(1 / LARGEST)
         return whole
 
-    return Encoding(dimension, pack, unpack)
+    def cosines(packed: Packed, vectors: Matrix) -> Matrix:
+        return multiply(unpack(packed), vectors.T)
+
+    return Encoding(dimension, pack, unpack, cosines)
 
 
 SMALLEST = 1e-6
 """Shorter vectors are left as they are; they point nowhere."""
-ONE_THREAD = 500_000
-"""Multiplications up to which numpy's BLAS stays on the calling thread."""
 
 
 def normalize_rows(rows: Matrix) -> Matrix:
@@ -81,35 +95,7 @@ def normalize_rows(rows: Matrix) -> Matrix:
     return scaled
 
 
-def product(left: Any, right: Matrix, *, unpack: Callable[[Any], Matrix] | None = None) -> Matrix:
-    """Multiply two matrices on the calling thread only; ``unpack`` decodes the rows of ``left``.
-
-    A larger product would be distributed over a pool of spinning threads: with two cores busy that
-    took 8 ms instead of 1.4, and occasionally 800. So it is computed in tiles, about as high as
-    wide: BLAS copies both sides of each, and long queries would leave few rows to a tile. Rows
-    unpacked for one row of tiles at a time stay in the processor cache.
-    """
-    right = np.ascontiguousarray(right)
-    depth, width = right.shape
-    cells = max(1, ONE_THREAD // max(1, depth))
-    columns = max(1, min(width, isqrt(cells)))
-    rows = cells // columns
-    result = np.empty((len(left), width), np.float32)
-    for at in range(0, len(left), rows):
-        part = left[at : at + rows] if unpack is None else unpack(left[at : at + rows])
-        for to in range(0, width, columns):
-            tile = (slice(at, at + rows), slice(to, to + columns))
-            np.matmul(part, right[:, tile[1]], out=result[tile])
-    return result
-
-
-def best_matches(
-    question: Matrix,
-    rows: Any,
-    *,
-    sizes: Sequence[int],
-    unpack: Callable[[Any], Matrix] | None = None,
-) -> Matrix:
+def best_matches(question: Matrix, rows: Packed, *, sizes: Sequence[int], form: Encoding) -> Matrix:
     """Return the similarity of each query token to its nearest token in each passage.
 
     ``rows`` are the encoded token vectors of all passages in order, ``sizes`` their counts; the
@@ -122,7 +108,7 @@ def best_matches(
         return found
     starts = np.cumsum(sizes)[filled] - np.asarray(sizes)[filled]
     # The long side first, so that the maxima are taken along contiguous rows.
-    best = np.maximum.reduceat(product(rows, question.T, unpack=unpack), starts, axis=0).T
+    best = np.maximum.reduceat(form.cosines(rows, question), starts, axis=0).T
     found[:] = best.min(axis=1, keepdims=True)
     found[:, filled] = best
     return found
@@ -231,7 +217,7 @@ class TokenSpace:
 
     def _cleared(self, rows: Matrix, mean: Matrix) -> Matrix:
         """Subtract the mean and rotate."""
-        return rows if self._turned is None else product(rows - mean, self._turned)
+        return rows if self._turned is None else multiply(rows - mean, self._turned)
 
     async def _mean(self) -> Matrix:
         if self._turned is None:

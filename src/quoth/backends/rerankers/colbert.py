@@ -16,12 +16,12 @@ from quoth.backends.late_interaction.token_space import (
     TokenSpace,
     best_matches,
     normalize_rows,
-    product,
     quantize_nbits,
     sum_matches,
 )
 from quoth.backends.late_interaction.token_vectors import open_vectors
 from quoth.backends.onnx.model_folder import ModelFolder, read_json
+from quoth.backends.onnx.products import multiply
 from quoth.backends.onnx.session import (
     BackgroundModel,
     TokenRow,
@@ -66,7 +66,7 @@ class ColbertSession:
             rows = np.asarray(output[0], np.float32)[text.marked]
             found.append(
                 normalize_rows(
-                    rows if self.projection is None else product(rows, self.projection.T)
+                    rows if self.projection is None else multiply(rows, self.projection.T)
                 )
             )
         return found
@@ -211,7 +211,5 @@ class ColbertReranker:
         self._model.close()
 
     def _summed(self, question: Matrix, passages: Sequence[Packed]) -> list[float]:
-        sizes, unpack = [len(passage) for passage in passages], self.vectors.space.form.unpack
-        return sum_matches(
-            best_matches(question, np.concatenate(passages), sizes=sizes, unpack=unpack)
-        )
+        sizes, form = [len(passage) for passage in passages], self.vectors.space.form
+        return sum_matches(best_matches(question, np.concatenate(passages), sizes=sizes, form=form))

@@ -58,9 +58,9 @@ class LateReranker:
 
     def _weighed(self, question: Matrix, passages: Sequence[Packed]) -> list[float]:
         sizes = [len(passage) for passage in passages]
-        unpack = self._vectors.space.form.unpack
+        form = self._vectors.space.form
         return weighted_maxsim(
-            best_matches(question, np.concatenate(passages), sizes=sizes, unpack=unpack)
+            best_matches(question, np.concatenate(passages), sizes=sizes, form=form)
         )
 
 
@@ -121,17 +121,18 @@ class LateSpans:
         chunks: Sequence[Chunk],
         spans: Sequence[Span],
     ) -> tuple[Matrix, list[float]]:
-        rows = [self._vectors.space.form.unpack(packed) for packed in kept]
+        form = self._vectors.space.form
         pieces = [_piece_starts(chunk.indexed) for chunk in chunks]
         found = []
         for place, start, end in spans:
             chunk, starts = chunks[place], pieces[place]
             ahead = len(chunk.indexed) - len(chunk.text)
-            share = len(rows[place]) / max(1, len(starts))
+            share = len(kept[place]) / max(1, len(starts))
             low = round(bisect_left(starts, ahead + start) * share)
             high = max(low + 1, round(bisect_left(starts, ahead + end) * share))
-            found.append(rows[place][low:high])
+            found.append(kept[place][low:high])
         sizes = [len(span) for span in found]
-        sums = np.array([span.sum(axis=0) for span in found])
+        sums = np.array([form.unpack(span).sum(axis=0) for span in found])
         pooled = normalize_rows(sums) @ normalize_rows(asked.mean(axis=0))
-        return best_matches(asked, np.concatenate(found), sizes=sizes), pooled.tolist()
+        matches = best_matches(asked, np.concatenate(found), sizes=sizes, form=form)
+        return matches, pooled.tolist()

@@ -244,6 +244,18 @@ def test_page_labels_and_numbers() -> None:
     assert (boats.first, boats.label_first) == (5, "3")
 
 
+@pytest.mark.parametrize(
+    ("first", "title"), [("Tides of the North", "Tides of the North"), ("Preface", "tides")]
+)
+def test_a_preface_is_not_the_title_of_a_book(first: str, title: str, tmp_path: Path) -> None:
+    module = maker()
+    pdf = module.Pdf()
+    body = module.show(module.wrap(module.PARAGRAPH, width=250), y=600)
+    pdf.page(module.draw(first, x=70, y=650, size=20) + body)
+    (tmp_path / "tides.pdf").write_bytes(pdf.bytes())
+    assert read_pdf(tmp_path / "tides.pdf").title == title
+
+
 def test_outline_becomes_sections_with_their_paths() -> None:
     reading = read_pdf(PDFS / "book.pdf")
     assert [section.path for section in reading.sections] == [

@@ -288,8 +288,12 @@ def tops(headings: Sequence[Heading]) -> list[Heading]:
 
 def is_front_or_back_matter(heading: Heading) -> bool:
     """Return whether a heading is front or back matter: contents, preface, index."""
-    title = _PART.sub("", normalize_name(heading.path[-1])).strip()
-    return _OUTSIDE.fullmatch(title) is not None
+    return names_matter(_PART.sub("", normalize_name(heading.path[-1])))
+
+
+def names_matter(title: str) -> bool:
+    """Return whether a title is one of front or back matter, and so none of a whole document."""
+    return _OUTSIDE.fullmatch(normalize_name(title).strip()) is not None
 
 
 def _is_part(heading: Heading) -> bool:

@@ -22,6 +22,7 @@ import pypdfium2.raw as pdfium
 
 from quoth.core.errors import DocumentCode, DocumentError
 from quoth.core.types import ParsedDocument
+from quoth.ingest.enrich.chapters import names_matter
 from quoth.ingest.readers.formats import PICTURES, SUFFIX_FORMATS
 from quoth.ingest.readers.pdf.furniture import find_furniture, printed_labels
 from quoth.ingest.readers.pdf.glyphs import clean_text, is_unreadable
@@ -259,7 +260,10 @@ def _metadata(document: pdfium2.PdfDocument, key: bytes) -> str:
 def _title(
     stated: str, *, headings: Sequence[PdfOutlineEntry], pages: Mapping[int, Sequence[PrintedLine]]
 ) -> str | None:
-    """Return the embedded title if it is plausible, else the largest line of the first page."""
+    """Return the embedded title if it is plausible, else the largest line of the first page.
+
+    A book without a title page begins with its preface or contents, whose names are no title.
+    """
     letters = sum(character.isalpha() for character in stated)
     if letters >= 3 and letters >= 0.5 * len(stated) and not _NO_TITLE.search(stated):
         return stated[:300]
@@ -268,9 +272,10 @@ def _title(
     if largest > 1.15 * body_size(_all(pages)):
         lines = [line for line in first if line.size > 0.95 * largest][:3]
         found = " ".join(line.text + line.hyphen for line in lines)
-        if sum(character.isalpha() for character in found) >= 3:
+        if sum(character.isalpha() for character in found) >= 3 and not names_matter(found):
             return found[:300]
-    return headings[0].path[0] if headings else None
+    first_heading = headings[0].path[0] if headings else ""
+    return None if names_matter(first_heading) else first_heading or None
 
 
 def _warnings(left_out: _LeftOut, scanned: ScannedPages) -> tuple[str, ...]:

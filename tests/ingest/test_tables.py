@@ -97,6 +97,12 @@ def test_a_table_of_text_with_any_separator() -> None:
     assert rows["row 3"].endswith("Remark: Two lines")
 
 
+def test_the_separator_that_a_table_states_is_no_row(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("sep=|\nPort, main|Draft\nKiel, north|11\n")
+    rows = {"row 2": "Port, main | Draft", "row 3": "Port, main: Kiel, north | Draft: 11"}
+    assert rows_of(tmp_path / "a.csv") == rows
+
+
 @pytest.mark.parametrize(
     ("top", "row"),
     [

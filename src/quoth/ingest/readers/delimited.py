@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
+import re
 from collections.abc import Iterator
 
 from quoth.core.errors import DocumentError
@@ -16,6 +18,8 @@ SAMPLE = 40
 """Lines from which the separator is taken."""
 MIN_SHARE = 0.9
 """Lines of equal length that make a text a table, whatever its name."""
+_STATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
+"""The first line of a table for Excel, which states the separator."""
 MAX_FIELD = 1 << 20
 """Characters of one cell; a quote that is never closed would take the rest of the file."""
 
@@ -52,9 +56,11 @@ def _separation(text: str) -> tuple[str, float]:
 
 def _rows(file: SourceFile) -> Iterator[Row]:
     csv.field_size_limit(MAX_FIELD)
+    stated = _STATED.match(file.text)
+    mark = stated[1] if stated else separator(file.text)
     try:
-        rows = csv.reader(io.StringIO(file.text), delimiter=separator(file.text))
-        yield from enumerate(rows, start=1)
+        rows = csv.reader(io.StringIO(file.text), delimiter=mark)
+        yield from itertools.islice(enumerate(rows, start=1), 1 if stated else 0, None)
     except csv.Error as error:
         raise DocumentError(
             "damaged", f"{file.name} is no table that can be read ({error}); check its quotes."

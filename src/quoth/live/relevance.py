@@ -15,7 +15,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from statistics import median
 
@@ -146,16 +146,19 @@ def relevance_features(
 def _shared_words(spoken: str, passages: Sequence[Chunk], language: str) -> tuple[float, float]:
     said = Counter(analyze(spoken, language=language))
     held = Counter(
-        term
-        for chunk in passages
-        for term in set(analyze(chunk.indexed, language=chunk.language))
-        if term in said
+        term for chunk in passages for term in _terms(chunk.indexed, chunk.language) if term in said
     )
     total = sum(said.values())
     if not total:
         return 0.0, 0.0
     common = sum(count * held[term] for term, count in said.items()) / total / len(passages)
     return common, len(held) / len(said)
+
+
+@lru_cache(maxsize=500)
+def _terms(text: str, language: str) -> frozenset[str]:
+    """Return the terms of a passage; one window after another finds the same ones."""
+    return frozenset(analyze(text, language=language))
 
 
 def _late(candidate: Candidate, late: Sequence[float]) -> Features:

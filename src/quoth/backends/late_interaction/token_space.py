@@ -24,6 +24,7 @@ from quoth.core.protocols import Matrix, Role
 
 Packed = npt.NDArray[np.uint8]
 """Stored rows: one per token, as their encoding writes them."""
+Starts = npt.NDArray[np.intp]
 LARGEST = 127
 
 
@@ -31,13 +32,14 @@ LARGEST = 127
 class Encoding:
     """Encoding of rows with a number of components: bytes per row, pack and unpack.
 
-    ``cosines`` are those of packed rows and unit vectors, shape (rows, vectors).
+    ``nearest`` takes packed rows, unit vectors, and the first row of each passage; it returns the
+    greatest cosine of each vector within each passage, shape (passages, vectors).
     """
 
     width: int
     pack: Callable[[Matrix], Packed]
     unpack: Callable[[Packed], Matrix]
-    cosines: Callable[[Packed, Matrix], Matrix]
+    nearest: Callable[[Packed, Matrix, Starts], Matrix]
 
 
 def binarize(dimension: int) -> Encoding:
@@ -54,16 +56,16 @@ def binarize(dimension: int) -> Encoding:
         whole = np.take(table, packed, axis=0).reshape(len(packed), -1)
         return whole[:, :dimension]
 
-    def cosines(packed: Packed, vectors: Matrix) -> Matrix:
+    def nearest(packed: Packed, vectors: Matrix, starts: Starts) -> Matrix:
         # Bits are multiplied as integers, by vectors rounded to 8 bits with a scale each.
         scales = np.maximum(np.abs(vectors).max(axis=1), SMALLEST) / LARGEST
         whole = np.rint(vectors / scales[:, None]).astype(np.int8)
         sums = multiply_integers(np.unpackbits(packed, axis=1, count=dimension), whole.T)
-        signed = 2 * sums - whole.sum(axis=1, dtype=np.int32)
+        signed = 2 * np.maximum.reduceat(sums, starts) - whole.sum(axis=1, dtype=np.int32)
         found: Matrix = signed * (scales / np.sqrt(dimension)).astype(np.float32)
         return found
 
-    return Encoding(-(-dimension // 8), pack, unpack, cosines)
+    return Encoding(-(-dimension // 8), pack, unpack, nearest)
 
 
 def quantize_nbits(dimension: int) -> Encoding:
@@ -78,10 +80,11 @@ def quantize_nbits(dimension: int) -> Encoding:
         whole *= np.float32(1 / LARGEST)
         return whole
 
-    def cosines(packed: Packed, vectors: Matrix) -> Matrix:
-        return multiply(unpack(packed), vectors.T)
+    def nearest(packed: Packed, vectors: Matrix, starts: Starts) -> Matrix:
+        found: Matrix = np.maximum.reduceat(multiply(unpack(packed), vectors.T), starts)
+        return found
 
-    return Encoding(dimension, pack, unpack, cosines)
+    return Encoding(dimension, pack, unpack, nearest)
 
 
 SMALLEST = 1e-6
@@ -107,8 +110,7 @@ def best_matches(question: Matrix, rows: Packed, *, sizes: Sequence[int], form: 
     if not len(filled) or not len(question):
         return found
     starts = np.cumsum(sizes)[filled] - np.asarray(sizes)[filled]
-    # The long side first, so that the maxima are taken along contiguous rows.
-    best = np.maximum.reduceat(form.cosines(rows, question), starts, axis=0).T
+    best = form.nearest(rows, question, starts).T
     found[:] = best.min(axis=1, keepdims=True)
     found[:, filled] = best
     return found

@@ -30,6 +30,7 @@ _PDF_STRING = re.compile(rf"\\texorpdfstring{_ARGUMENT}{_ARGUMENT}")
 """A title, and how it is written in the outline of a PDF."""
 _MACRO = re.compile(rf"\\(?:(?:re)?newcommand|def)\*?\s*\{{?\\([a-zA-Z]+)\}}?\s*{_ARGUMENT}")
 """A command of the author's own, without arguments."""
+_NAMED = re.compile(r"\\([a-zA-Z]+)(?:\{\})?")
 MAX_MACRO = 100
 """Characters of what such a command stands for."""
 _TABLE = re.compile(r"\\begin\{(tabular[x*]?|longtable|array)\}")
@@ -101,10 +102,9 @@ def read_latex(file: SourceFile) -> ParsedDocument:
 def _expander(text: str) -> Callable[[str], str]:
     """Return what replaces the author's own commands in a line by what they stand for."""
     macros = {name: body for name, body in _MACRO.findall(text) if len(body) <= MAX_MACRO}
-    if not macros:
-        return str
-    own = re.compile(rf"\\({'|'.join(macros)})(?![a-zA-Z])(?:\{{\}})?")
-    return lambda line: line if _MACRO.search(line) else own.sub(lambda m: macros[m[1]], line)
+    return lambda line: (
+        line if _MACRO.search(line) else _NAMED.sub(lambda m: macros.get(m[1], m[0]), line)
+    )
 
 
 def _blocks(lines: list[str], at: int, *, expand: Callable[[str], str]) -> Iterator[Block]:

@@ -134,6 +134,10 @@ def test_an_empty_library_says_what_to_do(web: WebApp) -> None:
         page.route("**/v1/collections", lambda route: route.fulfill(json={"collections": []}))
         page.locator("nav a", has_text="Ask").click()
         expect(page.locator(".first-run")).to_contain_text("Add documents")
+        only = {"collections": [{"name": "garden", "documents": 2}]}
+        page.route("**/v1/collections", lambda route: route.fulfill(json=only))
+        page.reload()
+        expect(page.locator(".choices summary")).to_contain_text("garden")
 
 
 def test_a_key_opens_the_app_below_its_base_path(web: WebApp, tmp_path: Path) -> None:

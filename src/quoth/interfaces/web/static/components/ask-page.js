@@ -8,7 +8,7 @@ import { DARK, openedAt, passages, sentenceAt, wordsAt } from "../text.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 import "./answer-view.js";
 import "./ask-box.js";
-import { asFields, DEFAULTS } from "./choices-panel.js";
+import { asFields, DEFAULTS, fittedTo } from "./choices-panel.js";
 import "./contradictions-view.js";
 import "./evidence-card.js";
 import "./export-menu.js";
@@ -102,9 +102,7 @@ class AskPage extends Base {
 
   loadCollections() {
     return this.load("/v1/collections", ({ collections }) => {
-      this.collections = collections;
-      const [only, another] = collections.filter((/** @type {any} */ each) => each.documents);
-      if (only && !another && only.name !== "default") this.choices = { ...this.choices, collection: only.name };
+      Object.assign(this, { collections, choices: fittedTo(collections, this.choices) });
     });
   }
 
@@ -255,8 +253,8 @@ class AskPage extends Base {
 
   firstRun() {
     if (!this.collections) return nothing;
-    if (this.collections.some((each) => each.documents)) return html`<question-chips .collection=${this.choices.collection}></question-chips>`;
-    return html`<first-run></first-run>`;
+    const filled = this.collections.some((each) => each.documents);
+    return filled ? html`<question-chips .collection=${this.choices.collection}></question-chips>` : html`<first-run></first-run>`;
   }
 
   /** @param {number} at */
@@ -297,8 +295,6 @@ class AskPage extends Base {
 }
 
 /** Return the titles of the documents that passages are from, by id. @param {{item: any}[]} items */
-function titles(items) {
-  return Object.fromEntries(items.map(({ item }) => [item.document_id, item.document_name ?? item.document]));
-}
+const titles = (items) => Object.fromEntries(items.map(({ item }) => [item.document_id, item.document_name ?? item.document]));
 
 customElements.define("ask-page", AskPage);

@@ -25,6 +25,12 @@ export function asFields({ collection, profile, model, llm, mode, seconds, dolla
   };
 }
 
+/** Return the choices with the only collection that has documents. @param {{name: string, documents: number}[]} collections @param {Choices} choices */
+export function fittedTo(collections, choices) {
+  const [only, another] = collections.filter((each) => each.documents);
+  return choices.collection || !only || another || only.name === "default" ? choices : { ...choices, collection: only.name };
+}
+
 class ChoicesPanel extends Base {
   static properties = {
     collections: { attribute: false },

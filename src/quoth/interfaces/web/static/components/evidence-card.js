@@ -1,9 +1,9 @@
 /** One passage: a citation of the answer, or a passage that was found. */
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
-import { linkTo } from "../router.js";
-import { around, DARK, isSafeLink, placeName, spanOf } from "../text.js";
+import { around, DARK, placeName, spanOf } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
+import { originalLink } from "./original-link.js";
 
 const MAX_BEFORE = 60;
 
@@ -44,9 +44,7 @@ class EvidenceCard extends Base {
         <button class="title" @click=${() => this.tell("quoth-open", { mark: this.mark })}>${item.document_name ?? item.document}</button></h3>
       ${about.length ? html`<p class="place">${about.map((each, at) => html`${at ? " · " : ""}${each}`)}</p>` : nothing}
       <blockquote dir="auto">${before}${marked ? html`<mark>${marked}</mark>` : nothing}${after}</blockquote>
-      ${isSafeLink(item.link)
-        ? html`<a class="original" href=${linkTo(item.link)} target="_blank" rel="noopener noreferrer">${t("proof.original")}</a>`
-        : nothing}
+      ${originalLink(item.link)}
     </article>`;
   }
 }

@@ -7,11 +7,11 @@
 import { getJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
-import { linkTo } from "../router.js";
-import { cut, isSafeLink, lengthOf, placeName, spanOf } from "../text.js";
+import { cut, lengthOf, placeName, spanOf } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./explained-list.js";
 import "./media-player.js";
+import { originalLink } from "./original-link.js";
 import "./page-image.js";
 import "./reading-view.js";
 
@@ -155,14 +155,14 @@ class ProofPane extends Base {
     const { item } = this.items[this.at];
     const title = item.document_name ?? item.document;
     const place = placeName(item.locator, t);
-    const original = isSafeLink(item.link) && html`<a href=${linkTo(item.link)} target="_blank" rel="noopener noreferrer">${t("proof.original")}</a>`;
+    const original = originalLink(item.link);
     return html`<dialog class="proof ${this.modal ? "boxed" : ""}" aria-label=${t("proof.title", { title })} @cancel=${this.close}>
       <div class="handle" role="separator" aria-orientation="vertical" tabindex="0" aria-label=${t("proof.resize")} aria-valuenow=${this.share}
         @pointerdown=${(/** @type {any} */ event) => event.currentTarget.setPointerCapture(event.pointerId)}
         @pointermove=${this.drag} @keydown=${this.onHandleKey}></div>
       ${this.bar()}
       <h2>${title}</h2>
-      <p class="place">${place}${place && original ? " · " : ""}${original || nothing}</p>
+      <p class="place">${place}${place && original !== nothing ? " · " : ""}${original}</p>
       ${this.gone ? this.asCited(item) : this.span ? this.views(item.locator) : html`<p class="soft">${t("loading")}</p>`}
     </dialog>`;
   }

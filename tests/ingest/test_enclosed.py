@@ -55,6 +55,14 @@ def test_the_charset_of_a_message_may_be_missing_or_unknown(tmp_path: Path) -> N
     assert "L'été." in box
 
 
+def test_the_text_of_a_message_may_be_a_part_without_headers(tmp_path: Path) -> None:
+    (tmp_path / "a.eml").write_text(
+        "Subject: 1\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=Q\n\n"
+        "--Q\n\nThe pump is broken.\n--Q--\n"
+    )
+    assert "The pump is broken." in read(tmp_path / "a.eml").text
+
+
 def test_what_is_only_named_a_message_is_none(tmp_path: Path) -> None:
     (tmp_path / "a.eml").write_bytes(bytes(range(256)) * 20)
     assert code_of(tmp_path / "a.eml") == "unsupported"

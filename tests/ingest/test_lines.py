@@ -170,6 +170,40 @@ def test_latex_on_few_lines_loses_nothing(tmp_path: Path) -> None:
     assert read(tmp_path / "a.tex").text.split("\n\n") == shown
 
 
+def test_latex_in_comments_is_not_read_and_what_shares_a_line_is(tmp_path: Path) -> None:
+    lines = (
+        "\\newcommand{\\ie}{\\emph{i.e.}\\xspace}\\newcommand{\\ea}{\\end{array}}",
+        "% \\renewcommand{\\ie}{viz.}",
+        "\\newcommand{\\eps}{\\varepsilon}\\begin{document}",
+        "Combs, \\ie wax, $\\eps{}x$.\\\\% no \\section{A}",
+        "%\\section{Old}",
+        "read. \\section{B} \\begin{tabular}{ll}Part & Size\\\\ a & 3\\\\ \\end{tabular} "
+        "\\begin{tabular}{ll}Port & Size\\\\ b & 4\\\\ \\end{tabular}",
+        "\\section{C} \\begin{verbatim}",
+        "x % y",
+        "\\end{verbatim}\\end{document}",
+    )
+    (tmp_path / "a.tex").write_text("\n".join(lines))
+    assert read(tmp_path / "a.tex").text.split("\n\n") == [
+        *("Combs, i.e. wax, $\\varepsilon{}x$. read.", "B"),
+        *("Part | Size", "Part: a | Size: 3", "Port | Size", "Port: b | Size: 4"),
+        *("C", "x % y"),
+    ]
+
+
+def test_a_command_that_begins_an_environment_takes_no_text_after_it(tmp_path: Path) -> None:
+    (tmp_path / "a.tex").write_text(
+        "\\def\\ba{\\begin{array}{ll}}\\def\\ea{\\end{array}}\n\\begin{document}\n"
+        "\\ba a & 3\\\\\n\\ea\n\nBees & wax.\\\\\n\nMore.\n\\end{document}"
+    )
+    assert read(tmp_path / "a.tex").text.endswith("Bees & wax.\n\nMore.")
+
+
+def test_a_formula_of_restructuredtext_keeps_its_signs(tmp_path: Path) -> None:
+    (tmp_path / "a.rst").write_text("Where :math:`|x| < 1` and |y| :math:`a * b * c`.\n")
+    assert read(tmp_path / "a.rst").text == "Where |x| < 1 and y a * b * c."
+
+
 @pytest.mark.parametrize("columns", [",,", "1,<2,^3", "3*"])
 def test_the_header_of_a_table_of_asciidoc_may_fill_several_lines(
     columns: str, tmp_path: Path

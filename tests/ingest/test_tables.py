@@ -65,6 +65,17 @@ def test_cells_of_a_web_page_may_span_rows_and_columns(tmp_path: Path) -> None:
     ]
 
 
+def test_a_list_or_a_table_within_a_cell_gives_the_next_rows_no_wrong_cells(tmp_path: Path) -> None:
+    head = "<title>T</title><table><tr><th>Coast<th>Nests<th>Eggs<tr>"
+    (tmp_path / "a.html").write_text(
+        f"{head}<td rowspan=2>North<td>1<td>3<tr><td><ul><li>41</ul><td>161<tr><td>South<td>1<td>2"
+        f"</table>{head}<td><table><tr><th>X<th>Y<th>Z</table><tr><td>East<td>5<td>6</table>"
+    )
+    rows = read(tmp_path / "a.html").text.split("\n\n")
+    assert "Coast: South | Nests: 1 | Eggs: 2" in rows
+    assert rows[-1] == "East | 5 | 6"
+
+
 def test_columns_of_a_simple_table_are_counted_by_the_width_of_characters(tmp_path: Path) -> None:
     path = tmp_path / "wheels.rst"
     path.write_text(

@@ -217,10 +217,15 @@ class _BlockDraft:
         else:
             self.lists.end()
 
-    def row(self) -> Block:
+    def end_row(self) -> Iterator[Block]:
         """Close a row of a table; its cells carry those of the header."""
+        if not self.rows.pop():
+            self.table.above.clear()  # the cells of this row are not counted
+            return
         links, self.links = self.links, []
-        return Block(self.table.end_row(), links=tuple(links), targets=self.take_targets())
+        row = Block(self.table.end_row(), links=tuple(links), targets=self.take_targets())
+        if row.text:
+            yield row
 
 
 def _blocks(tree: LexborHTMLParser, *, whole: bool = False, nav: bool = False) -> Iterator[Block]:
@@ -278,12 +283,10 @@ def _cross(draft: _BlockDraft, node: LexborNode, *, entering: bool) -> Iterator[
     elif tag in ("th", "td") and entering and draft.rows and draft.rows[-1]:
         columns, rows = (_span(node, name) for name in ("colspan", "rowspan"))
         draft.table.begin_cell(columns=columns, rows=rows, is_header=tag == "th")
-    elif tag == "table" and entering:
+    elif tag == "table":  # what follows a table within a cell is not under its header
         draft.table = SpannedTable()
-    elif tag == "tr" and not entering and draft.rows.pop():
-        row = draft.row()
-        if row.text:
-            yield row
+    elif tag == "tr":
+        yield from draft.end_row()
 
 
 def _span(node: LexborNode, name: str) -> int:

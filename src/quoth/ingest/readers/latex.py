@@ -30,7 +30,8 @@ _PDF_STRING = re.compile(rf"\\texorpdfstring{_ARGUMENT}{_ARGUMENT}")
 """A title, and how it is written in the outline of a PDF."""
 _MACRO = re.compile(rf"\\(?:(?:re)?newcommand|def)\*?\s*\{{?\\([a-zA-Z]+)\}}?\s*{_ARGUMENT}")
 """A command of the author's own, without arguments."""
-_NAMED = re.compile(r"\\([a-zA-Z]+)(?:\{\})?")
+_NAMED = re.compile(r"\\([a-zA-Z]+)")
+_ENVIRONMENT = re.compile(r"\\(?:begin|end)\b")
 MAX_MACRO = 100
 """Characters of what such a command stands for."""
 _TABLE = re.compile(r"\\begin\{(tabular[x*]?|longtable|array)\}")
@@ -40,8 +41,8 @@ _SIGNS |= {"textless": "<", "textgreater": ">", "textasciicircum": "^"}
 _SIGN = re.compile(rf"\\({'|'.join(_SIGNS)})\{{\}}|\{{(-)\}}")
 _ESCAPED = re.compile(r"\\([#{}_%&$])")
 _CODE = re.compile(r"\\begin\{(verbatim|lstlisting|minted|Verbatim|Highlighting|alltt)\*?\}")
-_PERCENT = re.compile(r"(?<!\\)%")
-_COMMENT = re.compile(r"(?<!\\)%.*$")
+_PERCENT = re.compile(r"(?<!(?<!\\)\\)%")
+_COMMENT = re.compile(rf"{_PERCENT.pattern}.*")
 _ABOUT = re.compile(rf"\\(title|author|date)\s*{_ARGUMENT}")
 _ITEM = re.compile(r"^\s*\\item\b")
 _LABEL = re.compile(r"\\item(?:\[([^\]]{0,200})\])?")
@@ -100,8 +101,15 @@ def read_latex(file: SourceFile) -> ParsedDocument:
 
 
 def _expander(text: str) -> Callable[[str], str]:
-    """Return what replaces the author's own commands in a line by what they stand for."""
-    macros = {name: body for name, body in _MACRO.findall(text) if len(body) <= MAX_MACRO}
+    """Return what replaces the author's own commands in a line by what they stand for.
+
+    Those that only begin or end an environment are left, since its end is sought as it is written.
+    """
+    macros = {
+        name: body.replace("\\xspace", "")
+        for name, body in _MACRO.findall(_COMMENT.sub("", text))
+        if len(body) <= MAX_MACRO and not _ENVIRONMENT.search(body)
+    }
     return lambda line: (
         line if _MACRO.search(line) else _NAMED.sub(lambda m: macros.get(m[1], m[0]), line)
     )
@@ -110,34 +118,40 @@ def _expander(text: str) -> Callable[[str], str]:
 def _blocks(lines: list[str], at: int, *, expand: Callable[[str], str]) -> Iterator[Block]:
     pending: list[str] = []
     lists = ListMarks()
+    is_expanded = False
     while at < len(lines):
         line = _PDF_STRING.sub(r"\1", lines[at])
-        line = line if _CODE.search(line) else expand(line)
+        line = line if is_expanded or _CODE.search(line) else expand(line)
+        is_expanded = False
         at += 1
-        code, section, table = _CODE.search(line), _SECTION.search(line), _TABLE.search(line)
-        begins = code or table
-        if begins is None and section is None:
-            bare = _LISTED.sub(partial(_follow, lists=lists), _COMMENT.sub("", line))
+        bare = _COMMENT.sub("", line)
+        code, section, table = _CODE.search(bare), _SECTION.search(bare), _TABLE.search(bare)
+        begins = min(filter(None, (code, section, table)), key=re.Match.start, default=None)
+        if begins is None:
             # A comment alone is no empty line, which would end the paragraph.
-            pending.append(bare if bare.strip() or not line.strip() else "\\relax")
+            shown = _LISTED.sub(partial(_follow, lists=lists), bare)
+            pending.append(shown if shown.strip() or not line.strip() else "\\relax")
             if "\\end{document}" in line:
                 break
             continue
-        if section is not None:
-            yield from _text(pending, at - len(pending))
+        pending.append(bare[: begins.start()])
+        yield from _text(pending, at + 1 - len(pending))
+        pending = []
+        first, rest = at, line[begins.end() :]
+        if begins is section:
             yield block(to_plain_text(plain(section[2])), at, level=_LEVELS[section[1]])
-            pending = [line[section.end() :]]
-        elif begins is not None:
-            pending.append(_COMMENT.sub("", line[: begins.start()]))
-            yield from _text(pending, at + 1 - len(pending))
-            first, (inside, after) = at, _inside(lines, at, line[begins.end() :], begins[1])
+        else:
+            inside, rest = _inside(lines, at, rest, begins[1])
             at += len(inside) - 1
-            pending = [after] if after.strip() else []
-            if code is not None:
+            if begins is code:
                 yield from code_block(list(map(_bare, inside[1:] or inside)), first + (at > first))
             else:
                 most = 2 if begins[1].endswith(("x", "*")) else 1
                 yield from _rows(list(map(expand, inside)), first, arguments=most)
+        if rest.strip():  # it is read as a line of its own
+            is_expanded = at == first and begins is not code
+            at -= 1
+            lines[at] = rest
     yield from _text(pending, at + 1 - len(pending))
 
 

@@ -114,7 +114,8 @@ def _add_message(
 
 def _body(message: EmailMessage, *, name: str) -> Sequence[Block]:
     try:
-        part = message.get_body(("plain", "html")) or message
+        part = message.get_body(("plain", "html"))
+        part = message if part is None else part  # one without headers is false
         payload = part.get_payload(decode=True)
         kind, charset = part.get_content_type(), part.get_content_charset()
     except _FAULTS:

@@ -50,10 +50,10 @@ _COUNTED = re.compile(r"^(\s*\(?)(\d{1,3}|#)(?=[.)]\s)")
 _TABLE_RULE = re.compile(r"[=\s]+|[+=-]+")
 _ROW = re.compile(r"\s*(?:[+|].*[+|]|=+(?:\s+=+)+)\s*$")
 _PAD = "\0"
-_LITERAL = re.compile(r"``(?!`)(.{1,300}?)``")
+_LITERAL = re.compile(r"``(?!`)(.{1,300}?)``|:math:`([^`]{1,300})`")
 _HELD = 0x100000
-"""The first of the private characters that stand for literals, which have no markup in them; fonts
-with icons use those of another plane."""
+"""The first of the private characters that stand for literals and formulas, which have no markup in
+them; fonts with icons use those of another plane."""
 _INLINE = (
     (re.compile(r":[\w:+.-]{1,40}:`~?([^`<]{1,200}?)\s*(?:<[^<>`]{0,300}>)?`"), r"\1"),
     (re.compile(r"`([^`<]{1,300}?)\s*<[^<>`]{1,500}>`_{0,2}"), r"\1"),
@@ -262,7 +262,7 @@ def _padded(line: str) -> str:
 def plain(text: str, *, replaced: Mapping[str, str]) -> str:
     """Return a line without its markup; ``replaced`` are texts by their names."""
     text = text.removesuffix("::") + (":" if text.endswith("::") and len(text) > 2 else "")
-    held = dict(enumerate(_LITERAL.findall(text), start=_HELD))
+    held = dict(enumerate((a or b for a, b in _LITERAL.findall(text)), start=_HELD))
     numbers = iter(held)
     text = _LITERAL.sub(lambda _: chr(next(numbers)), text)
     text = _NAME.sub(lambda name: replaced.get(name[1], name[1]), text)

@@ -15,6 +15,8 @@ MAX_HEADER = 80
 """Characters of the header of a column, and of what is read again in each row that it spans."""
 MAX_SPAN = {"colspan": 100, "rowspan": 1000}
 """Columns and rows that a cell spans at most."""
+MAX_COLUMNS = 1000
+"""Columns of a row beyond which no cell spans more than its own."""
 
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _NUMBER = re.compile(r"[-+(]?[\s.,:/%€$£-]*\d[\d\s.,:/%€$£)-]*")
@@ -115,7 +117,8 @@ class SpannedTable:
             elif cell:
                 text = " ".join(cell.texts)
                 wide |= {len(row)} if cell.columns > 1 else set()
-                row += [(text, text, cell.rows), *[("", text, cell.rows)] * (cell.columns - 1)]
+                more = min(cell.columns, MAX_COLUMNS - len(row)) - 1
+                row += [(text, text, cell.rows), *[("", text, cell.rows)] * more]
             else:
                 break
         self.above = {

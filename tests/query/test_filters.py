@@ -188,7 +188,9 @@ def test_a_title_of_one_word_within_another_title_only_lifts(
         ("Who inspects the stove, according to hut rules.docx?", ["h"], []),
         ('Who inspects the stove in "hut rules.docx"?', ["h"], []),
         ("Does guide.fr.pdf mention the stove?", [], ["m"]),
+        ("Compare the stove in guide.fr.pdf with hut rules.docx.", ["m", "h"], []),
         ("What is on page 3 of other.pdf?", [], []),
+        ("Is the stove in guide.fr.pdf.bak?", [], []),
         ("Is the stove in index.html?", [], []),
     ],
 )

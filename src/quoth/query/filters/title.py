@@ -26,7 +26,7 @@ from quoth.query.filters.extracted import (
 from quoth.query.filters.patterns import MAX_MATCHES, find_matches, has_match, rules, word_set
 from quoth.query.tokens import FUNCTION_WORDS, MASK, TokenizedQuery, stem
 
-_EXTENSION = re.compile(r"\.[a-z0-9]{1,8}(?!\w)")
+_EXTENSION = re.compile(r"\.[a-z0-9]{1,8}(?!\.?\w)")
 
 MIN_CASED_WORDS = 3
 """Minimum words of a title that is announced only by a preposition and its capitals."""
@@ -85,24 +85,29 @@ def extract_titles(query: TokenizedQuery, context: ExtractionContext) -> Extract
 
 
 def _files(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-    """Extract the documents named by their file name: "on page 3 of course.en.pdf"."""
-    extracted = NOTHING
+    """Extract the documents named by their file name: "on page 3 of course.en.pdf".
+
+    They filter together when one of them is a place: "compare the table in a.pdf with b.pdf".
+    """
+    named: list[str] = []
+    spans: list[Span] = []
+    is_place = False
     for match in _EXTENSION.finditer(query.folded):
         for start in query.starts:
             ids = context.entities.files.get(query.folded[start : match.end()], ())
             if start >= match.start() or not ids:
                 continue
-            named = restrict_to("document", [id_ for id_ in ids if id_ in context.documents])
-            span = start, match.end()
+            named += [id_ for id_ in ids if id_ in context.documents]
+            spans.append((start, match.end()))
             before = query.folded[:start]
-            if span in query.quoted or any(
+            is_place = is_place or any(
                 rule.before and rule.before.search(before) for rule in rules("title_place")
-            ):
-                extracted += ExtractedFilters(named, spans=(span,))
-            else:
-                extracted += ExtractedFilters(soft_filters=named, spans=(span,))
+            )
             break
-    return extracted
+    found = restrict_to("document", named)
+    if is_place or not set(query.quoted).isdisjoint(spans):
+        return ExtractedFilters(found, spans=tuple(spans))
+    return ExtractedFilters(soft_filters=found, spans=tuple(spans))
 
 
 def _quoted(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:

@@ -13,7 +13,7 @@ from quoth.ingest.readers.blocks import Block, to_plain_text, under_header
 CELL_GAP = " | "
 MAX_HEADER = 80
 """Characters of the header of a column, and of what is read again in each row that it spans."""
-MAX_SPAN = {"colspan": 100, "rowspan": 1000}
+MAX_SPAN = {"colspan": 100, "rowspan": 100}
 """Columns and rows that a cell spans at most."""
 MAX_COLUMNS = 1000
 """Columns of a row beyond which no cell spans more than its own."""

@@ -171,7 +171,7 @@ class Settings(BaseSettings):
     """What is stored of a query: everything (full), a hash with ids and scores but no texts (hash),
     or nothing (off)."""
     threads: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=256)
-    """Threads for embedding; one chunk is computed on one thread."""
+    """Threads for embedding; two of them compute one text."""
     on: str = Field(default="", pattern="^(|ray|ray://[^/@]+)$")
     """Where documents are read and embedded: ray for a cluster on this machine, ray://HOST:PORT for
     another one; nothing for this process."""

@@ -1,8 +1,8 @@
 """Embedder for sentence-transformers models in ONNX form, on the CPU.
 
-Every text is computed separately, on one thread, and several texts concurrently. On the processors
-measured this is as fast as padded batches, and the vector of a text does not depend on the other
-texts (docs/decisions/002-embedding-threads-and-batches.md).
+Every text is computed separately, and several texts concurrently. On the processors measured this
+is as fast as padded batches, and the vector of a text does not depend on the other texts
+(docs/decisions/002-embedding-threads-and-batches.md).
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ class OnnxEmbedder:
             "query": ThreadPoolExecutor(threads, thread_name_prefix="embed-query"),
             "document": ThreadPoolExecutor(threads, thread_name_prefix="embed-document"),
         }
-        self._session = self._pools["query"].submit(open_session, folder / self._card.file)
+        self._session = self._pools["query"].submit(
+            open_session, folder / self._card.file, threads=threads
+        )
         self._tokens = self._pools["document"].submit(open_tokens, folder)
         self._owns: dict[Role, slice] = {}
 

@@ -26,6 +26,8 @@ from quoth_e5.tokenizer import TABLE, LeanTokenizer
 
 TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
 OUTPUTS = ("sentence_embedding", *TOKEN_OUTPUTS)
+SHARED_BY = 2
+"""Threads that compute one text, where there are as many."""
 
 
 class OnnxTokenizer(Protocol):
@@ -95,9 +97,9 @@ def _failed(reason: str) -> EmbeddingError:
     return EmbeddingError(f"The model failed on a text: {reason}")
 
 
-def open_session(path: Path) -> EmbedderSession:
+def open_session(path: Path, *, threads: int) -> EmbedderSession:
     """Open a model file; raises ConfigError for one with an input that is not known."""
-    runtime = open_runtime(path)
+    runtime = open_runtime(path, threads=min(threads, SHARED_BY))
     if name := unknown_input(runtime):
         raise ConfigError(
             f"The model file {path} wants the input {name}, which is not one of "

@@ -26,7 +26,7 @@ from quoth_e5.tokenizer import TABLE, LeanTokenizer
 
 TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
 OUTPUTS = ("sentence_embedding", *TOKEN_OUTPUTS)
-SHARED_BY = 2
+THREADS_PER_TEXT = 2
 """Threads that compute one text, where there are as many."""
 
 
@@ -99,7 +99,7 @@ def _failed(reason: str) -> EmbeddingError:
 
 def open_session(path: Path, *, threads: int) -> EmbedderSession:
     """Open a model file; raises ConfigError for one with an input that is not known."""
-    runtime = open_runtime(path, threads=min(threads, SHARED_BY))
+    runtime = open_runtime(path, threads=min(threads, THREADS_PER_TEXT))
     if name := unknown_input(runtime):
         raise ConfigError(
             f"The model file {path} wants the input {name}, which is not one of "

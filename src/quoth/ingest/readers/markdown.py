@@ -21,11 +21,11 @@ from quoth.ingest.readers.blocks import (
 from quoth.ingest.readers.html import html_blocks
 from quoth.ingest.readers.list_marks import ListMarks
 from quoth.ingest.readers.metadata import Metadata, file_title
+from quoth.text.locators import CELL_GAP
 
 MAX_DEPTH = 60
 """Levels of lists and quotes that are followed; the parser calls itself for each."""
 MAX_BRACKET_DEPTH = 10
-CELL_GAP = " | "
 
 _HEADING_ID = re.compile(r"\{#([\w:.-]++)[^{}]*+\}\s*+$")
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)

@@ -9,8 +9,8 @@ from itertools import zip_longest
 
 from quoth.core.types import Chars, Pages
 from quoth.ingest.readers.blocks import Block, to_plain_text, under_header
+from quoth.text.locators import CELL_GAP
 
-CELL_GAP = " | "
 MAX_HEADER = 80
 """Characters of the header of a column, and of what is read again in each row that it spans."""
 MAX_SPAN = {"colspan": 100, "rowspan": 100}

@@ -61,6 +61,26 @@ def test_sections_follow_the_outline() -> None:
     ]
 
 
+def test_a_file_is_read_once_where_each_of_its_sections_is_an_entry(tmp_path: Path) -> None:
+    entries = ("", "#spring", "#none")
+    items = "".join(
+        f"<item id='c{entry}' href='text/one%20tide.xhtml{entry}'"
+        " media-type='application/xhtml+xml'/>"
+        for entry in entries
+    )
+    places = "".join(f"<itemref idref='c{entry}'/>" for entry in entries)
+
+    def add_entries(name: str, data: bytes) -> bytes:
+        if not name.endswith(".opf"):
+            return data
+        text = data.decode().replace("</manifest>", f"{items}</manifest>")
+        return text.replace("</spine>", f"{places}</spine>").encode()
+
+    (tmp_path / "tides.epub").write_bytes(changed(add_entries))
+    book, plain = read(tmp_path / "tides.epub"), read(TIDES)
+    assert (book.text, book.sections, book.places) == (plain.text, plain.sections, plain.places)
+
+
 def test_notes_and_tables() -> None:
     text = read(TIDES).text
     assert "towards itself[1] twice a day." in text

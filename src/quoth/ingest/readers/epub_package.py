@@ -41,7 +41,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class EpubPackage:
-    """What the package document says; ``chapters`` are members in reading order."""
+    """What the package document says; ``chapters`` are members in reading order, each once."""
 
     meta: Metadata
     chapters: tuple[str, ...]
@@ -81,7 +81,8 @@ def read_package(container: ZipContainer) -> EpubPackage:
         table = _xml(container, members[ncx])
         outline = list(_points(table, members[ncx], "navPoint"))
         pages = pages or list(_points(table, members[ncx], "pageTarget"))
-    return EpubPackage(_metadata(package), tuple(chapters), tuple(outline), tuple(pages))
+    once = tuple(dict.fromkeys(chapters))  # a file has an entry for each of its sections
+    return EpubPackage(_metadata(package), once, tuple(outline), tuple(pages))
 
 
 def refuse_protected(container: ZipContainer) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from quoth.core.types import Chars
 from quoth.ingest.readers.html import html_blocks, read_html
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
@@ -174,8 +175,32 @@ def test_blocks(page: str, blocks: list[str]) -> None:
 def test_an_anchor_is_found_where_authors_put_it(heading: str) -> None:
     blocks = html_blocks(f"<p id=before>Before.</p>{heading}<p>After.</p>")
     assert [(block.text, block.anchor) for block in blocks] == [
-        *(("Before.", None), ("T", "x"), ("After.", None)),
+        *(("Before.", "before"), ("T", "x"), ("After.", None)),
     ]
+
+
+PLACES = """<div id=menu><form><select id=where><option>All</select><input id=search></form></div>
+<nav id=nav>Menu</nav><div hidden id=hidden></div><a href='#' id=gone style='display:none'></a>
+<link id=style rel=stylesheet href=a.css><h2>Questions</h2>
+<a name=q1></a><p>(1) How?</p><p>So <b id=late>it</b> is.</p><p>And on.</p>
+<h2 id=q2>Why?</h2><p><span id=early></span>For this.</p><p></p><h3>Else</h3>
+<table id=all><tr><td>a<td>b<tr id=row><td>c<td><i id=cell>d</i></table>
+<dl><dt id=term>Term<dd>What it is.</dl><h3>End</h3>"""
+
+
+def test_a_place_has_the_last_anchor_that_a_browser_scrolls_to_before_it() -> None:
+    page = read_html(f"<body>{PLACES}", meta=Metadata(), name="p.html")
+    assert [
+        (page.text[place.start : place.end], place.locator.anchor)
+        for place in page.places
+        if isinstance(place.locator, Chars)
+    ] == [
+        ("Questions", None),
+        *(("(1) How?", "q1"), ("So it is.", "q1"), ("And on.", "q1")),
+        *(("Why?", "q2"), ("For this.", "early"), ("Else", "early")),
+        *(("a | b", "all"), ("c | d", "row"), ("Term\nWhat it is.", "term"), ("End", "term")),
+    ]
+    assert [section.anchor for section in page.sections] == [None, "q2", None, None]
 
 
 def test_the_page_does_not_outrank_what_is_known() -> None:

@@ -31,6 +31,7 @@ class Block:
     block or the cells of a row begin with that are mostly links. ``targets`` are the addresses of
     its links where all of its words are links within the site. ``place`` is what the source counts:
     its page, slide, line, row or cell, without characters, section and anchor.
+    ``anchor`` is the place in the source that a link leads to, at the block or just before it.
     ``silent`` is a heading that only begins a section: its title is not in the text.
     """
 
@@ -103,7 +104,8 @@ def assemble(blocks: Iterable[Block]) -> Content:
     """Join blocks by empty lines; return the text, one place per block, and the sections.
 
     A section extends from its heading to the next one. A heading followed directly by a lower one
-    has no text of its own and belongs to the section below it.
+    has no text of its own and belongs to the section below it. A place without an anchor has the
+    last one before it.
     """
     parts: list[str] = []
     places: list[SpanLocator] = []
@@ -112,6 +114,7 @@ def assemble(blocks: Iterable[Block]) -> Content:
     position = 0
     follows_heading = False
     opening: Block | None = None
+    anchor: str | None = None
     for block in blocks:
         text = block.text.strip("\n").rstrip()
         if not text.strip():
@@ -120,6 +123,7 @@ def assemble(blocks: Iterable[Block]) -> Content:
             titles = [(level, title) for level, title in titles if level < block.level]
             titles.append((block.level, to_plain_text(text)))
             opening = block
+            anchor = block.anchor
             continue
         if parts:
             parts.append(GAP)
@@ -141,7 +145,8 @@ def assemble(blocks: Iterable[Block]) -> Content:
             sections.append(Section(start=begin, end=-1, path=path, anchor=block.anchor))
         follows_heading = bool(block.level)
         parts.append(text)
-        places.append(_place(block, text, position, titles=titles, sections=sections))
+        anchor = block.anchor or anchor
+        places.append(_place(block, text, position, titles=titles, anchor=anchor))
         position += len(text)
     if sections:
         sections[-1] = replace(sections[-1], end=position)
@@ -154,11 +159,10 @@ def _place(
     position: int,
     *,
     titles: Sequence[tuple[int, str]],
-    sections: Sequence[Section],
+    anchor: str | None,
 ) -> SpanLocator:
     end = position + len(text)
     path = ARROW.join(title for _, title in titles) or None
-    anchor = sections[-1].anchor if sections else None
     match block.place:
         case Pages():
             return SpanLocator(position, end, replace(block.place, section=path))

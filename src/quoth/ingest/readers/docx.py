@@ -74,6 +74,8 @@ def read_docx(file: SourceFile) -> ParsedDocument:
     tree = parse_html(page)
     for link in tree.css("a[href^='#footnote-ref'], a[href^='#endnote-ref']"):
         link.decompose()
+    for note in tree.css("[id^='footnote-'], [id^='endnote-']"):
+        del note.attrs["id"]  # of the converter's page, no bookmark of the document
     title = tree.css_first("h1.title")
     shown = Metadata(title=to_plain_text(title.text(deep=True) or "") if title else None)
     meta = shown.merged_with(office_properties(container))

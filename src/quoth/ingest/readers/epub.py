@@ -96,6 +96,7 @@ def _chapter(
     draft.level = max(draft.level, 1) if package.outline and not entries else base
     if entries:
         draft.level = entries[-1].level
+    first = next((block for block in blocks if _unmarked(block.text)), None)
     for block in blocks:
         numbers = [int(each[1:]) for each in _MARK.findall(block.text) if each[:1] == "e"]
         for number in numbers:
@@ -104,7 +105,7 @@ def _chapter(
         yield replace(
             block,
             level=block.level and min(max(1, block.level + shift), 6),
-            anchor=anchor if block.level else None,
+            anchor=anchor if block.level or block.anchor or block is first else None,
         )
 
 

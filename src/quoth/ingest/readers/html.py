@@ -21,6 +21,7 @@ from quoth.ingest.readers.formula_images import formula_text
 from quoth.ingest.readers.list_marks import ListMarks
 from quoth.ingest.readers.metadata import Metadata, file_title, normalize_language
 from quoth.ingest.readers.navigation import without_navigation
+from quoth.ingest.readers.page_furniture import FURNITURE, SKIPPED, is_hidden, is_left_out
 from quoth.ingest.readers.rows import MAX_SPAN, SpannedTable
 
 MAX_DEPTH = 1000
@@ -29,22 +30,8 @@ MAX_TERM = 40
 """Maximum characters of a term that stands in one block with its definition; a longer one is a
 question or a heading."""
 
-_SKIPPED = frozenset(
-    [
-        *("script", "style", "template", "head", "noscript", "svg", "iframe", "object", "canvas"),
-        *("audio", "video", "button", "select", "textarea", "datalist", "dialog", "rp"),
-        *("annotation", "annotation-xml"),
-    ]
-)
-_FURNITURE = frozenset(["nav", "footer", "aside"])
-_LANDMARKS = frozenset(
-    ["navigation", "search", "contentinfo", "banner", "menu", "menubar", "toolbar", "doc-toc"]
-)
-"""Roles of what stands around the content of a page."""
-_TOC_NAMES = frozenset(["toc", "toctree-wrapper"])
-"""Classes and ids of tables of contents as DocBook, Asciidoctor, Pandoc and Sphinx write them."""
-_NOTES = frozenset(["note", "doc-footnote", "doc-tip"])
-"""Roles by which an ``aside`` is a part of the content."""
+_NO_PLACES = frozenset(["input", "link", "meta"])
+"""Elements without text that are no place to scroll to, though not left out."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset(
     [
@@ -67,7 +54,6 @@ _NESTING = re.compile(
     r"col|area|embed|source|track|wbr|rp|rt)\b)[a-zA-Z][^<>]*>",
     re.IGNORECASE,
 )
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _POSITIVE = re.compile(r"[1-9]\d{0,5}", re.ASCII)
 _ELSEWHERE = re.compile(r"\s*(?:[a-zA-Z][\w+.-]*:|//)")
 """The beginning of an address that may be on another site."""
@@ -149,6 +135,9 @@ class _BlockDraft:
     level: int = 0
     anchor: str | None = None
     pending: str | None = None
+    """The last id before or within the block."""
+    opening: str | None = None
+    """The last id before the first word of the block or row; empty if it has none."""
     pre: int = 0
     inside_link: int = 0
     inside_own: int = 0
@@ -178,12 +167,17 @@ class _BlockDraft:
             self.table.add(to_plain_text(text))
             self.links += links
             return None
-        anchor = (self.anchor or self.pending) if self.level else None
-        self.pending = None
+        anchor = self.take_anchor()
         text = to_plain_text(text) if self.level else self.lead + text
         self.lead = ""
         targets = self.take_targets()
         return Block(text, level=self.level, anchor=anchor, links=tuple(links), targets=targets)
+
+    def take_anchor(self) -> str | None:
+        """Return the anchor: a heading's may be within it, that of a text is before it."""
+        anchor = (self.anchor or self.pending) if self.level else self.opening
+        self.pending = self.opening = None
+        return anchor or None
 
     def take_targets(self) -> tuple[str, ...]:
         """Return the addresses of the links, none where a word stands beside them."""
@@ -194,6 +188,8 @@ class _BlockDraft:
     def add_text(self, text: str) -> None:
         """Add a text, which may stand in a link."""
         self.parts.append(text if self.pre else _SPACE.sub(" ", text))
+        if self.opening is None and text.strip():
+            self.opening = self.pending or ""
         self.linked += len(text.strip()) if self.inside_link else 0
         self.unlinked |= not self.inside_own and any(map(str.isalpha, text))
 
@@ -223,15 +219,15 @@ class _BlockDraft:
             self.table.above.clear()  # the cells of this row are not counted
             return
         links, self.links = self.links, []
-        row = Block(self.table.end_row(), links=tuple(links), targets=self.take_targets())
-        if row.text:
-            yield row
+        text, targets = self.table.end_row(), self.take_targets()
+        if text:
+            yield Block(text, anchor=self.take_anchor(), links=tuple(links), targets=targets)
 
 
 def _blocks(tree: LexborHTMLParser, *, whole: bool = False, nav: bool = False) -> Iterator[Block]:
     """Yield the blocks of the content, or of the ``whole`` body; those of menus with ``nav``."""
     root, inner = (tree.body, False) if whole else _main(tree)
-    left_out = _SKIPPED | (_FURNITURE if inner else frozenset() if nav else {"nav"})
+    left_out = SKIPPED | (FURNITURE if inner else frozenset() if nav else {"nav"})
     if root is None:
         return
     draft = _BlockDraft()
@@ -251,6 +247,8 @@ def _blocks(tree: LexborHTMLParser, *, whole: bool = False, nav: bool = False) -
                 yield from _cross(draft, node, entering=entering)
             if entering:  # after what stands before it is closed
                 draft.pending = _name(node) or draft.pending
+            elif tag == "form":
+                draft.pending = None  # what stands before its controls leads to them
     last = draft.take()
     if last is not None:
         yield last
@@ -263,10 +261,11 @@ def _cross(draft: _BlockDraft, node: LexborNode, *, entering: bool) -> Iterator[
     if block is not None and tag == "dt" and not entering and len(block.text) <= MAX_TERM:
         draft.lead = f"{block.text}\n"
         draft.targets, draft.unlinked = list(block.targets), not block.targets
+        draft.opening = block.anchor
     elif block is not None:
         yield block
     if tag == "dl" and draft.lead.endswith("\n"):
-        yield Block(draft.lead, targets=draft.take_targets())
+        yield Block(draft.lead, anchor=draft.take_anchor(), targets=draft.take_targets())
         draft.lead = ""
     elif tag in ("ol", "ul", "li"):
         number = node.attributes.get("value" if tag == "li" else "start")
@@ -302,51 +301,14 @@ def _walk(root: LexborNode, *, left_out: frozenset[str]) -> Iterator[tuple[Lexbo
         if not entering:
             yield node, False
             continue
-        if _is_skipped(node, left_out):
-            if node.tag == "a":
+        if is_left_out(node, left_out):
+            if node.tag == "a" and not is_hidden(node):
                 # The permalink after a heading may carry the heading's id.
                 yield from ((node, True), (node, False))
             continue
         yield node, True
         stack.append((node, False))
         stack.extend((child, True) for child in reversed(list(node.iter(include_text=True))))
-
-
-def _is_skipped(node: LexborNode, left_out: frozenset[str]) -> bool:
-    tag = node.tag or ""
-    if tag == "-text":
-        return False
-    if tag.startswith("-"):
-        return True
-    attributes = node.attributes
-    if tag in left_out:
-        return tag != "aside" or attributes.get("role") not in _NOTES
-    if not attributes:
-        return False
-    if tag == "a" and (attributes.get("href") or "").startswith("#"):
-        # The permalink after a heading, which links to the heading itself: "¶" or an icon.
-        return _WORD.search(node.text(deep=True) or "") is None
-    if "nav" in left_out and (_is_landmark(node, attributes.get("role") or "") or _is_toc(node)):
-        return True
-    return (
-        "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
-        or _HIDDEN_STYLE.search(attributes.get("style") or "") is not None
-    )
-
-
-def _is_landmark(node: LexborNode, role: str) -> bool:
-    """Return whether an element stands around the content; a banner may have the page's title."""
-    return role in _LANDMARKS and not (role == "banner" and node.css_first("h1"))
-
-
-def _is_toc(node: LexborNode) -> bool:
-    """Return whether an element is named a table of contents and most of its letters are links."""
-    names = f"{node.attributes.get('class') or ''} {node.attributes.get('id') or ''}"
-    if _TOC_NAMES.isdisjoint(names.casefold().split()) or node.tag == "body":
-        return False
-    linked = sum(len(link.text(strip=True)) for link in node.css("a[href]"))
-    return 2 * linked > len(node.text(strip=True))
 
 
 def _main(tree: LexborHTMLParser) -> tuple[LexborNode | None, bool]:
@@ -394,6 +356,7 @@ def _attribute(tree: LexborHTMLParser, selector: str, name: str) -> str:
 
 
 def _name(node: LexborNode) -> str | None:
-    attributes = node.attributes
+    """Return the name by which a link leads to an element, None for one that is no place."""
+    attributes = {} if node.tag in _NO_PLACES else node.attributes
     own = attributes.get("id") or (attributes.get("name") if node.tag == "a" else None)
     return own.strip() or None if own else None

@@ -1,0 +1,69 @@
+"""What of a web page is no content: its scripts, controls and navigation, and what is hidden."""
+
+from __future__ import annotations
+
+import re
+
+from selectolax.lexbor import LexborNode
+
+SKIPPED = frozenset(
+    [
+        *("script", "style", "template", "head", "noscript", "svg", "iframe", "object", "canvas"),
+        *("audio", "video", "button", "select", "textarea", "datalist", "dialog", "rp"),
+        *("annotation", "annotation-xml"),
+    ]
+)
+FURNITURE = frozenset(["nav", "footer", "aside"])
+_LANDMARKS = frozenset(
+    ["navigation", "search", "contentinfo", "banner", "menu", "menubar", "toolbar", "doc-toc"]
+)
+"""Roles of what stands around the content of a page."""
+_TOC_NAMES = frozenset(["toc", "toctree-wrapper"])
+"""Classes and ids of tables of contents as DocBook, Asciidoctor, Pandoc and Sphinx write them."""
+_NOTES = frozenset(["note", "doc-footnote", "doc-tip"])
+"""Roles by which an ``aside`` is a part of the content."""
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_WORD = re.compile(r"\w")
+
+
+def is_left_out(node: LexborNode, left_out: frozenset[str]) -> bool:
+    """Return whether a node is no content; ``left_out`` are the tags of what never is.
+
+    Those of `FURNITURE` among them leave out what has their roles, too.
+    """
+    tag = node.tag or ""
+    if tag == "-text":
+        return False
+    if tag.startswith("-"):
+        return True
+    attributes = node.attributes
+    if tag in left_out:
+        return tag != "aside" or attributes.get("role") not in _NOTES
+    if not attributes:
+        return False
+    if tag == "a" and (attributes.get("href") or "").startswith("#"):
+        # The permalink after a heading, which links to the heading itself: "¶" or an icon.
+        return _WORD.search(node.text(deep=True) or "") is None
+    if "nav" in left_out and (_is_landmark(node, attributes.get("role") or "") or _is_toc(node)):
+        return True
+    return attributes.get("aria-hidden") == "true" or is_hidden(node)
+
+
+def is_hidden(node: LexborNode) -> bool:
+    """Return whether no browser shows an element, so that none scrolls to it."""
+    style = node.attributes.get("style") or ""
+    return "hidden" in node.attributes or _HIDDEN_STYLE.search(style) is not None
+
+
+def _is_landmark(node: LexborNode, role: str) -> bool:
+    """Return whether an element stands around the content; a banner may have the page's title."""
+    return role in _LANDMARKS and not (role == "banner" and node.css_first("h1"))
+
+
+def _is_toc(node: LexborNode) -> bool:
+    """Return whether an element is named a table of contents and most of its letters are links."""
+    names = f"{node.attributes.get('class') or ''} {node.attributes.get('id') or ''}"
+    if _TOC_NAMES.isdisjoint(names.casefold().split()) or node.tag == "body":
+        return False
+    linked = sum(len(link.text(strip=True)) for link in node.css("a[href]"))
+    return 2 * linked > len(node.text(strip=True))

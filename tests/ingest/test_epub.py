@@ -137,7 +137,8 @@ def test_contents_within_a_book_are_left_out(tmp_path: Path) -> None:
     added = (
         f"<div class='toctree-wrapper'><ul>{chapters}</ul></div><nav><ol>{chapters}</ol></nav>"
         "<section id='toc'><p>Total organic carbon, <a href='one.xhtml'>see it</a>.</p></section>"
-        "<p><a href='one.xhtml#r1'>1. Smith, History of England, page 1.</a></p>"
+        "<label><a href='#p7'>7</a></label>"
+        "<p id='p7'><a href='one.xhtml#r1'>1. Smith, History of England, page 1.</a></p>"
     )
     data = changed(
         lambda name, data: (

@@ -39,6 +39,8 @@ def is_left_out(node: LexborNode, left_out: frozenset[str]) -> bool:
     attributes = node.attributes
     if tag in left_out:
         return tag != "aside" or attributes.get("role") not in _NOTES
+    if tag == "label":  # one with words names a tab, or is an item of a list of tasks
+        return not any(map(str.isalpha, node.text(deep=True) or ""))
     if not attributes:
         return False
     if tag == "a" and (attributes.get("href") or "").startswith("#"):

@@ -39,6 +39,7 @@ def test_the_kind_that_a_question_asks_for(question: str, kind: str) -> None:
         ("number", "Il a une dizaine de pièces.", True),
         ("number", "It needs version 6.3.1.", False),
         ("number", "Pier 9 has rooms, see section 4.", False),
+        ("number", "It has rooms, see #4598.", False),
         ("price", "It costs 12 euros.", True),
         ("price", "Entry is free.", True),
         ("price", "The Free Harbour makes free software.", False),

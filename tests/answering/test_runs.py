@@ -359,6 +359,28 @@ def test_a_comparison_quotes_what_begins_with_its_aspects_rather_than_what_menti
     ]
 
 
+def test_what_compares_the_aspects_itself_is_quoted_as_a_whole() -> None:
+    text = f"In a fire tin melts before lead. {LONG}\n\nOld pots were made of tin. They shone."
+    found = runs(text, scores={"fire": 0, "pots": -1}, query=COMPARED)
+    assert [run.heading for run in found] == [""]
+    assert found[0].text.startswith("In a fire tin melts before lead.")
+
+
+def test_what_follows_a_question_or_a_term_has_its_score() -> None:
+    for head in ("Is tin soft?", ":tin: /tin/, n."):
+        texts = (f"{head}\n\nIt can be cut with a knife.\n\n{FAR}", f"Pots are of tin. {FAR}")
+        found = runs(*texts, scores={head: 0, "Pots": -1, "knife": -5})
+        assert "It can be cut with a knife." in found[0].text
+
+
+def test_the_index_of_a_book_begins_no_run() -> None:
+    index = "Index\n\nsilver, 7 tar, 8, 12 tin, 21\ntin pots, 22-24\n\nUranus, 9\nurn, 41"
+    found = runs(index, f"Pots are of tin. {LONG}", scores={"tin, 21": 0, "Pots": -3})
+    assert said(found) == [f"Pots are of tin. {LONG}"]
+    found = runs("On May 3, 1990, it rained on all of the tin roofs.", scores={"May": 0})
+    assert len(found) == 1
+
+
 def test_an_aspect_that_is_alone_is_no_heading_and_the_other_is_named() -> None:
     texts = ("Tin melts early.",)
     found = runs(*texts, scores={"Tin": 0}, query=COMPARED)

@@ -187,6 +187,16 @@ def test_chunks_of_a_talk_are_near_the_target_and_end_with_sentences() -> None:
         assert all(each.text.rstrip()[-1] in ".!?»" for each in chunks)
 
 
+def test_a_term_stays_with_its_definition() -> None:
+    terms = ("Anvil", "Bellows", "Chisel", "Drill", "Emery", "File", "Gouge", "Hammer")
+    told = "This is a tool that many people who work with metal or with wood use all day long."
+    reading = page([Block(f"{each}\n\n{told} {told}") for each in terms])
+    for target in (30, 40, 50, 70):
+        chunks = cut(reading, target)
+        assert len(chunks) > 1
+        assert all(each.text.rstrip().endswith(".") for each in chunks)
+
+
 def test_prefix_and_section_say_where_a_chunk_stands() -> None:
     reading = read(FIXTURES / "pages" / "guide.md")
     last = cut(reading)[-1]

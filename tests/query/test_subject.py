@@ -28,6 +28,14 @@ def test_the_words_of_the_place_are_no_subject() -> None:
     assert strip_locator_words(asked).original == text
 
 
+def test_the_name_of_the_file_that_is_searched_is_no_subject() -> None:
+    text = "What does Guide.pdf say about hosts.conf?"
+    file = Filter("document", "in", ("d1",))
+    asked = Query(text, text, "en", filters=(file,))
+    found = strip_locator_words(asked, files={"guide.pdf"})
+    assert found.standalone == "What does say about hosts.conf?"
+
+
 @pytest.mark.parametrize(
     ("text", "language", "terms"),
     [

@@ -260,13 +260,15 @@ def _values(text: str, language: str) -> list[Value]:
     return [
         value
         for value in values
-        if value.kind == "date" or (_NUMBER.match(value.key) and not _is_label(parts, value.first))
+        if value.kind == "date"
+        or (_NUMBER.match(value.key) and not _is_label(text, parts, value.first))
     ]
 
 
-def _is_label(parts: Sequence[TextToken], at: int) -> bool:
-    """Return whether a number follows a word such as "section"."""
-    return at > 0 and parts[at - 1].word in word_set("lettered")
+def _is_label(text: str, parts: Sequence[TextToken], at: int) -> bool:
+    """Return whether a number follows a word such as "section" or is that of an issue: "#12"."""
+    after_word = at > 0 and parts[at - 1].word in word_set("lettered")
+    return after_word or text[: parts[at].start].endswith("#")
 
 
 Note = Literal[

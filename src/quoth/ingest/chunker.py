@@ -29,6 +29,10 @@ SLACK = 1.5
 MID_PARAGRAPH = 0.06
 """What it costs to end within a paragraph, where being off the target by half costs 0.25."""
 
+MAX_HEAD = 80
+"""Characters of a line that may be a heading."""
+_ENDS = (".", "!", "?", "…", ";", "。", "！", "？")
+_CLOSING = "\"'»”’)]"
 _PAUSES = (re.compile(r"\n"), re.compile(r"[.;:!?…—–]\s"), re.compile(r"[,)]\s"), re.compile(r"\s"))
 
 
@@ -174,8 +178,16 @@ def _counted(
 
 
 def _ends_paragraph(text: str, start: int, end: int) -> bool:
+    """Return whether a paragraph ends with a piece; a line without a full stop leads to the next.
+
+    Such are the terms of a glossary, headings that are not marked as such, and items of a list.
+    """
+    if end == len(text):
+        return True
     piece = text[start:end]
-    return end == len(text) or "\n\n" in piece[len(piece.rstrip()) :]
+    line = piece.rstrip()
+    leads_on = len(line) <= MAX_HEAD and not line.rstrip(_CLOSING).endswith(_ENDS)
+    return "\n\n" in piece[len(line) :] and not leads_on
 
 
 def _parts(text: str, start: int, end: int, *, parts: int) -> list[tuple[int, int]]:

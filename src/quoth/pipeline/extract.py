@@ -46,6 +46,7 @@ from quoth.query.tokens import folded_words
 from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
 from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.search import encode_query
+from quoth.store.blobs import source_name
 from quoth.store.rows import now
 from quoth.text.analyzer import estimate_tokens
 
@@ -184,11 +185,12 @@ async def _choose(
 ) -> _Selection:
     """Select statements: locator lookup, else answerability → selection."""
     parts, trace, plan, query = context.parts, context.trace, found.plan, found.query
-    subject = strip_locator_words(query)
+    named = _restricting_files(query, passages)
+    subject = strip_locator_words(query, files=named)
     with trace.stage("judge"):
         material = collect_sentences(subject, passages, filters=plan.filters)
     placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
-    asks_place = _names_only_a_place(query, passages)
+    asks_place = _names_only_a_place(query, passages, files=named)
     statements: tuple[Statement, ...] = ()
     if found.summary_sentences:
         statements = summary_statements(found.summary_sentences, material, passages)
@@ -237,11 +239,21 @@ async def _choose(
     return _Selection(statements, status, material, notices, scores, chance)
 
 
-def _names_only_a_place(query: Query, passages: Sequence[Passage]) -> bool:
+def _restricting_files(query: Query, passages: Sequence[Passage]) -> frozenset[str]:
+    """Return the names of the files that a query restricts the search to, in lower case."""
+    if not any(filter_.field == "document" for filter_ in query.filters):
+        return frozenset()
+    sources = {each.document.source for each in passages}
+    return frozenset(source_name(source).casefold() for source in sources if source)
+
+
+def _names_only_a_place(
+    query: Query, passages: Sequence[Passage], *, files: Collection[str]
+) -> bool:
     """Return whether a query names a place and at most the documents that it is restricted to."""
     named = any(filter_.field == "document" for filter_ in query.filters)
-    sources = {each.document.title for each in passages} if named else ()
-    return only_asks_for_a_place(query, sources=sources)
+    titles = {each.document.title for each in passages} if named else set[str]()
+    return only_asks_for_a_place(query, sources=titles.union(files))
 
 
 async def _statements_of_both(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from itertools import islice, pairwise
 
@@ -94,19 +94,19 @@ _PLACE_NUMBER = re.compile(
 )
 
 
-def strip_locator_words(query: Query) -> Query:
-    """Return a query without the words that name a place.
+def strip_locator_words(query: Query, *, files: Collection[str] = ()) -> Query:
+    """Return a query without the words that name a place, or one of the ``files``.
 
     "What does page 12 say about bees?" is about bees: no passage need contain "page" and "12".
     """
-    if query.kind != "page_specific" and not any(
+    placed = query.kind == "page_specific" or any(
         filter_.field in LOCATOR_FIELDS for filter_ in query.filters
-    ):
-        return query
+    )
     words = [
         word
         for word in query.standalone.split()
-        if not (bare := normalize_name(word).strip(_SIGNS)) or not _names_a_place(bare)
+        if not (bare := normalize_name(word).strip(_SIGNS))
+        or not (bare in files or (placed and _names_a_place(bare)))
     ]
     return replace(query, standalone=" ".join(words)) if words else query
 

@@ -32,6 +32,12 @@ def speaks_of(material: QueryContext, place: int, aspect: str) -> bool:
     return bool(wanted) and wanted <= material.stems[place] | material.around[place]
 
 
+def is_named(material: QueryContext, place: int, aspect: str) -> bool:
+    """Return whether a sentence itself names an aspect."""
+    wanted = frozenset(analyze(aspect, language=material.sentences[place].language))
+    return wanted <= material.stems[place]
+
+
 def begins_with(material: QueryContext, place: int, aspect: str) -> bool:
     """Return whether a sentence names an aspect in its first words."""
     each = material.sentences[place]

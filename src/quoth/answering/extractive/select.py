@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from quoth.answering.extractive.asked_rows import asked_rows
 from quoth.answering.extractive.candidates import Quotable, quotable_sentences, sentence_locator
@@ -18,6 +19,7 @@ from quoth.answering.extractive.runs import (
     grow,
     headed_section,
     is_duplicate,
+    is_named,
     is_program,
     speaks_of,
 )
@@ -130,11 +132,12 @@ def choose_statements(
     foreign = [sentence.language != query.language for sentence in material.sentences]
     if not all(foreign):
         scores = scores - [FOREIGN_PENALTY * each for each in foreign]
+    scores = _with_heads(material, scores)
     ranked = [int(place) for place in (-scores).argsort(kind="stable")]
     order = [place for place in ranked if place not in shown]
     if not order or scores[ranked[0]] - scores[order[0]] > MORE_MARGIN:
         return ()
-    sound = [at for at in order if material.sentences[at].standalone_score >= MIN_STANDALONE_SCORE]
+    sound = [at for at in order if _is_sound(material.sentences[at])]
     order = sound or order
     best = scores[order[0]]
     language = material.sentences[order[0]].language
@@ -168,6 +171,23 @@ def choose_statements(
         replace(_statement_of_run(material, run, seed, passages), heading=about.get(seed, ""))
         for run, seed in runs
     )
+
+
+def _is_sound(sentence: Quotable) -> bool:
+    return sentence.standalone_score >= MIN_STANDALONE_SCORE
+
+
+def _with_heads(material: QueryContext, scores: Scores) -> Scores:
+    """Return the scores, with that of a heading or question also given to what follows it.
+
+    "Is it thread-safe?" or the term of a glossary fits a question best, but the next sentence
+    answers it.
+    """
+    found = scores.copy()
+    for at, (head, each) in enumerate(pairwise(material.sentences), start=1):
+        if each.passage == head.passage and _is_sound(each) and not _is_sound(head):
+            found[at] = max(scores[at], scores[at - 1])
+    return found
 
 
 def _statement_of_run(
@@ -287,7 +307,8 @@ def _best_of_aspects(
     """Return the best sentence of each aspect of a comparison, with the aspect's name.
 
     A sentence that begins with the aspect tells what it is, another may only mention it; best are
-    such sentences of one passage.
+    such sentences of one passage. Without those, there are none if the best sentence of all speaks
+    of each aspect: it compares them itself.
     """
     found: dict[int, str] = {}
     openings: dict[str, list[int]] = {}
@@ -306,7 +327,8 @@ def _best_of_aspects(
         }
         if len(together) == len(query.aspects):
             return together
-    return found
+    compared = all(is_named(material, order[0], aspect) for aspect in query.aspects)
+    return {} if compared else found
 
 
 def statement_of(parts: Sequence[Quotable], passage: Passage) -> Statement:

@@ -287,14 +287,14 @@ def test_all_runs_together_have_no_more_sentences_than_allowed(most: int) -> Non
     assert 1 <= sum(len(run.parts) for run in found) <= most
 
 
-def test_the_document_of_the_best_sentence_comes_first_and_keeps_its_order() -> None:
+def test_the_best_run_comes_first_and_those_of_its_document_next() -> None:
     between = "\n\n".join([FAR] * 4)
     one = f"Tin melts early in a fire.\n\n{between}\n\n{CLOSURE}\n\nLead is grey and soft."
     found = runs("Zinc is blue.", one, scores={"Lead": 0, "Zinc": -0.5, "Tin": -1})
     metals = ("Tin", "Lead", "Zinc")
     assert [[each for each in metals if each in run.text] for run in found] == [
-        ["Tin"],
         ["Lead"],
+        ["Tin"],
         ["Zinc"],
     ]
 

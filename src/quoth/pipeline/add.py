@@ -33,7 +33,7 @@ from quoth.text.analyzer import detect_language
 
 T = TypeVar("T")
 
-PIPELINE = "12"
+PIPELINE = "13"
 """Changes whenever the same file would give other chunks."""
 
 LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "ar", "zh", "ja", "ko")

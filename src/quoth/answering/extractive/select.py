@@ -122,9 +122,9 @@ def choose_statements(
     max_sentences: int,
     shown: Collection[int] = (),
 ) -> tuple[Statement, ...]:
-    """Choose up to `MAX_RUNS` runs of sentences, in the order of their documents.
+    """Choose up to `MAX_RUNS` runs of sentences, the best one first.
 
-    The document of the best one comes first; one that is linked to it follows, since a question may
+    Others of its document follow; one of a document that is linked to it may, since a question may
     need both. A comparison has a run for each of its aspects, under its name. A run that repeats
     another one is left out. ``scores`` are those of `sentence_scores`. ``shown`` are sentences of
     earlier answers: the best of the others are chosen.
@@ -254,7 +254,7 @@ class _Chooser:
         del self.runs[count:]
 
     def by_document(self) -> list[tuple[range, int]]:
-        """Return the runs in the order of their documents and in reading order within each.
+        """Return the best run, and the others by document and in reading order within each.
 
         Neighbours are one run.
         """
@@ -275,7 +275,8 @@ class _Chooser:
                 joined[-1] = (range(before.start, run.stop), best)
             else:
                 joined.append((run, seed))
-        return joined
+        best = self.runs[0][1]
+        return sorted(joined, key=lambda pair: pair[1] != best)
 
 
 def _linked_seed(

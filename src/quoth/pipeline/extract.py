@@ -24,7 +24,12 @@ from quoth.answering.answerability import (
 from quoth.answering.citations import cite_statements
 from quoth.answering.contradictions import conflict_notice, disagreements, with_other_sides
 from quoth.answering.extractive.candidates import question_word_offset
-from quoth.answering.extractive.lookup import place_statements, summary_statements
+from quoth.answering.extractive.lookup import (
+    names_only_a_place,
+    place_statements,
+    restricting_files,
+    summary_statements,
+)
 from quoth.answering.extractive.score import QueryContext, Scores, cosines_to, sentence_scores
 from quoth.answering.extractive.select import (
     Statement,
@@ -41,12 +46,11 @@ from quoth.core.types import Answer, AnswerStatus, Counts, Hit, Passage, Query, 
 from quoth.pipeline.components import Components
 from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.query.dialogue_act import continuations, two_questions
-from quoth.query.keywords import LOCATOR_FIELDS, only_asks_for_a_place, strip_locator_words
+from quoth.query.keywords import LOCATOR_FIELDS, strip_locator_words
 from quoth.query.tokens import folded_words
 from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
 from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.search import encode_query
-from quoth.store.blobs import source_name
 from quoth.store.rows import now
 from quoth.text.analyzer import estimate_tokens
 
@@ -185,12 +189,11 @@ async def _choose(
 ) -> _Selection:
     """Select statements: locator lookup, else answerability → selection."""
     parts, trace, plan, query = context.parts, context.trace, found.plan, found.query
-    named = _restricting_files(query, passages)
-    subject = strip_locator_words(query, files=named)
+    subject = strip_locator_words(query, files=restricting_files(query, passages))
     with trace.stage("judge"):
         material = collect_sentences(subject, passages, filters=plan.filters)
     placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
-    asks_place = _names_only_a_place(query, passages, files=named)
+    asks_place = names_only_a_place(query, passages)
     statements: tuple[Statement, ...] = ()
     if found.summary_sentences:
         statements = summary_statements(found.summary_sentences, material, passages)
@@ -237,23 +240,6 @@ async def _choose(
     if without := query.aspects and aspects_without(query, material):
         notices = (*notices, notice("missing", language=query.language, names=without))
     return _Selection(statements, status, material, notices, scores, chance)
-
-
-def _restricting_files(query: Query, passages: Sequence[Passage]) -> frozenset[str]:
-    """Return the names of the files that a query restricts the search to, in lower case."""
-    if not any(filter_.field == "document" for filter_ in query.filters):
-        return frozenset()
-    sources = {each.document.source for each in passages}
-    return frozenset(source_name(source).casefold() for source in sources if source)
-
-
-def _names_only_a_place(
-    query: Query, passages: Sequence[Passage], *, files: Collection[str]
-) -> bool:
-    """Return whether a query names a place and at most the documents that it is restricted to."""
-    named = any(filter_.field == "document" for filter_ in query.filters)
-    titles = {each.document.title for each in passages} if named else set[str]()
-    return only_asks_for_a_place(query, sources=titles.union(files))
 
 
 async def _statements_of_both(

@@ -13,7 +13,9 @@ from quoth.answering.extractive.candidates import Quotable
 from quoth.answering.extractive.score import QueryContext
 from quoth.answering.extractive.select import Statement, statement_of
 from quoth.core.outline import SummarySentence
-from quoth.core.types import Passage
+from quoth.core.types import Passage, Query
+from quoth.query.keywords import only_asks_for_a_place
+from quoth.store.blobs import source_name
 
 MAX_PLACE_CHARACTERS = 900
 """Length of what is quoted from each passage of a requested place."""
@@ -81,6 +83,20 @@ def part_titles(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     runs = [title for title, _ in groupby(titles)]
     torn = len(runs) != len(set(runs))
     return tuple("" if torn or not all(titles) else title for title in titles)
+
+
+def restricting_files(query: Query, passages: Sequence[Passage]) -> frozenset[str]:
+    """Return the names of the files that a query restricts the search to, in lower case."""
+    if not any(filter_.field == "document" for filter_ in query.filters):
+        return frozenset()
+    return frozenset(source_name(each.document.source).casefold() for each in passages)
+
+
+def names_only_a_place(query: Query, passages: Sequence[Passage]) -> bool:
+    """Return whether a query names a place and at most the documents that it is restricted to."""
+    files = restricting_files(query, passages)
+    titles = {each.document.title for each in passages} if files else set[str]()
+    return only_asks_for_a_place(query, sources=titles | files)
 
 
 def place_statements(

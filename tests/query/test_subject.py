@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from quoth.core.types import Filter, Query
@@ -18,6 +20,13 @@ from tests.support.tables import rows
 )
 def test_a_question_may_name_nothing_but_a_place(text: str, language: str, only: bool) -> None:
     assert only_asks_for_a_place(Query(text, text, language)) is only
+
+
+def test_a_word_for_the_source_that_is_searched_is_no_subject() -> None:
+    text = "What are the main points of the episode Bees at Night?"
+    named = Query(text, text, "en", "summary", entities=("Bees at Night",))
+    assert not only_asks_for_a_place(named)
+    assert only_asks_for_a_place(replace(named, filters=(Filter("document", "in", ("d1",)),)))
 
 
 def test_the_words_of_the_place_are_no_subject() -> None:

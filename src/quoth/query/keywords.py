@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice, pairwise
 
 from quoth.core.types import DocumentKind, FilterField, Query
-from quoth.query.filters.patterns import word_set
+from quoth.query.filters.patterns import has_match, word_set
 from quoth.query.tokens import FUNCTION_WORDS, folded_words
 from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import WORDS
@@ -114,13 +114,18 @@ def strip_locator_words(query: Query, *, files: Collection[str] = ()) -> Query:
 def only_asks_for_a_place(query: Query, *, sources: Iterable[str] = ()) -> bool:
     """Return whether a query names only a place: "What is on page 12 of the guide?".
 
-    ``sources`` are the titles of the documents that the query restricts the search to.
+    ``sources`` are the titles of the documents that the query restricts the search to. Where it
+    does, words for a source ("the episode …") are no subject, nor are those of a summary ("the main
+    points") where one is asked for.
     """
     titles = {word for title in (*query.entities, *sources) for word in _words(title)}
+    if query.kind == "summary":
+        titles |= word_set("summary_words")
+    restricted = any(filter_.field == "document" for filter_ in query.filters)
     return not any(
         analyze(word, language=query.language)
         for word in _subject_words(query.standalone)
-        if word not in titles
+        if word not in titles and not (restricted and has_match("source", word))
     )
 
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from quoth.core.outline import Heading
 from quoth.core.types import Chars, Chunk, ParsedDocument
-from quoth.ingest.enrich.chapters import headings_of
+from quoth.ingest.enrich.chapters import headings_of, names_matter
 from quoth.ingest.enrich.outline import contents_of
+from quoth.text.analyzer import normalize_name
 from quoth.text.numbers import number_of, roman_number
 from tests.support.tables import rows
 
@@ -111,6 +112,23 @@ def test_a_number_that_counts_something_else_is_no_chapter(titles: Sequence[str]
 
 
 # --- chunks -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("title", "outside"),
+    [
+        ("License", True),
+        ("GNU Free Documentation License", True),
+        ("Licence publique générale", True),
+        ("Metadata", True),
+        ("Index", True),
+        ("Licensing your software", False),
+        ("Copying files", False),
+        ("Metadata of pictures", False),
+    ],
+)
+def test_licences_and_the_like_are_no_chapters(title: str, outside: bool) -> None:
+    assert names_matter(normalize_name(title)) is outside
 
 
 def test_chunks_bear_the_chapter_of_their_section() -> None:

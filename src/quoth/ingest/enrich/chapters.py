@@ -38,10 +38,12 @@ _OUTSIDE = re.compile(
     r"|acknowledge?ments?|about (?:the|this) .*|abstract|executive summary|abbreviations|acronyms"
     r"|notation|symbols|glossary|(?:selected |annotated )?bibliography|references|works cited"
     r"|further reading|(?:subject |author |name |general )?index|(?:end|foot)?notes|colophon"
+    r"|licen[cs]es?|.* (?:public|documentation) licen[cs]e|copying|legal notices?|metadata"
     r"|credits|permissions|appendi(?:x|ces)\b.*|errata|imprint|series page|praise for .*"
     r"|couverture|quatrieme de couverture|page de (?:titre|garde)|dedicace|sommaire"
     r"|table des matieres|(?:liste|table) des .*|avant[- ]propos|preface.*|remerciements"
     r"|bibliographie|references|glossaire|lexique|annexes?\b.*|postface|mentions legales"
+    r"|licences?|licence (?:publique|de documentation) .*|metadonnees"
     r"|a propos d.*|abreviations|sigles|index .*|notes?|credits|errata)[\s.:]*"
 )
 """Titles, folded, of what stands around the chapters of a book."""

@@ -102,11 +102,11 @@ def strip_locator_words(query: Query, *, files: Collection[str] = ()) -> Query:
     placed = query.kind == "page_specific" or any(
         filter_.field in LOCATOR_FIELDS for filter_ in query.filters
     )
+    names = ((word, normalize_name(word).strip(_SIGNS)) for word in query.standalone.split())
     words = [
         word
-        for word in query.standalone.split()
-        if not (bare := normalize_name(word).strip(_SIGNS))
-        or not (bare in files or (placed and _names_a_place(bare)))
+        for word, name in names
+        if name not in files and not (placed and name and _names_a_place(name))
     ]
     return replace(query, standalone=" ".join(words)) if words else query
 

@@ -16,6 +16,7 @@ from quoth.core.outline import SummarySentence
 from quoth.core.types import Passage, Query
 from quoth.query.keywords import only_asks_for_a_place
 from quoth.store.blobs import source_name
+from quoth.text.analyzer import normalize_name
 
 MAX_PLACE_CHARACTERS = 900
 """Length of what is quoted from each passage of a requested place."""
@@ -86,10 +87,10 @@ def part_titles(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def restricting_files(query: Query, passages: Sequence[Passage]) -> frozenset[str]:
-    """Return the names of the files that a query restricts the search to, in lower case."""
+    """Return the names, as names are compared, of the files that a query is restricted to."""
     if not any(filter_.field == "document" for filter_ in query.filters):
         return frozenset()
-    return frozenset(source_name(each.document.source).casefold() for each in passages)
+    return frozenset(normalize_name(source_name(each.document.source)) for each in passages)
 
 
 def names_only_a_place(query: Query, passages: Sequence[Passage]) -> bool:

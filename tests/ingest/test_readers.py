@@ -232,13 +232,14 @@ def test_wrapped_prose_is_joined_and_verse_is_not(tmp_path: Path) -> None:
 
 def test_only_plain_headings_are_taken_for_headings(tmp_path: Path) -> None:
     text = "Title\n=====\n\nText.\n\n1.2 Deeper\n\nMore.\n\n1. A list\n\nCHAPTER IV\n\nThe end."
-    text += "\n\nA.1. Votes\n\nCount them.\n\nA. Ada wrote this"
+    text += "\n\nA.1. Votes\n\nCount them.\n\nA.2. Who counts?\n\nAda does.\n\nA. Ada wrote this"
     reading = read(write(tmp_path, "a.txt", text))
     assert [section.path for section in reading.sections] == [
         ("Title",),
         ("Title", "1.2 Deeper"),
         ("CHAPTER IV",),
         ("CHAPTER IV", "A.1. Votes"),
+        ("CHAPTER IV", "A.2. Who counts?"),
     ]
 
 

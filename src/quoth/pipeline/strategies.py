@@ -45,6 +45,7 @@ from quoth.retrieval.search import (
 )
 from quoth.retrieval.summary_lookup import coverage_sample, named_parts
 from quoth.store.rows import Collection
+from quoth.text.contents import is_contents
 from quoth.text.locators import filters_from_moment
 
 SOFT_FILTER_WEIGHT = 0.2
@@ -290,11 +291,14 @@ async def _expand(
 def select_hits(ranked: Sequence[RankedList], plan: Plan) -> tuple[Pool, dict[str, str]]:
     """Return the final candidates, and the kept chunk of each near-duplicate removed.
 
-    Candidates whose document is not committed, or is gone, have no chunk: others take their place.
+    Candidates whose document is not committed, or is gone, have no chunk: others take their place,
+    and that of tables of contents, unless a place is asked for or nothing else is left.
     """
     chunks = {key: chunk for ranking in ranked for key, chunk in ranking.chunks.items()}
     vectors = {key: row for ranking in ranked for key, row in ranking.vectors.items()}
     pool = [pair for pair in merge_pools(ranked, plan) if pair[0].chunk_id in chunks]
+    if not any(ranking.whole for ranking in ranked):
+        pool = [pair for pair in pool if not is_contents(chunks[pair[0].chunk_id].text)] or pool
     collection_of = {each.chunk_id: collection for each, collection in pool}
     candidates = [each for each, _ in pool]
     if plan.max_per_document is not None:

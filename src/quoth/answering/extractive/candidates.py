@@ -13,6 +13,7 @@ from threading import Lock
 from cachetools import LRUCache, cached
 
 from quoth.core.types import Locator, Passage
+from quoth.text.contents import LEADERS, is_index
 from quoth.text.locators import CELL_GAP, locate
 from quoth.text.sentences import (
     ANAPHORIC,
@@ -65,14 +66,10 @@ TARGET_PIECE = 240
 """Target characters of a piece of a cut sentence."""
 OPENING = 120
 """Characters in which the opening of a sentence is looked for."""
-LEADERS = 12
+BEHIND = 12
 """Characters behind a sentence in which the dots of a table of contents begin."""
 AROUND = 100
 """Characters before and behind a piece of text that show whether it is in an index."""
-MIN_ENTRIES = 4
-"""Minimum entries of an index there."""
-MAX_TERM = 5
-"""Maximum words of an entry there, in the mean."""
 OTHER_TEXT = 0.4
 """Fitness of what is no prose: questions, program text, tables of contents, indexes."""
 MAX_LIST = 600
@@ -84,10 +81,6 @@ _OPENING = re.compile(
 _NOISE = re.compile(r"[\[(♪][^\])]*[\])♪]?")
 _COMMENT = re.compile(r"[ \t]*(?:#[!+#\s]|//|/\*)")
 """The beginning of a line that is a comment in program text."""
-_LEADERS = re.compile(r"(?:\.[ \t]?){5,}")
-"""The dots before a page number in a table of contents."""
-_PAGE_OF_TERM = re.compile(r"[^\W\d_]\)?, \d{1,4}(?:[-–]\d{1,4})?(?![\w.])")
-"""The end of a term and the number of its page in the index of a book."""
 _BULLET = re.compile(r"(?<=\s)[•‣▪◦](?=\s)")
 _CLAUSE = re.compile(r"[,;:.!?…–—]\)?[ \n]|\n")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -302,11 +295,9 @@ def _is_program(text: str, first: int, last: int) -> bool:
 
 def _is_contents(text: str, first: int, last: int) -> bool:
     """Return whether a piece of text is a line of a table of contents or of an index."""
-    if _LEADERS.search(text, first, min(len(text), last + LEADERS)):
+    if LEADERS.search(text, first, min(len(text), last + BEHIND)):
         return True
-    near = text[max(0, first - AROUND) : last + AROUND]
-    entries = len(_PAGE_OF_TERM.findall(near))
-    return entries >= MIN_ENTRIES and len(_WORD.findall(near)) <= MAX_TERM * entries
+    return is_index(text[max(0, first - AROUND) : last + AROUND])
 
 
 def _fitness(shown: str, folded: str, *, words: int, titles: set[str], question: bool) -> float:

@@ -16,7 +16,7 @@ MAX_WRAP_WIDTH = 120
 
 _UNDERLINE = re.compile(r"(?:={3,}|-{3,}|~{3,}|\*{3,})")
 _NUMBERED = re.compile(
-    r"(?:\d{1,2}|[A-Z])(?P<deeper>(?:\.\d{1,2}){1,3})\.?[ \t]+[^\W\d_].{0,70}(?<![.,;:!?])"
+    r"(?:\d{1,2}|[A-Z])(?P<deeper>(?:\.\d{1,2}){1,3})\.?[ \t]+[^\W\d_].{0,70}(?<![.,;:!])"
 )
 _CHAPTER = re.compile(
     r"(?:chapter|chapitre|part|partie)\s+(?:\d{1,3}|[ivxlc]{1,7})\b[.:]?(?:\s*[-–—:]?\s+.{1,70})?",

@@ -216,6 +216,19 @@ async def test_copies_of_one_passage_are_shown_once(tmp_path: Path) -> None:
 # --- several collections ----------------------------------------------------------------------
 
 
+async def test_contents_make_room_for_what_they_lead_to(tmp_path: Path) -> None:
+    lines = [f"{n}.1 How do bees make honey in a hive? . . . . . . . . {n}" for n in range(1, 9)]
+    files = {"contents.txt": "\n".join(lines), "honey.txt": "Bees make honey out of nectar."}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    async with open_tour(tmp_path / "home", index=MemoryIndex()) as engine:
+        await add(engine, tmp_path / "contents.txt")
+        assert (await found(engine, "How do bees make honey?")).hits  # nothing else is there
+        await add(engine, tmp_path / "honey.txt")
+        hits = (await found(engine, "How do bees make honey?")).hits
+        assert [each.text for each in hits] == ["Bees make honey out of nectar."]
+
+
 async def test_several_collections_are_searched_at_once(tmp_path: Path) -> None:
     sources = write_sources(tmp_path / "sources")
     async with open_tour(tmp_path / "home") as engine:

@@ -217,7 +217,7 @@ async def test_copies_of_one_passage_are_shown_once(tmp_path: Path) -> None:
 
 
 async def test_contents_make_room_for_what_they_lead_to(tmp_path: Path) -> None:
-    lines = [f"{n}.1 How do bees make honey in a hive? . . . . . . . . {n}" for n in range(1, 9)]
+    lines = [f"{n}.1 How do bees make honey in a hive? . . . . . . . . {n}" for n in range(1, 7)]
     files = {"contents.txt": "\n".join(lines), "honey.txt": "Bees make honey out of nectar."}
     for name, text in files.items():
         (tmp_path / name).write_text(text)

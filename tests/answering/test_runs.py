@@ -359,6 +359,12 @@ def test_a_comparison_quotes_what_begins_with_its_aspects_rather_than_what_menti
     ]
 
 
+def test_what_only_mentions_an_aspect_is_not_put_under_its_name() -> None:
+    texts = ("Tin melts early.", "Most people who make pots think that lead melts late.")
+    found = runs(*texts, scores={"Tin": 0, "lead": -1}, query=COMPARED)
+    assert [(run.heading, run.text.split()[0]) for run in found] == [("", "Most"), ("", "Tin")]
+
+
 def test_what_compares_the_aspects_itself_is_quoted_as_a_whole() -> None:
     text = f"In a fire tin melts before lead. {LONG}\n\nOld pots were made of tin. They shone."
     found = runs(text, scores={"fire": 0, "pots": -1}, query=COMPARED)

@@ -125,9 +125,9 @@ def choose_statements(
     """Choose up to `MAX_RUNS` runs of sentences, the best one first.
 
     Others of its document follow; one of a document that is linked to it may, since a question may
-    need both. A comparison has a run for each of its aspects, under its name. A run that repeats
-    another one is left out. ``scores`` are those of `sentence_scores`. ``shown`` are sentences of
-    earlier answers: the best of the others are chosen.
+    need both. A comparison has a run for each of its aspects, under its name if each begins with
+    it. A run that repeats another one is left out. ``scores`` are those of `sentence_scores`.
+    ``shown`` are sentences of earlier answers: the best of the others are chosen.
     """
     foreign = [sentence.language != query.language for sentence in material.sentences]
     if not all(foreign):
@@ -167,8 +167,11 @@ def choose_statements(
         chooser.add(second)
     about = about if len(chooser.runs) > 1 else {}
     runs = chooser.runs if about else chooser.by_document()
+    # A sentence that only mentions an aspect may be about another one.
+    sure = all(begins_with(material, at, name) for at, name in about.items())
+    names = about if sure else {}
     return tuple(
-        replace(_statement_of_run(material, run, seed, passages), heading=about.get(seed, ""))
+        replace(_statement_of_run(material, run, seed, passages), heading=names.get(seed, ""))
         for run, seed in runs
     )
 

@@ -375,8 +375,20 @@ def test_what_compares_the_aspects_itself_is_quoted_as_a_whole() -> None:
 def test_what_follows_a_question_or_a_term_has_its_score() -> None:
     for head in ("Is tin soft?", ":tin: /tin/, n."):
         texts = (f"{head}\n\nIt can be cut with a knife.\n\n{FAR}", f"Pots are of tin. {FAR}")
-        found = runs(*texts, scores={head: 0, "Pots": -1, "knife": -5})
+        found = runs(*texts, scores={head: 0, "Pots": -1, "knife": -3})
         assert "It can be cut with a knife." in found[0].text
+
+
+def test_a_term_below_another_leads_on_and_program_text_does_not() -> None:
+    found = runs(
+        f"Tin\n\nMelting\n\nIt becomes liquid early.\n\n{FAR}",
+        f"Lead pots melt late. {FAR}",
+        scores={"Tin": 0, "Melting": -3, "It becomes": -3, "Lead": -2},
+    )
+    assert "It becomes liquid early." in found[0].text
+    code = f"```\ntin.melt(300)\n```\n\nThe following part is about licences.\n\n{FAR}"
+    found = runs(code, f"Tin melts at 232 degrees. {FAR}", scores={"tin.melt": 0, "232": -1})
+    assert found[0].text.startswith("Tin melts at 232 degrees.")
 
 
 def test_the_index_of_a_book_begins_no_run() -> None:

@@ -26,7 +26,12 @@ def test_a_word_for_the_source_that_is_searched_is_no_subject() -> None:
     text = "What are the main points of the episode Bees at Night?"
     named = Query(text, text, "en", "summary", entities=("Bees at Night",))
     assert not only_asks_for_a_place(named)
-    assert only_asks_for_a_place(replace(named, filters=(Filter("document", "in", ("d1",)),)))
+    file = Filter("document", "in", ("d1",))
+    assert only_asks_for_a_place(replace(named, filters=(file,)))
+    for subject in ("recordings", "the policy"):
+        text = f"Summarize what Bees at Night says about {subject}"
+        asked = replace(named, original=text, standalone=text, filters=(file,))
+        assert not only_asks_for_a_place(asked)
 
 
 def test_the_words_of_the_place_are_no_subject() -> None:

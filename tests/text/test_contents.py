@@ -21,6 +21,8 @@ def test_contents_have_dots_and_growing_numbers(between: str) -> None:
     [
         "Tea ........ 2.50\nCoffee ........ 3.00\nMilk ........ 4.00\nWine ........ 5.00",
         "Length ........ 12 cm\nWidth ........ 14 cm\nWeight ........ 80 g\nAge ........ 90 years",
+        "Tin ........ 12 V\nZinc ........ 40 W\nLead ........ 64 GB\nIron ........ 90 EUR",
+        "." * 8000,
         "I do not know ..... It may be so. " * 4 + "She thought about it for a long time. " * 20,
     ],
 )
@@ -30,6 +32,8 @@ def test_prices_measures_and_prose_are_no_contents(text: str) -> None:
 
 def test_an_index_has_terms_and_numbers() -> None:
     assert is_index("ash, 4 beech, 12, 14\nhedge, 8-9 high hedges, 20\nmoss, 31")
+    assert not is_index("Bees count (Ash, 1999; Beech, 2003; Carr, 2010, Dent, 2011, Eng, 2012).")
+    assert not is_index("France, 67; Germany, 83; Italy, 59; Spain, 47; Norway, 5.")
     assert not is_index(
         "On May 3, 1990, and on June 4, 1991, it rained on all of the roofs of the old town, and "
         "so it did on July 5, 1992, which nobody had thought would be as wet as August 6, 1993."

@@ -31,8 +31,8 @@ MID_PARAGRAPH = 0.06
 
 MAX_HEAD = 80
 """Characters of a line that may be a heading."""
-_ENDS = (".", "!", "?", "…", ";", "。", "！", "？")
-_CLOSING = "\"'»”’)]"
+_ENDS = (".", "!", "?", "…", ";", "。", "！", "？", "؟", "।", "۔")
+_CLOSING = "\"'»”’)]」』）"
 _PAUSES = (re.compile(r"\n"), re.compile(r"[.;:!?…—–]\s"), re.compile(r"[,)]\s"), re.compile(r"\s"))
 
 

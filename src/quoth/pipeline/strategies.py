@@ -292,13 +292,13 @@ def select_hits(ranked: Sequence[RankedList], plan: Plan) -> tuple[Pool, dict[st
     """Return the final candidates, and the kept chunk of each near-duplicate removed.
 
     Candidates whose document is not committed, or is gone, have no chunk: others take their place,
-    and that of tables of contents, unless a place is asked for or nothing else is left.
+    and those of tables of contents come last, unless a place is asked for.
     """
     chunks = {key: chunk for ranking in ranked for key, chunk in ranking.chunks.items()}
     vectors = {key: row for ranking in ranked for key, row in ranking.vectors.items()}
     pool = [pair for pair in merge_pools(ranked, plan) if pair[0].chunk_id in chunks]
     if not any(ranking.whole for ranking in ranked):
-        pool = [pair for pair in pool if not is_contents(chunks[pair[0].chunk_id].text)] or pool
+        pool.sort(key=lambda pair: is_contents(chunks[pair[0].chunk_id].text))
     collection_of = {each.chunk_id: collection for each, collection in pool}
     candidates = [each for each, _ in pool]
     if plan.max_per_document is not None:

@@ -13,9 +13,6 @@ MAX_ASPECTS = 3
 """More aspects are only noted, not searched separately."""
 MAX_ASPECT = 60
 """Maximum characters of an aspect."""
-MAX_WORDS = 4
-"""Maximum words of an aspect; a longer one is a part of the question, and no name. A title in
-quotation marks counts as one."""
 
 Span = tuple[int, int]
 
@@ -33,7 +30,7 @@ def extract_aspects(query: TokenizedQuery) -> tuple[str, ...]:
             spans = _split(query, *_until_tail(query, *found.span("list")))
         else:
             spans = [found.span("a"), _until_tail(query, *found.span("b"))]
-        named = [_shown(query, *span) for span in spans if _is_short(query, *span)]
+        named = [_shown(query, *span) for span in spans]
         distinct = list(dict.fromkeys(each for each in named if 0 < len(each) <= MAX_ASPECT))
         if len(distinct) > 1:
             return tuple(distinct)
@@ -57,19 +54,10 @@ def _until_tail(query: TokenizedQuery, start: int, end: int) -> Span:
     return start, found.start() if found else end
 
 
-def _is_short(query: TokenizedQuery, start: int, end: int) -> bool:
-    return len(query.folded[_after_lead(query, start, end) : end].split()) <= MAX_WORDS
-
-
 def _shown(query: TokenizedQuery, start: int, end: int) -> str:
-    shown = query.shown(_after_lead(query, start, end), end)
-    return shown.strip(" ,.;:?!\"'«»“”()")
-
-
-def _after_lead(query: TokenizedQuery, start: int, end: int) -> int:
-    """Return where a name begins, after words such as "the" and "what is"."""
     lead = _compiled("lead")[0].match(query.folded, start, end)
-    return lead.end() if lead and lead.end() < end else start
+    start = lead.end() if lead and lead.end() < end else start
+    return query.shown(start, end).strip(" ,.;:?!\"'«»“”()")
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 
 from quoth.core.types import DocumentKind, FilterField, Query
 from quoth.query.filters.patterns import has_match, word_set
@@ -115,18 +115,18 @@ def only_asks_for_a_place(query: Query, *, sources: Iterable[str] = ()) -> bool:
     """Return whether a query names only a place: "What is on page 12 of the guide?".
 
     ``sources`` are the titles of the documents that the query restricts the search to. Where it
-    does, words for a source ("the episode …") are no subject, nor are those of a summary ("the main
-    points") where one is asked for.
+    does and asks for a summary, words such as "the main points of the episode" are no subject,
+    unless they follow one such as "about".
     """
     titles = {word for title in (*query.entities, *sources) for word in _words(title)}
-    if query.kind == "summary":
-        titles |= word_set("summary_words")
-    restricted = any(filter_.field == "document" for filter_ in query.filters)
-    return not any(
-        analyze(word, language=query.language)
-        for word in _subject_words(query.standalone)
-        if word not in titles and not (restricted and has_match("source", word))
-    )
+    words = _subject_words(query.standalone)
+    if query.kind == "summary" and any(each.field == "document" for each in query.filters):
+        topic = word_set("topic_words")
+        asked = takewhile(lambda word: word not in topic, _words(query.standalone))
+        titles |= {
+            word for word in asked if word in word_set("summary_words") or has_match("source", word)
+        }
+    return not any(analyze(word, language=query.language) for word in words if word not in titles)
 
 
 def summary_subject(query: Query) -> frozenset[str]:

@@ -11,9 +11,12 @@ MIN_TITLES, MIN_TERMS = 3, 4
 MAX_TITLE, MAX_TERM = 25, 5
 """Maximum words of an entry there, in the mean."""
 
-_PAGE_OF_TITLE = re.compile(rf"{LEADERS.pattern}\s*(\d{{1,4}})(?![.,]?\w|\s?[a-z€$£%°])")
+_PAGE_OF_TITLE = re.compile(
+    r"(?<!\.)(?<!\.[ \t])(?:\.[ \t]?){5,}\s*(\d{1,4})(?![.,]?\w|\s?(?:[a-z€$£%°]|[A-Z]{1,3}\b))"
+)
 """Dots and a page number, which is no price and has no unit."""
-_PAGE_OF_TERM = re.compile(r"[^\W\d_]\)?, \d{1,4}(?:[-–]\d{1,4})?(?![\w.])")
+_PAGE_OF_TERM = re.compile(r"[^\W\d_]\)?, (?!(?:1[5-9]|20)\d\d\b)\d{1,4}(?:[-–]\d{1,4})?(?![\w.;])")
+"""A term of an index and its page; a year is none."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 

@@ -101,7 +101,8 @@ class Quotable:
     of its passage, ``order`` its own index in the passage. ``standalone_score`` is 1 for a plain
     statement and less for what reads badly in an answer. ``anaphoric`` means that its opening
     refers to the sentence before, ``contrasting`` that it limits it, and ``joined`` that only a
-    space separates them. ``cut`` means that it is only a piece of a longer sentence.
+    space separates them. ``cut`` means that it is only a piece of a longer sentence,
+    ``listing`` that it is program text or a line of a table of contents or an index.
     """
 
     document_id: str
@@ -118,6 +119,7 @@ class Quotable:
     joined: bool = False
     question: bool = False
     cut: bool = False
+    listing: bool = False
 
 
 def sentence_locator(sentence: Quotable, passage: Passage) -> Locator:
@@ -163,7 +165,7 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
     found: list[Quotable] = []
     before = 0
     for first, last in _with_lists(text, _spans(passage, text)):
-        program_or_contents = _is_program(text, first, last) or _is_contents(text, first, last)
+        listing = _is_program(text, first, last) or _is_contents(text, first, last)
         opening = _OPENING.match(text, first, last)
         if opening and opening.end() < last:
             first = opening.end()
@@ -185,13 +187,14 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
                 passage=0,
                 order=len(found),
                 standalone_score=OTHER_TEXT
-                if program_or_contents
+                if listing
                 else _fitness(shown, folded, words=words, titles=titles, question=question),
                 anaphoric=bool(ANAPHORIC.match(folded)) and not NOT_ANAPHORIC.match(folded),
                 contrasting=bool(CONTRASTS.match(folded)),
                 joined=bool(found) and "\n\n" not in text[before:first],
                 question=question,
                 cut=CELL_GAP not in shown and _is_cut(text, first, last),
+                listing=listing,
             )
         )
         before = last

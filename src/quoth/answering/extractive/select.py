@@ -37,6 +37,8 @@ ASPECT_MARGIN = 3.0
 """The same for the only sentence about an aspect of a comparison."""
 FOREIGN_PENALTY = 1.0
 """What a sentence in another language than the query's loses where both are there."""
+HEAD_MARGIN = 3.0
+"""How much the score of what follows a heading or a question may rise."""
 MAX_RUNS = 3
 MAX_CHARACTERS = 600
 """Maximum length of a run that has more than one sentence."""
@@ -184,12 +186,12 @@ def _with_heads(material: QueryContext, scores: Scores) -> Scores:
     """Return the scores, with that of a heading or question also given to what follows it.
 
     "Is it thread-safe?" or the term of a glossary fits a question best, but the next sentence
-    answers it.
+    answers it. No score rises by more than `HEAD_MARGIN`.
     """
     found = scores.copy()
     for at, (head, each) in enumerate(pairwise(material.sentences), start=1):
-        if each.passage == head.passage and _is_sound(each) and not _is_sound(head):
-            found[at] = max(scores[at], scores[at - 1])
+        if each.passage == head.passage and not _is_sound(head) and not head.listing:
+            found[at] = max(scores[at], min(found[at - 1], scores[at] + HEAD_MARGIN))
     return found
 
 

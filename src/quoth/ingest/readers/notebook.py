@@ -81,7 +81,9 @@ def _output(output: Mapping[str, Any]) -> Iterator[Block]:
     if markdown:
         yield from markdown_blocks(normalize_whitespace(markdown[:MAX_OUTPUT]))
     elif html and ("<table" in html or not plain or _OBJECT.fullmatch(plain.strip())):
-        yield from html_blocks(normalize_whitespace(html[:MAX_OUTPUT]))
+        # Names within an output are no places of the notebook.
+        blocks = html_blocks(normalize_whitespace(html[:MAX_OUTPUT]))
+        yield from (replace(block, anchor=None) for block in blocks)
     elif not _OBJECT.fullmatch(plain.strip()):
         text = _OVERWRITTEN.sub("", _COLOUR.sub("", plain[:MAX_OUTPUT]))
         yield Block(normalize_whitespace(text).strip("\n").rstrip())

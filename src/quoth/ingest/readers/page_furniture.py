@@ -29,7 +29,7 @@ _WORD = re.compile(r"\w")
 def is_left_out(node: LexborNode, left_out: frozenset[str]) -> bool:
     """Return whether a node is no content; ``left_out`` are the tags of what never is.
 
-    Those of `FURNITURE` among them leave out what has their roles, too.
+    Where they are those of `FURNITURE`, elements with a role such as navigation are none either.
     """
     tag = node.tag or ""
     if tag == "-text":
@@ -39,8 +39,8 @@ def is_left_out(node: LexborNode, left_out: frozenset[str]) -> bool:
     attributes = node.attributes
     if tag in left_out:
         return tag != "aside" or attributes.get("role") not in _NOTES
-    if tag == "label":  # one with words names a tab, or is an item of a list of tasks
-        return not any(map(str.isalpha, node.text(deep=True) or ""))
+    if tag == "label" and _is_sign(node):
+        return True
     if not attributes:
         return False
     if tag == "a" and (attributes.get("href") or "").startswith("#"):
@@ -49,6 +49,14 @@ def is_left_out(node: LexborNode, left_out: frozenset[str]) -> bool:
     if "nav" in left_out and (_is_landmark(node, attributes.get("role") or "") or _is_toc(node)):
         return True
     return attributes.get("aria-hidden") == "true" or is_hidden(node)
+
+
+def _is_sign(node: LexborNode) -> bool:
+    """Return whether a node is but a sign, or the number of a paragraph that links to itself."""
+    text = node.text(deep=True) or ""
+    if node.css_first("a[href^='#']") is None:
+        return not any(map(str.isalnum, text))
+    return not any(map(str.isalpha, text))
 
 
 def is_hidden(node: LexborNode) -> bool:

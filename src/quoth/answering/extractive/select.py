@@ -143,9 +143,7 @@ def choose_statements(
     order = sound or order
     best = scores[order[0]]
     language = material.sentences[order[0]].language
-    best_of_aspects: dict[int, str] = {}
-    if query.aspects:
-        best_of_aspects = _best_of_aspects(query, material, order, scores)
+    best_of_aspects = _best_of_aspects(query, material, order, scores)
     about = {at: name for at, name in best_of_aspects.items() if best - scores[at] <= ASPECT_MARGIN}
     about = about if len(about) > 1 else {}
     seeds = about | {at: "" for at in order if at not in about and best - scores[at] <= MARGIN}

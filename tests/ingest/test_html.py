@@ -154,6 +154,7 @@ def test_anchors_are_own_surrounding_and_preceding_ids() -> None:
         ("<div class=math><p><img alt='\\sqrt{\\frac{1}{n-1}}'></div>", ["\\sqrt{\\frac{1}{n-1}}"]),
         ("<p><img class=photo alt='A dog'>Rex</p>", ["Rex"]),
         ("<label><a href='#p1'>111</a></label><p id=p1>Text", ["Text"]),
+        ("<p>Price: <label>42.50</label></p>", ["Price: 42.50"]),
         ("<p>Tides<label for=n>&#8853;</label> turn.", ["Tides turn."]),
         ("<ul><li><label><input type=checkbox> Buy 2 nets</label></ul>", ["- Buy 2 nets"]),
         ("<label for=t>macOS</label><div>Run it.</div>", ["macOS", "Run it."]),

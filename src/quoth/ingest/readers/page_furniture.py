@@ -24,6 +24,7 @@ _NOTES = frozenset(["note", "doc-footnote", "doc-tip"])
 """Roles by which an ``aside`` is a part of the content."""
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _WORD = re.compile(r"\w")
+_NUMBER = re.compile(r"\W*+\d*+\W*+")
 
 
 def is_left_out(node: LexborNode, left_out: frozenset[str]) -> bool:
@@ -52,11 +53,11 @@ def is_left_out(node: LexborNode, left_out: frozenset[str]) -> bool:
 
 
 def _is_sign(node: LexborNode) -> bool:
-    """Return whether a node is but a sign, or the number of a paragraph that links to itself."""
+    """Return whether a label is but a sign, or a whole number that belongs to no control."""
     text = node.text(deep=True) or ""
-    if node.css_first("a[href^='#']") is None:
-        return not any(map(str.isalnum, text))
-    return not any(map(str.isalpha, text))
+    if "for" in node.attributes or node.css_first("input") is not None:
+        return _WORD.search(text) is None
+    return _NUMBER.fullmatch(text) is not None
 
 
 def is_hidden(node: LexborNode) -> bool:

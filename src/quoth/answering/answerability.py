@@ -268,7 +268,7 @@ def _values(text: str, language: str) -> list[Value]:
 def _is_label(text: str, parts: Sequence[TextToken], at: int) -> bool:
     """Return whether a number follows a word such as "section" or is that of an issue: "#12"."""
     after_word = at > 0 and parts[at - 1].word in word_set("lettered")
-    return after_word or text[: parts[at].start].endswith("#")
+    return after_word or text.endswith("#", 0, parts[at].start)
 
 
 Note = Literal[

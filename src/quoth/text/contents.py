@@ -12,7 +12,8 @@ MAX_TITLE, MAX_TERM = 25, 5
 """Maximum words of an entry there, in the mean."""
 
 _PAGE_OF_TITLE = re.compile(
-    r"(?<!\.)(?<!\.[ \t])(?:\.[ \t]?){5,}\s*(\d{1,4})(?![.,]?\w|\s?(?:[a-z€$£%°]|[A-Z]{1,3}\b))"
+    rf"(?<!\.)(?<!\.[ \t]){LEADERS.pattern}\s*(\d{{1,4}})"
+    r"(?![.,]?\w|\s?(?:[a-z€$£%°]|[A-Z]{1,3}\b))"
 )
 """Dots and a page number, which is no price and has no unit."""
 _PAGE_OF_TERM = re.compile(r"[^\W\d_]\)?, (?!(?:1[5-9]|20)\d\d\b)\d{1,4}(?:[-–]\d{1,4})?(?![\w.;])")
@@ -36,5 +37,7 @@ def is_contents(text: str) -> bool:
 
 def is_index(text: str) -> bool:
     """Return whether a text is a part of the index of a book: terms and numbers of pages."""
+    if text.count(", ") < MIN_TERMS:  # most texts, at once
+        return False
     entries = len(_PAGE_OF_TERM.findall(text))
     return entries >= MIN_TERMS and len(_WORD.findall(text)) <= MAX_TERM * entries

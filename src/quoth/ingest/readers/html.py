@@ -16,12 +16,12 @@ from quoth.ingest.readers.blocks import (
     to_plain_text,
     without_line_numbers,
 )
+from quoth.ingest.readers.boilerplate import BOILERPLATE, SKIPPED, is_hidden, is_left_out
 from quoth.ingest.readers.dates import normalize_date
 from quoth.ingest.readers.formula_images import formula_text
 from quoth.ingest.readers.list_marks import ListMarks
 from quoth.ingest.readers.metadata import Metadata, file_title, normalize_language
 from quoth.ingest.readers.navigation import without_navigation
-from quoth.ingest.readers.page_furniture import FURNITURE, SKIPPED, is_hidden, is_left_out
 from quoth.ingest.readers.rows import MAX_SPAN, SpannedTable
 
 MAX_DEPTH = 1000
@@ -227,7 +227,7 @@ class _BlockDraft:
 def _blocks(tree: LexborHTMLParser, *, whole: bool = False, nav: bool = False) -> Iterator[Block]:
     """Yield the blocks of the content, or of the ``whole`` body; those of menus with ``nav``."""
     root, inner = (tree.body, False) if whole else _main(tree)
-    left_out = SKIPPED | (FURNITURE if inner else frozenset() if nav else {"nav"})
+    left_out = SKIPPED | (BOILERPLATE if inner else frozenset() if nav else {"nav"})
     if root is None:
         return
     draft = _BlockDraft()

@@ -13,7 +13,7 @@ SKIPPED = frozenset(
         *("annotation", "annotation-xml"),
     ]
 )
-FURNITURE = frozenset(["nav", "footer", "aside"])
+BOILERPLATE = frozenset(["nav", "footer", "aside"])
 _LANDMARKS = frozenset(
     ["navigation", "search", "contentinfo", "banner", "menu", "menubar", "toolbar", "doc-toc"]
 )
@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"\W*+\d*+\W*+")
 def is_left_out(node: LexborNode, left_out: frozenset[str]) -> bool:
     """Return whether a node is no content; ``left_out`` are the tags of what never is.
 
-    Where they are those of `FURNITURE`, elements with a role such as navigation are none either.
+    Where they are those of `BOILERPLATE`, elements with a role such as navigation are none either.
     """
     tag = node.tag or ""
     if tag == "-text":

@@ -37,8 +37,8 @@ CONFIDENCE_FLOOR = 0.8
 MAX_TERM_BYTES = 39
 """Terms are cut here on both sides; keyword indexes drop tokens of 40 bytes and more."""
 
-MAX_KNOWN_TERMS = 100_000
-"""Tokens of a language whose terms are remembered."""
+MAX_KNOWN_TERMS = 200_000
+"""Words of a language whose terms are remembered."""
 
 _ENGLISH = """
     a about above after again against all also am an and any are aren as at be because been
@@ -121,7 +121,7 @@ def analyze(text: str, *, language: str) -> list[str]:
     No term contains white space.
     """
     known = _known_terms(language, language if language in STOP_WORDS else "")
-    return " ".join(map(known.__getitem__, _tokens(text))).split()
+    return " ".join(map(known.__getitem__, _normalized(text).split())).split()
 
 
 def analyze_query(text: str, *, languages: Sequence[str]) -> list[str]:
@@ -220,7 +220,7 @@ def detect_language(text: str, *, among: Sequence[str], fallback: str) -> str:
     return _by_model(text, languages) or fallback
 
 
-def _tokens(text: str) -> list[str]:
+def _normalized(text: str) -> str:
     if not text.isascii():
         # A pass of `replace` costs a tenth of a regular expression or a translation table.
         for character in _APOSTROPHES:
@@ -228,14 +228,22 @@ def _tokens(text: str) -> list[str]:
         for character in _INVISIBLE:
             text = text.replace(character, "")
         text = unicodedata.normalize("NFKC", text)
-    text = text.casefold()
+    return text.casefold()
+
+
+def _tokens(text: str) -> list[str]:
+    return _tokens_of_normalized(_normalized(text))
+
+
+def _tokens_of_normalized(text: str) -> list[str]:
+    """Return the tokens; none holds white space, so that the words of a text can be cut alone."""
     return _TOKEN.findall(_ELIDED.sub(" ", text) if "'" in text else text)
 
 
 class _KnownTerms(dict[str, str]):
-    """The terms of the tokens met so far, separated by spaces; stop words of a language have none.
+    """The terms of the words met so far, separated by spaces; stop words of a language have none.
 
-    A look-up costs a tenth of a call with a cache.
+    A word is what stands between white space, or a token. A look-up costs a tenth of cutting it.
     """
 
     def __init__(self, language: str, without: str) -> None:
@@ -244,9 +252,15 @@ class _KnownTerms(dict[str, str]):
         self._stop = query_stop_words(without)
         self._folded_first = language in _FOLDED_FIRST
 
-    def __missing__(self, token: str) -> str:
+    def __missing__(self, word: str) -> str:
         if len(self) >= MAX_KNOWN_TERMS:
             self.clear()
+        self[word] = terms = " ".join(
+            _cut(term) for token in _tokens_of_normalized(word) for term in self._terms(token)
+        )
+        return terms
+
+    def _terms(self, token: str) -> list[str]:
         parts = [part for part in _SEPARATOR.split(token) if part]
         telling = [part for part in parts if part not in self._stop]
         found: list[str] = []
@@ -266,8 +280,7 @@ class _KnownTerms(dict[str, str]):
                 found.append(token)
             elif len(telling) > 1 and telling == parts:
                 found.append(self._stemmed("".join(parts)))
-        self[token] = terms = " ".join(map(_cut, found))
-        return terms
+        return found
 
     def _unspaced_terms(self, part: str) -> list[str]:
         """Return bigrams of what is in a script without spaces, and the words beside it."""

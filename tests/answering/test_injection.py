@@ -255,7 +255,13 @@ def test_no_quotation_is_a_link_or_a_mark(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["It costs 5 < 6 euros, p. 3.", "Take a[1] of x.", "“Yes” – so: 10:45 (see p. 7)."]
+    "text",
+    [
+        "It costs 5 < 6 euros, p. 3.",
+        "Take a[1] of x.",
+        "“Yes” – so: 10:45 (see p. 7).",
+        "Press <C-x>, write to <help@example.org>, set \\linespread{<factor>}.",
+    ],
 )
 def test_plain_words_are_quoted_as_they_are(text: str) -> None:
     assert plain_quotation(text) == text

@@ -223,14 +223,17 @@ def collapse_white_space(text: str) -> str:
 _FOOTNOTE = re.compile(r"(?<!\b[^\W\d])\[(?!0\])(\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,20})\]")
 _OPENING = frozenset("[]({<")
 """What begins a link, a tag, or something that could be taken for a source's header."""
-_LIVE = re.compile(r"(\](?=[(:\[])|<(?=[A-Za-z/!?|]))")
+_PLACEHOLDER = rf"(?!(?:{'|'.join(sorted(ELEMENTS))})>)[\w.@+-]{{1,60}}>"
+"""What ``<name>`` or ``<name@example.org>`` ends with, which is no element of HTML."""
+_LIVE = re.compile(rf"(\](?=[(:\[])|<(?=[a-z/!?|])(?!{_PLACEHOLDER}))", re.IGNORECASE)
 
 
 def plain_quotation(text: str) -> str:
     """Return a source sentence for display: on one line, word for word.
 
-    What would open a link, an image or a tag is separated by a blank, and a number in square
-    brackets, which could be taken for a citation, gets other brackets. An address stays as text.
+    What would open a link, an image or a tag is separated by a blank, but not a placeholder such as
+    ``<name>``; a number in square brackets, which could be taken for a citation, gets other
+    brackets. An address stays as text.
     """
     if text.isascii() and text.isprintable() and _OPENING.isdisjoint(text):
         return " ".join(text.split()) or "…"

@@ -37,6 +37,9 @@ DOCUMENT_SENTENCES = (5, 8)
 SHARED = 0.5
 """Share of the words that two leaves may have in common."""
 
+LEAD_QUALITY = 0.75
+"""Least quality of a sentence that a part may be said to begin with."""
+
 _FIRST = 0.1
 _NEARNESS = 1.0
 _WORDS = 0.5
@@ -54,6 +57,16 @@ class _Source:
         if place not in self.cut:
             self.cut[place] = candidates_of(self.chunks[place], place=place)
         return self.cut[place]
+
+    def lead(self, first: int, last: int) -> SummaryCandidate | None:
+        """Return what the text of a part begins with: its first self-contained sentence.
+
+        None for what is spoken, which begins with other things.
+        """
+        if self.chunks[first].kind == "transcript":
+            return None
+        opening = (each for place in range(first, last + 1)[:2] for each in self.candidates(place))
+        return next((each for each in opening if each.quality >= LEAD_QUALITY), None)
 
     def nearness(self, first: int, last: int) -> Matrix:
         """Return the cosine of each chunk of a part with the centroid of the part."""
@@ -113,14 +126,16 @@ def _chapter(
     groups: list[Sequence[SummaryCandidate]] = []
     for each in long:
         within = _looked_at(source, each.first, each.last)
-        leaves = _choose(source, within, span=(each.first, each.last), size=SECTION_SENTENCES)
+        span = (each.first, each.last)
+        leaves = _choose(source, within, span=span, size=SECTION_SENTENCES, lead=source.lead(*span))
         if leaves:
             found.append(_summary(source, 2, each, leaves))
             groups.append(leaves)
     if not groups:
         groups = _looked_at(source, chapter.first, chapter.last)
     span = (chapter.first, chapter.last)
-    return found, _choose(source, groups, span=span, size=SECTION_SENTENCES)
+    lead = source.lead(*span)
+    return found, _choose(source, groups, span=span, size=SECTION_SENTENCES, lead=lead)
 
 
 def _heard(source: _Source, headings: Sequence[Heading]) -> Iterator[Summary]:
@@ -170,8 +185,9 @@ def _choose(
     *,
     span: tuple[int, int],
     size: tuple[int, int],
+    lead: SummaryCandidate | None = None,
 ) -> list[SummaryCandidate]:
-    """Select sentences: the best of every group first, then the best of the rest."""
+    """Select sentences: the lead, then the best of every group, then the best of the rest."""
     every = [each for group in groups for each in group]
     if not every:
         return []
@@ -194,6 +210,8 @@ def _choose(
         key=lambda each: (-score(each), each.start),
     )
     least, most = size
+    if lead is not None:
+        heads = [lead, *(each for each in heads if each != lead)]
     chosen = list(drop_near_duplicates(heads, most=most, shared=SHARED))
     if len(chosen) < least:
         chosen = list(drop_near_duplicates([*chosen, *rest], most=least, shared=SHARED))

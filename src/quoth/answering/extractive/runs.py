@@ -92,6 +92,9 @@ FRAGMENT = 80
 """A shorter run takes the sentence after it along, even of the next section; so does one that ends
 in a question or a colon."""
 
+MAX_TERM = 60
+"""Maximum characters of a term with a line of its own before its definition."""
+
 BETWEEN_STEPS = 3
 """Sentences that may stand between two items of a numbered list."""
 
@@ -224,8 +227,14 @@ class SentenceRun:
         return before + ([after] if goes_on else [])
 
     def is_no_heading(self, at: int) -> bool:
-        """Return whether a sentence ends with a stop or a comma, as headings do not."""
-        return self.material.sentences[at].text.rstrip(_CLOSERS).endswith((*_STOPS, ","))
+        """Return whether a sentence ends with a stop or a comma, as headings do not.
+
+        Nor does the term of a definition, which has a line of its own before that.
+        """
+        text = self.material.sentences[at].text
+        first = text.partition("\n")[0]
+        opening = first if len(first) <= MAX_TERM else text
+        return opening.rstrip(_CLOSERS).endswith((*_STOPS, ","))
 
     def has_list(self) -> bool:
         """Return whether the run quotes a part of a list or a table."""

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.runtime.migration import MigrationContext
 from sqlalchemy.exc import IntegrityError
 
 from quoth.core.errors import ConfigError, NotFound
@@ -18,7 +16,6 @@ from quoth.store.catalogue import BATCH, Catalogue
 from quoth.store.database import open_database
 from quoth.store.history import StoredRecord
 from quoth.store.rows import ChunkContext, Collection, IndexBuild, digest
-from quoth.store.schema import metadata
 from tests.support.made_documents import IDENTITY, entry, open_catalogue
 
 Shelf = tuple[Catalogue, Collection]
@@ -37,14 +34,6 @@ def shelf(address: Path | str) -> Iterator[Shelf]:
 
 
 # --- tables -----------------------------------------------------------------------------------
-
-
-def test_the_migrations_make_the_tables_of_the_schema(new_address: Path | str) -> None:
-    opened = open_database(new_address)
-    with opened.engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, metadata) == []
-    opened.close()
 
 
 def test_a_catalogue_from_the_future_is_left_alone(address: Path | str) -> None:

@@ -5,14 +5,31 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    inspect,
+    text,
+)
 
 from quoth.core.errors import ConfigError, StorageFull
 from quoth.store import postgres, sqlite
-from quoth.store.schema import HEAD
+from quoth.store.schema import HEAD, metadata
 
 FOLDER = Path(__file__).parent / "migrations"
 MIGRATION_LOCK = "quoth migrates"
+_VERSION = Table(
+    "alembic_version",
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
+"""Where Alembic keeps the revision."""
 
 
 def revision(connection: Connection) -> str | None:
@@ -45,6 +62,9 @@ def upgrade_to_head(engine: Engine, *, place: str, file: Path | None = None) -> 
             raise _is_newer_schema(place)
         if file is not None and at is not None:
             kept = _backup_copy(file)
+        if at is None:
+            create_tables(connection)
+            return
         try:
             step_to(connection, HEAD)
         except (ValueError, LookupError, TypeError) as error:
@@ -55,6 +75,13 @@ def upgrade_to_head(engine: Engine, *, place: str, file: Path | None = None) -> 
             ) from error
     if kept is not None:
         kept.unlink(missing_ok=True)
+
+
+def create_tables(connection: Connection) -> None:
+    """Create what all migrations together create, in an empty database."""
+    metadata.create_all(connection, checkfirst=False)
+    _VERSION.create(connection)
+    connection.execute(_VERSION.insert().values(version_num=HEAD))
 
 
 def step_to(connection: Connection, target: str) -> None:

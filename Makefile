@@ -70,7 +70,7 @@ define debian
 endef
 
 chromium: | .venv/bin/python
-	$(call debian,chromium,chromium,pages in a browser)
+	$(call debian,chromium-headless-shell,chromium-headless-shell,pages in a browser without chromium)
 
 tesseract: | chromium
 	$(call debian,tesseract,tesseract-ocr tesseract-ocr-fra,scanned pages)

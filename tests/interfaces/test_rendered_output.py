@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,11 +30,11 @@ from tests.history.test_replay import stored
 from tests.support.payloads import ACTIVE, CANARY, SENDING, at
 from tests.support.recorded_queries import record_of_asking
 from tests.support.small_library import add, open_tour
+from tests.support.web_app import CHROMIUM, NEEDS_CHROMIUM
 from tests.text.test_json_decode import answer, citation
 
 OURS = "https://ours.test/document#page=3"
 """The link that code makes of a citation."""
-CHROMIUM = shutil.which("chromium")
 
 ALLOWED = {
     *("html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "p", "br", "span"),
@@ -260,7 +259,7 @@ def canary() -> Iterator[tuple[str, list[str]]]:
     server.server_close()
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed here")
+@NEEDS_CHROMIUM
 def test_a_browser_runs_nothing_and_asks_for_nothing(
     canary: tuple[str, list[str]], tmp_path: Path
 ) -> None:

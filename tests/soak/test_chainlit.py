@@ -6,7 +6,6 @@ Its packages have an environment of their own; ``make chainlit`` makes it.
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import time
@@ -20,10 +19,10 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.support.small_library import write_sources
+from tests.support.web_app import CHROMIUM, NEEDS_CHROMIUM
 
 ROOT = Path(__file__).parents[2]
 QUOTH = ROOT / ".venv-chainlit" / "bin" / "quoth"
-CHROMIUM = shutil.which("chromium")
 EVIL = (
     "# Wax <img src='https://evil.test/t.png' onerror='document.title=1'>\n\n"
     "Wax is made by young workers [here](https://evil.test/a) "
@@ -33,7 +32,7 @@ EVIL = (
 pytestmark = [
     pytest.mark.soak,
     pytest.mark.skipif(not QUOTH.exists(), reason="make chainlit makes the environment for this"),
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
+    NEEDS_CHROMIUM,
 ]
 
 

@@ -9,11 +9,12 @@ import pty
 import signal
 import struct
 import subprocess
-import sys
 import termios
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from tests.support.copied_process import quoth_command
 
 PATIENCE_S = 60
 
@@ -30,7 +31,7 @@ class Terminal:
         environment = {**os.environ, **named, **variables}
         environment.pop("COLUMNS", None)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "quoth", *words],
+            [*quoth_command(), *words],
             env=environment,
             stdin=theirs,
             stdout=theirs,

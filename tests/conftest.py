@@ -123,10 +123,14 @@ def _no_public_authorities() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_settings_from_outside() -> Iterator[None]:
-    """Take the variables of whoever runs the tests away, but for where the model is built."""
+    """Take the variables of whoever runs the tests away, but for where the model is built.
+
+    Authorities that a variable names would be read by each client.
+    """
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ:
-            if name.startswith("QUOTH_") and name != "QUOTH_MODELS":
+            ours = name.startswith("QUOTH_") and name != "QUOTH_MODELS"
+            if ours or name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
                 patch.delenv(name)
         yield
 

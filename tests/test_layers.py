@@ -63,13 +63,20 @@ def _tree(file: Path) -> ast.Module:
 def _running(node: ast.AST) -> Iterator[ast.AST]:
     """All nodes except those that only a type checker sees."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+        if isinstance(child, ast.If) and _names(child.test) & {"TYPE_CHECKING"}:
             for other in child.orelse:
                 yield other
                 yield from _running(other)
             continue
         yield child
         yield from _running(child)
+
+
+def _names(node: ast.expr) -> set[str]:
+    """The names and attributes in an expression."""
+    parts = list(ast.walk(node))
+    names = {part.id for part in parts if isinstance(part, ast.Name)}
+    return names | {part.attr for part in parts if isinstance(part, ast.Attribute)}
 
 
 def _imported(file: Path) -> Iterator[str]:

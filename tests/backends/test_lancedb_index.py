@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from quoth.backends.indexes.snapshot.store import SegmentStore
 from quoth.core.errors import RetrievalError
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chars, Chunk
+from tests.support.copied_process import copied_python
 
 ROOT = Path(__file__).parents[2]
 WIDE = 64
@@ -75,9 +75,9 @@ def made(rows: int, *, name: str = "d") -> list[Chunk]:
 
 def process(code: str, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
+        [*copied_python(), "-c", code, *map(str, arguments)],
         cwd=ROOT,
-        env={"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "PATH": ""},
+        env={"PATH": ""},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from quoth.store.ingest_jobs import MAX_ATTEMPTS
 from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.store.upload_tasks import Task
 from quoth.store.uploads import MAX_RECEIVING, Requirements, UploadStore
-from tests.support.made_documents import SOURCE
+from tests.support.copied_process import copied_python
 from tests.support.small_library import empty_catalogue
 
 DEAD_WORKER = """
@@ -183,8 +182,8 @@ def test_who_lost_a_lease_says_nothing_more_about_the_task(hall: Hall) -> None:
 def test_a_dead_process_frees_its_task_at_once(hall: Hall) -> None:
     hall.put("t1")
     ended = subprocess.run(
-        [sys.executable, "-c", DEAD_WORKER, str(hall.address), "t1"],
-        env={"PYTHONPATH": str(SOURCE), "PATH": ""},
+        [*copied_python(), "-c", DEAD_WORKER, str(hall.address), "t1"],
+        env={"PATH": ""},
         capture_output=True,
         text=True,
         check=False,

@@ -1,10 +1,11 @@
 """Real processes of quoth that start at once: copies of one process that has everything loaded.
 
 Loading takes three seconds of the processor, which is more than most commands take. A test runs
-`quoth_command` as it would run ``python -m quoth``. That starts a small process, this file without
-any package, which has the loaded process make a copy of itself. The copy gets the words, the
-variables, the folder and the three open files of the small process, which hands signals on and
-ends as the copy ends. What depends on the start of the interpreter takes ``python -m quoth``.
+`quoth_command` as it would run ``python -m quoth``, or `copied_python` with ``-c`` and code. That
+starts a small process, this file without any package, which has the loaded process make a copy of
+itself. The copy gets the words, the variables, the folder and the three open files of the small
+process, which hands signals on and ends as the copy ends. What depends on the start of the
+interpreter takes `sys.executable`.
 """
 
 from __future__ import annotations
@@ -21,9 +22,14 @@ from functools import cache
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-@cache
 def quoth_command() -> list[str]:
-    """Return the words that run quoth; the first call starts the process that is copied."""
+    """Return the words that run quoth."""
+    return [*copied_python(), "-m", "quoth"]
+
+
+@cache
+def copied_python() -> list[str]:
+    """Return the words for an interpreter; the first call starts the process that is copied."""
     import atexit
     import subprocess
     from tempfile import TemporaryDirectory
@@ -194,7 +200,11 @@ if __name__ == "__main__":
     if role == "copy":
         run_copy(place, given)
     elif (told := make_copies(place)) is not None:
-        from quoth.interfaces.cli.app import main
+        from runpy import run_module
 
-        sys.argv = ["quoth", *told]
-        main()
+        how, what, *told = told
+        sys.argv = [what if how == "-m" else how, *told]
+        if how == "-c":
+            exec(what, {"__name__": "__main__"})
+        else:
+            run_module(what, run_name="__main__")

@@ -183,10 +183,16 @@ def home(small_library: Path, tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
+def pytest_collection() -> None:
+    """Collect no garbage while thousands of tests are made, which stay to the end."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """Keep the thousands of tests, which stay to the end, from the garbage collector."""
+    """Keep the tests from the garbage collector."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.backends.indexes.lancedb.schema import rows
@@ -94,7 +94,6 @@ def alike(one: Sequence[Scored], other: Sequence[Scored]) -> None:
     assert [score for _, score in one] == sorted((score for _, score in one), reverse=True)
 
 
-@settings(max_examples=40, deadline=None)
 @given(steps=writes())
 def test_segments_answer_as_one_after_any_writes(
     steps: list[tuple[str, list[Chunk], list[str]]],

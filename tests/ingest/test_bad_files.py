@@ -121,8 +121,8 @@ async def test_one_of_each_among_good_ones(tmp_path: Path, folder: Path) -> None
 
 
 async def test_a_file_that_still_fails_is_listed_once(engine: Engine, tmp_path: Path) -> None:
-    path = tmp_path / "scan.pdf"
-    pdf("scan.pdf")(path)
+    path = tmp_path / "torn.pdf"
+    torn(path)
     for _ in range(3):
         await add(engine, path)
     assert len(await engine.documents()) == 1

@@ -39,11 +39,14 @@ class WebApp:
     url: str
     browser: Browser
     sources: Path
+    idle: list[BrowserContext] = field(default_factory=list)
+    """Contexts of pages that are closed: the scripts of the app are in their cache."""
 
     @contextmanager
     def opened(self, path: str = "/", **options: Any) -> Iterator[Visit]:
-        """Open a page in a context of its own."""
-        context = self.browser.new_context(**{"locale": "en-US", **options})
+        """Open a page in a context that no other open page has, and none had with options."""
+        shared = self.idle.pop() if self.idle and not options else None
+        context = shared or self.browser.new_context(**{"locale": "en-US", **options})
         page = context.new_page()
         page.set_default_timeout(10_000)
         visit = Visit(self.url, page, context)
@@ -55,8 +58,15 @@ class WebApp:
             yield visit
             assert visit.errors == []
             assert visit.elsewhere == [], "the page asked another machine for something"
-        finally:
+        except BaseException:
             context.close()
+            raise
+        if options or len(context.pages) > 1:
+            context.close()
+        else:
+            page.close()
+            context.clear_cookies()
+            self.idle.append(context)
 
 
 @dataclass(slots=True)

@@ -58,7 +58,7 @@ def test_a_browser_that_denies_the_microphone_says_how_to_allow_it(web: WebApp) 
     kind = web.browser.browser_type
     denying = kind.launch(executable_path=CHROMIUM, args=[*arguments, "--deny-permission-prompts"])
     try:
-        with replace(web, browser=denying).opened("/live") as visit:
+        with replace(web, browser=denying, idle=[]).opened("/live") as visit:
             page = visit.page
             page.get_by_label("Title").fill("Denied")
             page.get_by_role("button", name="Start a session").click()

@@ -152,7 +152,7 @@ def test_a_key_opens_the_app_below_its_base_path(web: WebApp, tmp_path: Path) ->
     key = re.search(r"\bqth_[\w-]+", made.stdout)
     assert key is not None, made.stdout
     served = serving(env, program=program)
-    with served as url, replace(web, url=f"{url}/library").opened() as visit:
+    with served as url, replace(web, url=f"{url}/library", idle=[]).opened() as visit:
         page = visit.page
         page.locator("input[name=key]").fill("wrong")
         page.keyboard.press("Enter")

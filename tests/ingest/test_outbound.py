@@ -8,7 +8,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -25,6 +24,7 @@ from quoth.ingest.sources.http import (
     get,
     resolve_host,
 )
+from tests.support.youtube_server import make_certificate, trust
 
 PUBLIC = "93.184.216.34"
 """Stands for a server of the internet; the connector leads it to one of this machine."""
@@ -356,39 +356,13 @@ async def test_what_is_no_page_is_an_error_with_a_sentence(world: World, case: s
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for bees.example that is its own authority, with its key."""
-    x509 = pytest.importorskip("cryptography.x509")
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "bees.example")])
-    now = datetime.now()
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=2))
-        .not_valid_after(now + timedelta(days=2))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("bees.example")]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    file = tmp_path_factory.mktemp("tls") / "bees.pem"
-    pem = serialization.Encoding.PEM
-    private = serialization.PrivateFormat.PKCS8
-    file.write_bytes(
-        key.private_bytes(pem, private, serialization.NoEncryption()) + made.public_bytes(pem)
-    )
-    return file
+    return make_certificate(tmp_path_factory.mktemp("tls") / "bees.pem", host="bees.example")
 
 
 async def test_tls_is_spoken_with_the_name_over_the_number_that_was_checked(
     certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    trust(certificate, monkeypatch)
     names: list[str | None] = []
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(certificate)

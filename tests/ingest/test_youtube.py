@@ -16,7 +16,7 @@ from quoth.ingest.sources.mirror import FetchedItem, locked
 from quoth.ingest.sources.youtube.captions import description_chapters
 from quoth.ingest.sources.youtube.videos import VideoOptions, fetch_videos, is_youtube
 from quoth.text.locators import watch_url
-from tests.support.youtube_server import YouTube, make_certificate, open_youtube, player
+from tests.support.youtube_server import YouTube, make_certificate, open_youtube, player, trust
 
 VIDEO = "GJLlxj_dtq8"
 LIST = "https://www.youtube.com/playlist?list=PL0123456789ABCDEF"
@@ -30,7 +30,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 async def youtube(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[YouTube]:
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    trust(certificate, monkeypatch)
     async with open_youtube(certificate) as made:
         yield made
 

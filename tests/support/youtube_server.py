@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -134,6 +135,12 @@ def query(address: str, name: str) -> str:
     return parse_qs(urlsplit(address).query).get(name, [""])[0]
 
 
+def trust(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let fetching trust this certificate, and read anew whom it trusts."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    monkeypatch.setattr("quoth.ingest.sources.http.tls_context", ssl.create_default_context)
+
+
 @asynccontextmanager
 async def open_youtube(certificate: Path) -> AsyncIterator[YouTube]:
     """Serve over TLS with a certificate of `make_certificate`."""
@@ -146,10 +153,10 @@ async def open_youtube(certificate: Path) -> AsyncIterator[YouTube]:
         yield made
 
 
-def make_certificate(file: Path) -> Path:
-    """Write a certificate of the host that is its own authority, with its key."""
+def make_certificate(file: Path, *, host: str = HOST) -> Path:
+    """Write a certificate of a host that is its own authority, with its key."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, HOST)])
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
     now = datetime.now()
     made = (
         x509.CertificateBuilder()
@@ -159,7 +166,7 @@ def make_certificate(file: Path) -> Path:
         .serial_number(1)
         .not_valid_before(now - timedelta(days=2))
         .not_valid_after(now + timedelta(days=2))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(HOST)]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )

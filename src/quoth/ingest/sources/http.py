@@ -15,6 +15,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urljoin
 
@@ -40,6 +41,8 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 Connect = Callable[[str, int], Awaitable[AsyncNetworkStream]]
 """Open a TCP connection to an IP address and port."""
 
+tls_context = cache(ssl.create_default_context)
+"""The authorities that this system trusts, read once: that takes as long as a page."""
 MOVED = frozenset((301, 302, 303, 307, 308))
 _SUFFIXES = {
     "text/html": ".html",
@@ -294,9 +297,7 @@ async def open_response(
     body: bytes = b"",
 ) -> AsyncIterator[tuple[int, dict[str, str], AsyncIterator[bytes]]]:
     """Send a request; yields the status, the headers and the body while it arrives."""
-    pool = httpcore.AsyncConnectionPool(
-        ssl_context=ssl.create_default_context(), network_backend=network
-    )
+    pool = httpcore.AsyncConnectionPool(ssl_context=tls_context(), network_backend=network)
     sent = {name.encode(): value.encode() for name, value in headers.items()}
     try:
         async with (

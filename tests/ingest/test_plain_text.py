@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from quoth.ingest.readers.text import plain_blocks
+import pytest
+
+from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.text import plain_blocks, read_plain
 
 MANUAL = """\
 TIDE(7)                         Manual of the harbour                      TIDE(7)
@@ -40,6 +43,20 @@ def headings(text: str) -> list[tuple[int, str]]:
 
 def texts(text: str) -> list[str]:
     return [block.text for block in plain_blocks(text) if not block.level]
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        (MANUAL, "TIDE(7)"),
+        (f"{' ' * 12}Of the Tides\n\nThey come.\n", "Of the Tides"),
+        ("Of the Tides\n************\n\nThey come.\n", "Of the Tides"),
+        ("Of the Tides\n\nThey come.\n", "tides"),
+        (f"{' ' * 12}They come, and\nthey go.\n", "tides"),
+    ],
+)
+def test_a_text_has_the_title_that_it_begins_with(text: str, title: str) -> None:
+    assert read_plain(text, meta=Metadata(), name="tides.txt").title == title
 
 
 def test_titles_left_of_the_margin_are_headings() -> None:

@@ -113,7 +113,9 @@ class LiveSession:
                 self._await(window)
                 continue
             self.cards[window.index] = record.citations
-            found = tuple(candidate_of(citation) for citation in record.citations)
+            # It may be about the pages of the window before, too, which it did not cite again.
+            near = (*record.citations, *self.cards.get(window.index - 1, ()))
+            found = tuple(map(candidate_of, near))
             self.progress.resolve(window.query, found, rules=CardRules(show_from=0.0, sure=0.0))
         self._numbered = max(
             (card.number for cards in self.cards.values() for card in cards), default=0

@@ -23,6 +23,8 @@ AT_MARGIN = 2
 MOST_ALIKE = 2
 """Times that a title may occur: the names of speakers and the heads of pages recur."""
 
+CENTRED = 8
+"""Least blanks before a title in the middle of a line."""
 MOSTLY = 2 / 3
 """Share of the line breaks of a paragraph that are due to wrapping, where it is prose."""
 
@@ -37,6 +39,7 @@ _CHAPTER = re.compile(
 )
 _TITLE = re.compile(r"(?:(?![a-z])[^\W_])(?!.*(?: {3}|\t)).{0,99}(?<![.,;:!])")
 _MARK = re.compile(r"\s*(?:[-*•+>|#]|\(?\d{1,3}[.)]|[a-z]\))\s+")
+_MANUAL_PAGE = re.compile(r"([^\s()]+\(\w+\)) {3,}\S.* {3,}\1")
 _LEADING = re.compile(r"^[ \t]+", re.MULTILINE)
 _TERM_END = re.compile(r" \S")
 _COLUMNS = re.compile(r".*\S(?: {4,}|\t)\S")
@@ -47,13 +50,25 @@ def read_plain(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     stored, places, sections = assemble(list(plain_blocks(text)))
     return ParsedDocument(
         kind="text",
-        title=meta.title or file_title(name),
+        title=meta.title or _title(text) or file_title(name),
         text=stored,
         places=places,
         sections=sections,
         language=meta.language,
         url=meta.url,
         speaker=meta.speaker,
+    )
+
+
+def _title(text: str) -> str:
+    """Return the title that a text begins with: centred, underlined, or of a page of a manual."""
+    lines = [line.expandtabs().rstrip() for line in text.lstrip("\n").split("\n", 2)] + ["", ""]
+    title, below = lines[0].strip(), lines[1]
+    if page := _MANUAL_PAGE.fullmatch(title):
+        return page[1]
+    centred = _indent(lines[0]) >= CENTRED and not below
+    return (
+        title if _TITLE.fullmatch(title) and (centred or _is_underline(below, below=title)) else ""
     )
 
 

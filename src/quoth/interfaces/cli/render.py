@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -22,6 +23,7 @@ SNIPPET = 150
 """Characters of a snippet that a person is shown."""
 WIDEST = 110
 """Columns of an answer on the widest terminal; longer lines are hard to read."""
+_BLANKS = re.compile(r"\s+")
 TIE = "\ue000"
 """Stands for a blank at which no line may end."""
 
@@ -37,19 +39,24 @@ def hit_list(session: CliSession, hits: Sequence[Hit]) -> None:
         session.out.print(head.append(_link(session.out, hit.link)), soft_wrap=True)
         shown = Text(f"“{trim(hit.text)}”")
         if hit.marked is not None:
-            # A passage that may not answer is shown in full, its closest part in bold.
-            before, told, after = marked_parts(hit.text, hit.marked)
-            shown = Text("“").append(before).append(told, style="bold not dim").append(f"{after}”")
+            shown = Text("“").append(_marked(session.out, hit.text, hit.marked)).append("”")
         session.out.print(Text("     ", style="dim").append(shown), soft_wrap=True)
 
 
+def _marked(screen: Console, text: str, span: tuple[int, int]) -> Text:
+    """Return a whole passage with its lines, a part of it in bold, or between ** in a file."""
+    before, told, after = marked_parts(text, span)
+    bold = "" if screen.is_terminal else "**"
+    return Text(before).append(f"{bold}{told}{bold}", style="bold not dim").append(after)
+
+
 def marked_parts(text: str, span: tuple[int, int]) -> tuple[str, str, str]:
-    """Return what stands before the marked part, the part and what follows, on one line."""
-    lines = [
-        " ".join(part.split()) for part in (text[: span[0]], text[slice(*span)], text[span[1] :])
-    ]
-    before, told, after = lines
-    return f"{before} " if before else "", told, f" {after}" if after else ""
+    """Return what stands before the marked part, the part and what follows, indented."""
+    before, told, after = (
+        _BLANKS.sub(lambda found: "\n     " if "\n" in found[0] else " ", part)
+        for part in (text[: span[0]], text[slice(*span)], text[span[1] :])
+    )
+    return before.lstrip(), told, after.rstrip()
 
 
 def answer_text(session: CliSession, answer: Answer) -> None:
@@ -124,7 +131,7 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
         session.say(f"Note: {line}")
     sources = len({each.document_id for each in answer.citations})
     foot = [
-        f"{sources} source{'' if sources == 1 else 's'}",
+        f"{sources} source{'' if sources == 1 else 's'}" if sources else "",
         f"{answer.timings_ms['total'] / 1000:.2f} s",
         answer.model or "no language model",
         f"${answer.usage.usd:.4f}" if answer.usage.usd else "",

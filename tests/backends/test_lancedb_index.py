@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,11 +73,14 @@ def made(rows: int, *, name: str = "d") -> list[Chunk]:
     ]
 
 
-def process(code: str, *arguments: object) -> subprocess.Popen[str]:
+def process(
+    code: str, *arguments: object, python: Sequence[str] | None = None
+) -> subprocess.Popen[str]:
+    """Run code beside this process, in a copy of the loaded one or by another interpreter."""
     return subprocess.Popen(
-        [*copied_python(), "-c", code, *map(str, arguments)],
+        [*(python or copied_python()), "-c", code, *map(str, arguments)],
         cwd=ROOT,
-        env={"PATH": ""},
+        env={"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "PATH": ""},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

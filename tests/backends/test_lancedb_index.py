@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-from collections.abc import AsyncIterator, Sequence
+import sys
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,6 @@ from quoth.backends.indexes.snapshot.store import SegmentStore
 from quoth.core.errors import RetrievalError
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chars, Chunk
-from tests.support.copied_process import copied_python
 
 ROOT = Path(__file__).parents[2]
 WIDE = 64
@@ -73,12 +73,9 @@ def made(rows: int, *, name: str = "d") -> list[Chunk]:
     ]
 
 
-def process(
-    code: str, *arguments: object, python: Sequence[str] | None = None
-) -> subprocess.Popen[str]:
-    """Run code beside this process, in a copy of the loaded one or by another interpreter."""
+def process(code: str, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [*(python or copied_python()), "-c", code, *map(str, arguments)],
+        [sys.executable, "-c", code, *map(str, arguments)],
         cwd=ROOT,
         env={"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "PATH": ""},
         stdout=subprocess.PIPE,

@@ -9,6 +9,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +25,6 @@ from quoth.engine import Engine
 from quoth.pipeline.retrieve import Request
 from quoth.store.ingest_jobs import Jobs
 from quoth.testing import HashEmbedder, MemoryIndex
-from tests.support.copied_process import quoth_command
 from tests.support.full_disk import no_room
 from tests.support.killed_process import left_behind
 from tests.support.small_library import NOTES, add, open_tour, write_sources
@@ -331,7 +331,7 @@ def write_many(folder: Path, *, files: int) -> Path:
 def start_add(home: Path, source: Path, *options: str, **how: Any) -> subprocess.Popen[str]:
     environment = {**os.environ, "QUOTH_EMBEDDER": "fake", "QUOTH_CHUNK_TOKENS": "64"}
     return subprocess.Popen(
-        [*quoth_command(), "--home", str(home), *options, "add", str(source)],
+        [sys.executable, "-m", "quoth", "--home", str(home), *options, "add", str(source)],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +28,6 @@ from quoth.store.audit import (
 )
 from quoth.store.database import Database, open_database
 from tests.support.cli import quoth
-from tests.support.copied_process import copied_python
 
 LONG = 20
 
@@ -166,7 +166,7 @@ def test_processes_share_one_chain(tmp_path: Path) -> None:
         "audit = Audit(open_database(Path(sys.argv[1])), tenant='local'); "
         f"[audit.add([AuditEntry('k', 'ask', str(n))]) for n in range({LONG})]"
     )
-    running = [subprocess.Popen([*copied_python(), "-c", code, str(file)]) for _ in range(2)]
+    running = [subprocess.Popen([sys.executable, "-c", code, str(file)]) for _ in range(2)]
     assert [each.wait(60) for each in running] == [0, 0]
     found = Audit(database, tenant="local").verify()
     assert (found.whole, found.rows) == (True, 2 * LONG)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
-from tests.support.copied_process import copied_python
 from tests.support.made_documents import open_catalogue
 
 ROOT = Path(__file__).parents[2]
@@ -65,9 +65,9 @@ print(at)
 
 def start(code: str, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [*copied_python(), "-c", code, *map(str, arguments)],
+        [sys.executable, "-c", code, *map(str, arguments)],
         cwd=ROOT,
-        env={"PATH": ""},
+        env={"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "PATH": ""},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,7 @@ from quoth.store.ingest_jobs import (
     Jobs,
 )
 from quoth.store.rows import Collection, is_dead, machine
-from tests.support.copied_process import copied_python
-from tests.support.made_documents import entry, open_catalogue
+from tests.support.made_documents import SOURCE, entry, open_catalogue
 
 DEAD_WORKER = """
 import sys
@@ -77,8 +77,8 @@ class Office:
     def dies_holding(self, *keys: str) -> None:
         """A real process takes the leases and is killed."""
         ended = subprocess.run(
-            [*copied_python(), "-c", DEAD_WORKER, str(self.address), *keys],
-            env={"PATH": ""},
+            [sys.executable, "-c", DEAD_WORKER, str(self.address), *keys],
+            env={"PYTHONPATH": str(SOURCE), "PATH": ""},
             capture_output=True,
             text=True,
             check=False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from quoth.store.ingest_jobs import MAX_ATTEMPTS
 from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.store.upload_tasks import Task
 from quoth.store.uploads import MAX_RECEIVING, Requirements, UploadStore
-from tests.support.copied_process import copied_python
+from tests.support.made_documents import SOURCE
 from tests.support.small_library import empty_catalogue
 
 DEAD_WORKER = """
@@ -182,8 +183,8 @@ def test_who_lost_a_lease_says_nothing_more_about_the_task(hall: Hall) -> None:
 def test_a_dead_process_frees_its_task_at_once(hall: Hall) -> None:
     hall.put("t1")
     ended = subprocess.run(
-        [*copied_python(), "-c", DEAD_WORKER, str(hall.address), "t1"],
-        env={"PATH": ""},
+        [sys.executable, "-c", DEAD_WORKER, str(hall.address), "t1"],
+        env={"PYTHONPATH": str(SOURCE), "PATH": ""},
         capture_output=True,
         text=True,
         check=False,

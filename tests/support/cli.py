@@ -13,7 +13,6 @@ from typing import Any
 from typer.testing import CliRunner
 
 from quoth.interfaces.cli.app import app
-from tests.support.copied_process import quoth_command
 
 COLUMNS = {"COLUMNS": "100", "TERM": "dumb"}
 
@@ -46,12 +45,11 @@ def quoth(home: Path, *words: str, embedder: str | None = "fake", typed: str = "
     return Said(result.exit_code, result.stdout, result.stderr)
 
 
-def quoth_process(home: Path, *words: str | bytes, fresh: bool = False, **variables: str) -> Said:
-    """Run a command in a process of its own; a ``fresh`` one loads everything anew."""
-    program = [sys.executable, "-m", "quoth"] if fresh else quoth_command()
+def quoth_process(home: Path, *words: str | bytes, **variables: str) -> Said:
+    """Run a command in a process of its own."""
     environment = {**os.environ, **COLUMNS, "QUOTH_HOME": str(home), "QUOTH_EMBEDDER": "fake"}
     done = subprocess.run(
-        [*program, *words],
+        [sys.executable, "-m", "quoth", *words],
         env={**environment, **variables},
         capture_output=True,
         text=True,

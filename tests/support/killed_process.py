@@ -6,13 +6,13 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 from quoth.bootstrap import IndexPool
 from quoth.core.settings import Settings
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
-from tests.support.copied_process import quoth_command
 
 FILES = 5
 LINES = 30
@@ -39,7 +39,7 @@ def add(
     if crash_at is not None:
         environment["QUOTH_CRASH_AT"] = str(crash_at)
     return subprocess.run(
-        [*quoth_command(), "--json", "add", str(source)],
+        [sys.executable, "-m", "quoth", "--json", "add", str(source)],
         env=environment,
         capture_output=True,
         text=True,

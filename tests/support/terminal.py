@@ -9,12 +9,11 @@ import pty
 import signal
 import struct
 import subprocess
+import sys
 import termios
 from pathlib import Path
 from types import TracebackType
 from typing import Self
-
-from tests.support.copied_process import quoth_command
 
 PATIENCE_S = 60
 
@@ -31,7 +30,7 @@ class Terminal:
         environment = {**os.environ, **named, **variables}
         environment.pop("COLUMNS", None)
         self._process = subprocess.Popen(
-            [*quoth_command(), *words],
+            [sys.executable, "-m", "quoth", *words],
             env=environment,
             stdin=theirs,
             stdout=theirs,

@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +23,6 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests.support.copied_process import quoth_command
 from tests.support.small_library import write_sources
 
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
@@ -105,9 +104,9 @@ def open_web_app(folder: Path, *, more: Path | None = None) -> Iterator[WebApp]:
     }
     added = [str(sources), *([] if more is None else [str(more)])]
     # Exit code 1 says that some files could not be read, as is meant in some tests.
-    done = subprocess.run([*quoth_command(), "--quiet", "add", *added], env=env, check=False)
+    done = subprocess.run([*PROGRAM, "--quiet", "add", *added], env=env, check=False)
     assert done.returncode in ((0,) if more is None else (0, 1))
-    with serving(env, program=quoth_command()) as url, sync_playwright() as play:
+    with serving(env) as url, sync_playwright() as play:
         browser = play.chromium.launch(
             executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
         )
@@ -134,12 +133,10 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(
-    env: dict[str, str], *, port: int | None = None, program: Sequence[str] = PROGRAM
-) -> Iterator[str]:
+def serving(env: dict[str, str], *, port: int | None = None) -> Iterator[str]:
     """Run ``quoth serve`` until the block ends, on a free port without one; gives its address."""
     port = port or free_port()
-    words = [*program, "serve", "--port", str(port)]
+    words = [*PROGRAM, "serve", "--port", str(port)]
     process = subprocess.Popen(words, env=env, stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     try:

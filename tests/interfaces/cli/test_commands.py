@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import pytest
 from sqlalchemy import func, update
 
 from tests.support.cli import quoth, quoth_process
-from tests.support.copied_process import quoth_command
 from tests.support.embedding_server import embedding_server
 from tests.support.small_library import NOTES, write_sources
 
@@ -413,7 +413,7 @@ def test_version_and_help(tmp_path: Path) -> None:
 def test_a_process_that_can_only_print_ascii(sample_home: Path) -> None:
     words = ("search", "What do the French talks say about attention?", "-k", "3")
     filters = ("--filter", "language=fr")
-    shown = quoth_process(sample_home, *words, *filters, fresh=True, PYTHONIOENCODING="ascii")
+    shown = quoth_process(sample_home, *words, *filters, PYTHONIOENCODING="ascii")
     assert shown.code == 0, shown.err
     assert shown.out
 
@@ -423,7 +423,7 @@ def test_a_reader_that_leaves_early(sample_home: Path) -> None:
     os.close(reading)  # gone before the first word
     environment = {**os.environ, "QUOTH_HOME": str(sample_home), "QUOTH_EMBEDDER": "fake"}
     done = subprocess.run(
-        [*quoth_command(), "--json", "ask", "--stream", "What is a transformer?"],
+        [sys.executable, "-m", "quoth", "--json", "ask", "--stream", "What is a transformer?"],
         env=environment,
         stdout=writing,
         stderr=subprocess.PIPE,

@@ -16,9 +16,9 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from quoth.core.errors import MissingExtra
 from quoth.core.extras import is_installed, require_extra
 from quoth.interfaces.mcp.results import OPENED, PASSAGE, sanitize_text
-from tests.support.copied_process import quoth_command
 
 TOOLS = ["ask", "list_documents", "open_passage", "search"]
+QUOTH = [sys.executable, "-m", "quoth"]
 
 
 async def values(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -41,8 +41,9 @@ def environment(home: Path) -> dict[str, str]:
 
 
 async def test_quoth_mcp_serves_over_stdin_and_stdout(home: Path, tmp_path: Path) -> None:
-    program, *words = quoth_command()
-    server = StdioServerParameters(command=program, args=[*words, "mcp"], env=environment(home))
+    server = StdioServerParameters(
+        command=QUOTH[0], args=[*QUOTH[1:], "mcp"], env=environment(home)
+    )
     with (tmp_path / "stderr").open("w", encoding="utf-8") as log:
         async with Client(stdio_client(server, errlog=log)) as client:
             assert sorted(each.name for each in (await client.list_tools()).tools) == TOOLS

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from pathlib import Path
 
-from tests.support.copied_process import quoth_command
 from tests.support.upload_service import drained, open_quickly, send
 
 
@@ -16,7 +16,7 @@ async def test_a_process_takes_in_uploads_and_ends_when_told(tmp_path: Path) -> 
     async with open_quickly(tmp_path) as tenants:
         await send(tenants, "Bees make honey.", name="bees.txt", tenant="ada")
         process = await asyncio.create_subprocess_exec(
-            *(*quoth_command(), "work", "--workers", "2"),
+            *(sys.executable, "-m", "quoth", "work", "--workers", "2"),
             env={**environment, "QUOTH_CHUNK_TOKENS": "64"},
             stderr=asyncio.subprocess.PIPE,
         )

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.copied_process import quoth_command
-from tests.support.web_app import NEEDS_CHROMIUM, WebApp, environment, serving
+from tests.support.web_app import NEEDS_CHROMIUM, PROGRAM, WebApp, environment, serving
 
 pytestmark = NEEDS_CHROMIUM
 
@@ -145,14 +144,13 @@ def test_a_key_opens_the_app_below_its_base_path(web: WebApp, tmp_path: Path) ->
     """All that the page asks for is below the base, else ``opened`` fails."""
     env = {**environment(tmp_path), "QUOTH_PUBLIC_URL": "http://127.0.0.1/library"}
     notes = str(web.sources / "notes.md")
-    program = quoth_command()
-    subprocess.run([*program, "--quiet", "add", notes], env=env, check=True)
-    words = [*program, "keys", "add", "--label", "test", "--scopes", "read"]
+    subprocess.run([*PROGRAM, "--quiet", "add", notes], env=env, check=True)
+    words = [*PROGRAM, "keys", "add", "--label", "test", "--scopes", "read"]
     made = subprocess.run(words, env=env, check=True, capture_output=True, text=True)
     key = re.search(r"\bqth_[\w-]+", made.stdout)
     assert key is not None, made.stdout
-    served = serving(env, program=program)
-    with served as url, replace(web, url=f"{url}/library", idle=[]).opened() as visit:
+    fresh = replace(web, idle=[])
+    with serving(env) as url, replace(fresh, url=f"{url}/library").opened() as visit:
         page = visit.page
         page.locator("input[name=key]").fill("wrong")
         page.keyboard.press("Enter")

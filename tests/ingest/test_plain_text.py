@@ -49,7 +49,10 @@ def texts(text: str) -> list[str]:
     ("text", "title"),
     [
         (MANUAL, "TIDE(7)"),
-        (f"{' ' * 12}Of the Tides\n\nThey come.\n", "Of the Tides"),
+        (f"{' ' * 12}Of the Tides\n\nThey come twice a day, as all know.\n", "Of the Tides"),
+        (f"{' ' * 24}3 May 1900\n\nThey come twice a day, as all know.\n", "tides"),
+        (f"{' ' * 24}From Paris\n\nThey come twice a day, as all know.\n", "tides"),
+        ("Spring\n======\n\nThey come.\n\nAutumn\n======\n\nThey go.\n", "tides"),
         ("Of the Tides\n************\n\nThey come.\n", "Of the Tides"),
         ("Of the Tides\n\nThey come.\n", "tides"),
         (f"{' ' * 12}They come, and\nthey go.\n", "tides"),
@@ -145,10 +148,10 @@ The assembly, which meets twice a year in the hall of the harbour, in front of e
     assert found.splitlines() == [
         "The assembly, which meets twice a year in the hall of the harbour, in front of everybody, "
         "may:",
-        "1. Make or override any decision that is authorised by the powers of the harbour master, "
+        " 1. Make or override any decision that is authorised by the powers of the harbour master, "
         "who is told so.",
-        "2. Issue statements.",
-        "     1. A statement is a text that the assembly regards as critical to the purposes of "
+        " 2. Issue statements.",
+        "      1. A statement is a text that the assembly regards as critical to the purposes of "
         "the harbour.",
     ]
 
@@ -165,7 +168,66 @@ in which it lies with the others.
     assert [line[:12] for line in found.splitlines()] == ["The boats of", "The list of "]
 
 
-def test_tables_and_programs_keep_their_lines() -> None:
-    table = "boat        length      draught\nAda         9 m         1.2 m\nBo          8 m"
-    program = "if tide:\n    leave()\nelse:\n    wait()"
-    assert texts(f"{table}\n\n{program}") == [table, program]
+PROSE = """\
+The boats of the harbour are counted in spring and in autumn, and the list is sent to the
+office that keeps the lists of all harbours of the coast, where it is read and kept in an
+iron chest, and never opened again.
+
+"""
+TABLE = """\
+The boat of Ada     built in the year of the great flood     nine metres     1.2 m draught
+The boat of Bo      built in the year of the great storm     eight metres    1.1 m draught
+The boat of Cyd     built in the year of the great frost     seven metres    1.0 m draught"""
+PROGRAM = """\
+    hours = compute_the_hours_of_all_tides(gauge, moon=moon, wind=wind, year=the_year)
+    hours = hours.without_those_of_the_night(sunrise=sunrise, sunset=sunset, margin=4)
+    return hours"""
+STATEMENTS = """\
+def sail(boat, tide):
+    return tide.next()
+for boat in boats:
+    sail(boat, tide)"""
+LIST = """\
+boats = [
+    "a boat that is called Ada after its owner's mother, and nine metres long, all in",
+    "a boat that is called Bo after nobody in particular, and eight metres long, all in",
+]"""
+
+
+@pytest.mark.parametrize("text", [TABLE, PROGRAM, STATEMENTS, LIST])
+def test_tables_and_programs_keep_their_lines(text: str) -> None:
+    assert texts(f"{PROSE * 3}{text}\n\n{PROSE}")[3] == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-01-01 10:00:05 ERROR Request failed\n       at harbour.Boat.sail(Boat.java:12)",
+        "TIDES.update({\n       'spring': 1,",
+    ],
+)
+def test_other_lines_left_of_the_margin_are_no_headings(text: str) -> None:
+    found = [title for _, title in headings(f"{MANUAL}\n{text}\n\n{MANUAL}")]
+    assert set(found) == {"NAME", "DESCRIPTION", "Tables of the year", "SEE ALSO"}
+
+
+def test_a_hyphen_of_the_typesetter_stays_where_the_word_has_one_elsewhere() -> None:
+    text = PROSE + (
+        "Whoever sees a read‐only list on the pier of the harbour in spring can ask for a read‐\n"
+        "only copy of the whole list of all of the boats, which is kept in that one iron shal‐\n"
+        "low chest of the office that keeps all of these lists."
+    )
+    (_, found) = texts(text)
+    assert "ask for a read‐only copy" in found
+    assert "iron shallow chest" in found
+
+
+def test_paragraphs_that_only_an_indent_begins_are_joined_one_by_one() -> None:
+    text = """\
+   The boats of the harbour are counted in spring and in autumn, and the list is sent to
+the office that keeps the lists of all harbours of the coast, where it is read and kept.
+   The list of the pilots goes to the same office, by the same boat, and into the same
+chest, in which it lies with the others, and is never opened again, as all the pilots know.
+"""
+    (found,) = texts(text)
+    assert [line[:14] for line in found.splitlines()] == ["The boats of t", "The list of th"]

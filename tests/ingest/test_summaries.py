@@ -179,10 +179,12 @@ def test_a_segment_that_was_heard_is_summed_up_by_its_own_sentences() -> None:
     assert_whole_sentences([whole, segment], chunks=chunks, text="".join(texts))
 
 
-def test_a_chapter_is_summed_up_from_its_beginning_on() -> None:
-    opening = "Smoke calms a hive before its keeper opens it."
-    reading, chunks = made(f"# Bees\n\n{opening} {BEES * 3}\n\n# Ants\n\n{ANTS * 3}")
-    _, headings = contents_of(reading, chunks)
-    found = make_summaries(chunks, headings=headings, vectors=vectors_of(chunks))
-    first = next(each for each in found if each.path == ("Bees",)).leaves[0]
-    assert reading.text[first.start : first.end] == opening
+def test_a_chapter_is_summed_up_from_its_beginning_on_but_for_a_copyright() -> None:
+    opening = "Smoke calms the bees of a hive before its keeper opens it."
+    notice = "Copyright 1999 by Harbour Press, every printed page reserved in all countries."
+    for first, expected in ((opening, True), (notice, False)):
+        reading, chunks = made(f"# Bees\n\n{first} {BEES * 3}\n\n# Ants\n\n{ANTS * 3}")
+        _, headings = contents_of(reading, chunks)
+        found = make_summaries(chunks, headings=headings, vectors=vectors_of(chunks))
+        leaf = next(each for each in found if each.path == ("Bees",)).leaves[0]
+        assert (reading.text[leaf.start : leaf.end] == first) is expected

@@ -253,11 +253,13 @@ class _KnownTerms(dict[str, str]):
         self._folded_first = language in _FOLDED_FIRST
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= MAX_KNOWN_TERMS:
-            self.clear()
-        self[word] = terms = " ".join(
+        terms = " ".join(
             _cut(term) for token in _tokens_of_normalized(word) for term in self._terms(token)
         )
+        if len(self) >= MAX_KNOWN_TERMS:
+            self.clear()
+        if len(word) <= MAX_TERM_BYTES:  # scripts without spaces have no short ones
+            self[word] = terms
         return terms
 
     def _terms(self, token: str) -> list[str]:

@@ -93,7 +93,7 @@ FRAGMENT = 80
 in a question or a colon."""
 
 MAX_TERM = 60
-"""Maximum characters of a term with a line of its own before its definition."""
+"""Maximum characters of a term that has a line of its own before its definition."""
 
 BETWEEN_STEPS = 3
 """Sentences that may stand between two items of a numbered list."""
@@ -229,11 +229,12 @@ class SentenceRun:
     def is_no_heading(self, at: int) -> bool:
         """Return whether a sentence ends with a stop or a comma, as headings do not.
 
-        Nor does the term of a definition, which has a line of its own before that.
+        Nor does a term on a line of its own, with its definition in the next one.
         """
         text = self.material.sentences[at].text
-        first = text.partition("\n")[0]
-        opening = first if len(first) <= MAX_TERM else text
+        first, _, below = text.partition("\n")
+        is_term = len(first) <= MAX_TERM and below.lstrip()[:1].isupper()
+        opening = first if is_term else text
         return opening.rstrip(_CLOSERS).endswith((*_STOPS, ","))
 
     def has_list(self) -> bool:

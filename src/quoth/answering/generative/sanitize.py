@@ -69,11 +69,12 @@ ELEMENTS = frozenset(
     "details dfn dialog dir div dl dt em embed fieldset figcaption figure font footer form frame "
     "frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html iframe img image input ins isindex "
     "kbd keygen label legend li link listing main map mark marquee math menu meta meter nav nobr "
-    "noframes noscript object ol optgroup option output param picture plaintext portal pre "
+    "noembed noframes noscript object ol optgroup option output param picture plaintext portal pre "
     "progress rp rt ruby samp script section select slot small source span strike strong style "
     "sub summary sup svg table tbody td template textarea tfoot th thead time title tr track tt "
     "ul var video wbr xmp eos bos pad unk start_of_turn end_of_turn think thinking reasoning "
-    "sources system user assistant human tool instructions a b i p q s u".split()
+    "sources system user assistant human tool instructions a b i p q s u tool_call tool_calls "
+    "tool_use function_call function_calls function_results invoke im_start im_end".split()
 )
 _NEW_LINES = frozenset("br p div li tr h1 h2 h3 h4 h5 h6 ul ol table blockquote pre hr".split())
 _CHAT = r"<[|｜][^<>\n]{0,60}[|｜]>|<</?SYS>>|\[/?INST\]"

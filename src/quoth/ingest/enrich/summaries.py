@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from statistics import fmean
 
 import numpy as np
 
@@ -40,6 +41,9 @@ SHARED = 0.5
 LEAD_QUALITY = 0.75
 """Least quality of a sentence that a part may be said to begin with."""
 
+LEAD_SHARE = 0.5
+"""Least lexical centrality of it, as a share of the mean."""
+
 _FIRST = 0.1
 _NEARNESS = 1.0
 _WORDS = 0.5
@@ -59,9 +63,9 @@ class _Source:
         return self.cut[place]
 
     def lead(self, first: int, last: int) -> SummaryCandidate | None:
-        """Return what the text of a part begins with: its first self-contained sentence.
+        """Return the first self-contained sentence of a part.
 
-        None for what is spoken, which begins with other things.
+        None for what is spoken: a talk begins with greetings.
         """
         if self.chunks[first].kind == "transcript":
             return None
@@ -194,6 +198,8 @@ def _choose(
     common = document_frequency(every)
     nearness = source.nearness(*span)
     words = {each.start: lexical_centrality(each, common) for each in every}
+    if lead is not None and lexical_centrality(lead, common) < LEAD_SHARE * fmean(words.values()):
+        lead = None  # such as a copyright
     most_words = max(words.values()) or 1.0
 
     def score(each: SummaryCandidate) -> float:

@@ -23,7 +23,7 @@ SNIPPET = 150
 """Characters of a snippet that a person is shown."""
 WIDEST = 110
 """Columns of an answer on the widest terminal; longer lines are hard to read."""
-_BLANKS = re.compile(r"\s+")
+_LINE_BREAK = re.compile(r"\s*\n")
 TIE = "\ue000"
 """Stands for a blank at which no line may end."""
 
@@ -46,14 +46,14 @@ def hit_list(session: CliSession, hits: Sequence[Hit]) -> None:
 def _marked(screen: Console, text: str, span: tuple[int, int]) -> Text:
     """Return a whole passage with its lines, a part of it in bold, or between ** in a file."""
     before, told, after = marked_parts(text, span)
-    bold = "" if screen.is_terminal else "**"
-    return Text(before).append(f"{bold}{told}{bold}", style="bold not dim").append(after)
+    mark = "" if screen.is_terminal else "**"
+    return Text(before).append(f"{mark}{told}{mark}", style="bold not dim").append(after)
 
 
 def marked_parts(text: str, span: tuple[int, int]) -> tuple[str, str, str]:
-    """Return what stands before the marked part, the part and what follows, indented."""
+    """Return what stands before the marked part, the part and what follows, lines indented."""
     before, told, after = (
-        _BLANKS.sub(lambda found: "\n     " if "\n" in found[0] else " ", part)
+        _LINE_BREAK.sub("\n     ", part)
         for part in (text[: span[0]], text[slice(*span)], text[span[1] :])
     )
     return before.lstrip(), told, after.rstrip()

@@ -1,0 +1,219 @@
+"""The layout of plain texts: margins, wrapped lines, list items, definitions."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, zip_longest
+
+MIN_WRAP_WIDTH = 50
+MAX_WRAP_WIDTH = 120
+"""Characters between which lines are taken for wrapped prose."""
+MIN_WRAPPED_SHARE = 2 / 3
+"""Share of the line breaks of a paragraph that are due to wrapping, where it is prose."""
+MIN_AT_MARGIN = 8
+"""Lines at a margin that is not the first column."""
+MARGIN_RATIO = 2
+"""How many times more lines stand at a margin than left of it."""
+MAX_TITLE_REPEATS = 2
+"""Times that a title may occur; the names of speakers and the heads of pages recur more often."""
+MAX_TITLE = 80
+MAX_TERM = 60
+"""Characters of a term that is defined."""
+
+ITEM = re.compile(r"\s*(?:[-*•·+>|#]|\(?\d{1,3}[.)]|[a-z][.)])\s+")
+NUMBER = re.compile(r"\d{1,2}((?:\.\d{1,2}){0,3})\.?[ \t]")
+_COLUMNS = re.compile(r".*\S(?: {3,}|\t)\S")
+_NO_TITLE = re.compile(r"[a-z]|[\W_]|.*(?: {3}|[\t={}\\<>$])|.*[.,;:!]$")
+_AFTER_TERM = re.compile(r" {2}\S")
+_TERM_END = re.compile(r"[^\W_][)>\]'\"”’»*?]*$")
+_TYPESET_HYPHEN = "\u2010"
+"""What groff puts at the end of a line, be it part of the word or not."""
+_BROKEN_WORD = re.compile(rf"([^\W\d_]+)([-{_TYPESET_HYPHEN}])\n([^\W\d_A-Z]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the lines of a text begin and end.
+
+    ``margin`` is the column at which its prose begins, ``width`` the column at which it is wrapped,
+    None where it is not. ``hyphenated`` are words with a hyphen that is no line's end.
+    """
+
+    margin: int
+    width: int | None
+    hyphenated: frozenset[str]
+
+
+def layout_of(paragraphs: Sequence[Sequence[str]]) -> Layout:
+    """Return the layout of a text, given the lines of its paragraphs."""
+    words = (
+        re.findall(rf"[^\W\d_]+{_TYPESET_HYPHEN}[^\W\d_]+", line)
+        for lines in paragraphs
+        for line in lines
+        if _TYPESET_HYPHEN in line
+    )
+    return Layout(
+        _margin(paragraphs),
+        _wrap_width(paragraphs),
+        frozenset(each for row in words for each in row),
+    )
+
+
+def indent(line: str) -> int:
+    """Return the number of blanks that a line begins with."""
+    return len(line) - len(line.lstrip())
+
+
+def _margin(paragraphs: Sequence[Sequence[str]]) -> int:
+    """Return the last column with many more lines than there are left of it."""
+    columns = Counter(indent(line) for lines in paragraphs for line in lines)
+    margin = left = 0
+    for column, count in sorted(columns.items()):
+        if count >= max(MIN_AT_MARGIN, MARGIN_RATIO * left):
+            margin = column
+        left += count
+    return margin
+
+
+def _wrap_width(paragraphs: Sequence[Sequence[str]]) -> int | None:
+    inner = sorted(len(line) for lines in paragraphs for line in lines[:-1])
+    if len(inner) < 3:
+        return None
+    width = inner[int(0.95 * (len(inner) - 1))]
+    return width if MIN_WRAP_WIDTH <= width <= MAX_WRAP_WIDTH else None
+
+
+def is_title(line: str) -> bool:
+    """Return whether a line may be a title: short, no sentence, with a capital or number first."""
+    title = line.strip()
+    if not title or len(title) > MAX_TITLE or _NO_TITLE.match(title):
+        return False
+    if title[0].isdigit() and not NUMBER.match(title):
+        return False
+    return title.count("(") == title.count(")")
+
+
+def outdented_titles(paragraphs: Sequence[Sequence[str]], layout: Layout) -> dict[int, int]:
+    """Return the paragraphs that begin with a title left of the margin, with its level.
+
+    The text below it stands further right. Titles further right are below those further left. A
+    column in which a title recurs has none: these are names of speakers, or heads of pages.
+    """
+    times = Counter(line for lines in paragraphs for line in lines)
+    found: dict[int, int] = {}
+    recurring: set[int] = set()
+    for number, (lines, following) in enumerate(zip_longest(paragraphs, paragraphs[1:])):
+        first, below = lines[0], [*lines[1:], *(following or ())]
+        column = indent(first)
+        if not below or column >= min(layout.margin, indent(below[0])) or not is_title(first):
+            continue
+        if layout.width and lines[1:] and _is_wrapped(*lines[:2], width=layout.width):
+            continue
+        found[number] = column
+        if times[first] > MAX_TITLE_REPEATS:
+            recurring.add(column)
+    columns = sorted(set(found.values()) - recurring)
+    return {
+        number: 1 + columns.index(column)
+        for number, column in found.items()
+        if column not in recurring
+    }
+
+
+def paragraph_text(lines: Sequence[str], layout: Layout) -> str:
+    """Return a paragraph without the margin, each item, term and definition on a line of its own.
+
+    Lines that were wrapped are joined; those of tables and programs stay as they are.
+    """
+    parts = _parts(list(_with_terms_apart(lines)))
+    return "\n".join(
+        _joined(part, layout) if _is_prose(part, before, layout) else _unchanged(part, layout)
+        for before, part in zip([[], *parts], parts, strict=False)
+    )
+
+
+def _with_terms_apart(lines: Sequence[str]) -> Iterator[str]:
+    """Return the lines, a term in front of its definition as a line of its own.
+
+    The definition begins after two blanks or more, where the next line begins, too.
+    """
+    for line, following in zip_longest(lines, lines[1:], fillvalue=""):
+        column = indent(following)
+        apart = indent(line) < column and _AFTER_TERM.match(line, column - 2)
+        if apart and not ITEM.match(line):
+            yield line[:column].rstrip()
+            yield " " * column + line[column:]
+        else:
+            yield line
+
+
+def _parts(lines: Sequence[str]) -> list[list[str]]:
+    """Part a paragraph at its items and where lines are indented otherwise.
+
+    The first line of a part may be indented more, as in books.
+    """
+    parts: list[list[str]] = []
+    column = 0
+    for line in lines:
+        item = ITEM.match(line)
+        if parts and not item and (indent(line) == column or _is_second(line, parts)):
+            parts[-1].append(line)
+        else:
+            parts.append([line])
+        column = item.end() if item else indent(line)
+    return parts
+
+
+def _is_second(line: str, parts: Sequence[Sequence[str]]) -> bool:
+    """Return whether a line goes on after a first line that is indented more."""
+    if len(parts[-1]) > 1 or indent(line) >= indent(parts[-1][0]) or ITEM.match(parts[-1][0]):
+        return False
+    return len(parts) == 1 or (len(parts[-2]) > 1 and indent(parts[-2][-1]) == indent(line))
+
+
+def _is_prose(lines: Sequence[str], before: Sequence[str], layout: Layout) -> bool:
+    """Return whether the lines of a part were wrapped: at the margin, of an item or a definition.
+
+    ``before`` is the part before it, which may be the term that it defines.
+    """
+    if len(lines) == 1 or layout.width is None or any(map(_COLUMNS.match, lines)):
+        return False
+    first = indent(lines[0])
+    defines = len(before) == 1 and indent(before[0]) < first and _is_term(before[0])
+    if not (ITEM.match(lines[0]) or defines or min(map(indent, lines)) <= layout.margin):
+        return False
+    wrapped = [_is_wrapped(*pair, width=layout.width) for pair in pairwise(lines)]
+    return sum(wrapped) >= MIN_WRAPPED_SHARE * len(wrapped)
+
+
+def _is_term(line: str) -> bool:
+    return len(line.strip()) <= MAX_TERM and _TERM_END.search(line) is not None
+
+
+def _is_wrapped(line: str, following: str, *, width: int) -> bool:
+    """Return whether the first word of the following line had no room in the line."""
+    return len(line) + 1 + len(following.split(maxsplit=1)[0]) >= width - 2
+
+
+def _unchanged(lines: Sequence[str], layout: Layout) -> str:
+    return "\n".join(line[min(layout.margin, indent(line)) :] for line in lines)
+
+
+def _joined(lines: Sequence[str], layout: Layout) -> str:
+    assert layout.width is not None
+    first = lines[0]
+    text = first[min(layout.margin, indent(first)) :] if ITEM.match(first) else first.strip()
+    for before, line in pairwise(lines):
+        broken = _BROKEN_WORD.search(f"{text[-MAX_TERM:]}\n{line.strip()}")
+        if broken is None:
+            gap = " " if _is_wrapped(before, line, width=layout.width) else "\n"
+            text += gap + line.strip()
+            continue
+        # "well-" and "known" stay one word, with the hyphen that was printed.
+        if broken[2] == _TYPESET_HYPHEN and "".join(broken.groups()) not in layout.hyphenated:
+            text = text[:-1]
+        text += line.strip()
+    return re.sub(r"(?<=\S) +", " ", text)

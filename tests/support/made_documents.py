@@ -18,6 +18,7 @@ from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.store.rows import Collection, Entry
 
+SOURCE = Path(__file__).parents[2] / "src"
 IDENTITY = IndexIdentity("hash", "1", 4, "query: ", "passage: ", "terms-1")
 
 

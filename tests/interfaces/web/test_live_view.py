@@ -109,8 +109,8 @@ def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Pat
         page.get_by_label("Speed").select_option("20")
         page.locator("live-replay input").set_input_files(write_captions(tmp_path / "bees.vtt"))
         mark = page.locator(".transcript .number").first
-        expect(mark).to_have_accessible_name("Citation 1: The bee book, The bee book ▸ Drones")
-        expect(page.locator(".live-cards .window h3").last).to_have_text("Window 8 · 0:12")
+        expect(mark).to_have_accessible_name("Citation 1: The bee book, The bee book ▸ Queens")
+        expect(page.locator(".live-cards .window h3").last).to_have_text("Window 1 · 0:00")
 
         # The reader scrolls up: new words come, the transcript stays.
         box = page.locator(".transcript")
@@ -121,17 +121,17 @@ def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Pat
         assert box.evaluate("(box) => box.scrollHeight - box.scrollTop - box.clientHeight") > 100
 
         mark.hover()
-        expect(page.locator(".tip")).to_have_text("The bee book, The bee book ▸ Drones")
+        expect(page.locator(".tip")).to_have_text("The bee book, The bee book ▸ Queens")
         mark.click()
         card = page.locator(".live-cards .card.pulse")
-        expect(card).to_contain_text("Drones have no father")
+        expect(card).to_contain_text("The queen of the hive lays")
         expect(card).to_be_focused()
         card.get_by_role("button", name="View page").click()
         dialog = page.get_by_role("dialog")
-        expect(dialog.locator("mark")).to_contain_text("Drones have no father")
+        expect(dialog.locator("mark")).to_contain_text("The queen of the hive lays")
         page.keyboard.press("Escape")
         expect(dialog).to_have_count(0)
-        page.get_by_label("Filter the citations").fill("FATHER drones")
+        page.get_by_label("Filter the citations").fill("EGGS lays")
         expect(page.locator(".live-cards .card")).to_have_count(1)
         if AXE.exists():
             assert axe_violations(page) == []
@@ -143,7 +143,7 @@ def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Pat
             expect(audience.locator(".transcript")).to_contain_text("Hives must be registered")
             audience.get_by_role("button", name="View page").last.click()
             quoted = audience.get_by_role("dialog").locator("mark")
-            expect(quoted).to_contain_text("Drones have no father")
+            expect(quoted).to_contain_text("The queen of the hive lays")
             page.get_by_role("button", name="End").click()
             expect(audience.locator(".live-head .badge")).to_have_text("ended")
         expect(page.locator("live-replay")).to_have_count(0)

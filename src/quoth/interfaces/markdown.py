@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 
 from quoth.answering.answerability import notes
 from quoth.answering.generative.assemble import format_markers
-from quoth.answering.generative.sanitize import plain_quotation
+from quoth.answering.generative.sanitize import LIVE, plain_quotation
 from quoth.core.events import (
     AnswerCompleted,
     CitationAdded,
@@ -39,7 +39,6 @@ NEAR = 1200
 _SAFE = "%/:=&?~+!$,;'@#"
 _ADDRESS = re.compile(r"(?i)(?<=://)(?=\S)|(?<=\bwww\.)(?=\S)")
 _BRACKETS = re.compile(r"[\[\]\\]")
-_LIVE = re.compile(r"(\](?=[(:\[])|<(?=[A-Za-z/!?|]))")
 
 
 def web_link(link: str | None, _document_id: str) -> str | None:
@@ -141,7 +140,7 @@ def _rest(whole: list[str], sent: str) -> Iterator[str]:
 
 def escape_markdown(text: str) -> str:
     """Part what a program that shows Markdown could make a link or a tag of."""
-    return _LIVE.sub(r"\1 ", _ADDRESS.sub(" ", text))
+    return LIVE.sub(r"\1 ", _ADDRESS.sub(" ", text))
 
 
 def code_span(text: str) -> str:

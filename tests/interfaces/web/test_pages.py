@@ -149,8 +149,7 @@ def test_a_key_opens_the_app_below_its_base_path(web: WebApp, tmp_path: Path) ->
     made = subprocess.run(words, env=env, check=True, capture_output=True, text=True)
     key = re.search(r"\bqth_[\w-]+", made.stdout)
     assert key is not None, made.stdout
-    fresh = replace(web, idle=[])
-    with serving(env) as url, replace(fresh, url=f"{url}/library").opened() as visit:
+    with serving(env) as url, replace(web, url=f"{url}/library", idle=[]).opened() as visit:
         page = visit.page
         page.locator("input[name=key]").fill("wrong")
         page.keyboard.press("Enter")

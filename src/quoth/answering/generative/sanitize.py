@@ -2,8 +2,8 @@
 
 A sentence is parsed with markdown-it, so that exactly what Markdown would make a link, an image or
 an element of is removed; then bare addresses are, and whatever could still become active is
-separated by a blank. No result contains an address with a scheme or a path, a ``](``, a ``]:`` or a
-``<`` before a letter.
+separated by a blank. No result of `Sanitizer` contains an address with a scheme or a path, a
+``](``, a ``]:`` or a ``<`` before a letter.
 """
 
 from __future__ import annotations
@@ -224,9 +224,11 @@ def collapse_white_space(text: str) -> str:
 _FOOTNOTE = re.compile(r"(?<!\b[^\W\d])\[(?!0\])(\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,20})\]")
 _OPENING = frozenset("[]({<")
 """What begins a link, a tag, or something that could be taken for a source's header."""
-_PLACEHOLDER = rf"(?!(?:{'|'.join(sorted(ELEMENTS))})>)[\w.@+-]{{1,60}}>"
-"""What ``<name>`` or ``<name@example.org>`` ends with, which is no element of HTML."""
-_LIVE = re.compile(rf"(\](?=[(:\[])|<(?=[a-z/!?|])(?!{_PLACEHOLDER}))", re.IGNORECASE)
+LIVE = re.compile(r"(\](?=[(:\[])|<(?=[A-Za-z/!?|]))")
+"""What could open a link, an image or a tag."""
+_PLACEHOLDER = rf"<(?!(?:{'|'.join(sorted(ELEMENTS))})>)[\w.@+-]{{1,60}}>"
+"""``<name>`` or ``<name@example.org>``, which is no element of HTML."""
+_LIVE = re.compile(rf"(?!{_PLACEHOLDER}){LIVE.pattern}", re.IGNORECASE)
 
 
 def plain_quotation(text: str) -> str:

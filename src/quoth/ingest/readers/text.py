@@ -39,10 +39,11 @@ _LEADING_BLANKS = re.compile(r"^[ \t]+", re.MULTILINE)
 
 def read_plain(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     """Read a text; the ``name`` of the file is its title unless a better one is known."""
-    stored, places, sections = assemble(list(plain_blocks(text)))
+    paragraphs = _paragraphs(text)
+    stored, places, sections = assemble(list(_blocks(paragraphs)))
     return ParsedDocument(
         kind="text",
-        title=meta.title or _title(_paragraphs(text)) or file_title(name),
+        title=meta.title or _title(paragraphs) or file_title(name),
         text=stored,
         places=places,
         sections=sections,
@@ -54,7 +55,10 @@ def read_plain(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
 
 def plain_blocks(text: str) -> Iterator[Block]:
     """Return the paragraphs of a text in order, and headings that are beyond doubt."""
-    paragraphs = _paragraphs(text)
+    return _blocks(_paragraphs(text))
+
+
+def _blocks(paragraphs: Sequence[Sequence[str]]) -> Iterator[Block]:
     layout = layout_of(paragraphs)
     outdented = outdented_titles(paragraphs, layout)
     underlines: list[str] = []

@@ -31,6 +31,7 @@ _AFTER_TERM = re.compile(r" {2}\S")
 _TERM_END = re.compile(r"[^\W_][)>\]'\"”’»*?]*$")
 _TYPESET_HYPHEN = "\u2010"
 """What groff puts at the end of a line, be it part of the word or not."""
+_HYPHENATED = re.compile(rf"[^\W\d_]+{_TYPESET_HYPHEN}[^\W\d_]+")
 _BROKEN_WORD = re.compile(rf"([^\W\d_]+)([-{_TYPESET_HYPHEN}])\n([^\W\d_A-Z]+)")
 
 
@@ -49,17 +50,14 @@ class Layout:
 
 def layout_of(paragraphs: Sequence[Sequence[str]]) -> Layout:
     """Return the layout of a text, given the lines of its paragraphs."""
-    words = (
-        re.findall(rf"[^\W\d_]+{_TYPESET_HYPHEN}[^\W\d_]+", line)
+    hyphenated = frozenset(
+        word
         for lines in paragraphs
         for line in lines
         if _TYPESET_HYPHEN in line
+        for word in _HYPHENATED.findall(line)
     )
-    return Layout(
-        _margin(paragraphs),
-        _wrap_width(paragraphs),
-        frozenset(each for row in words for each in row),
-    )
+    return Layout(_margin(paragraphs), _wrap_width(paragraphs), hyphenated)
 
 
 def indent(line: str) -> int:
@@ -130,8 +128,7 @@ def paragraph_text(lines: Sequence[str], layout: Layout) -> str:
     """
     parts = _parts(list(_with_terms_apart(lines)))
     return "\n".join(
-        _joined(part, layout) if _is_prose(part, before, layout) else _unchanged(part, layout)
-        for before, part in zip([[], *parts], parts, strict=False)
+        _part_text(part, before, layout) for before, part in zip([[], *parts], parts, strict=False)
     )
 
 
@@ -174,19 +171,24 @@ def _is_second(line: str, parts: Sequence[Sequence[str]]) -> bool:
     return len(parts) == 1 or (len(parts[-2]) > 1 and indent(parts[-2][-1]) == indent(line))
 
 
-def _is_prose(lines: Sequence[str], before: Sequence[str], layout: Layout) -> bool:
-    """Return whether the lines of a part were wrapped: at the margin, of an item or a definition.
+def _part_text(lines: Sequence[str], before: Sequence[str], layout: Layout) -> str:
+    """Return the lines of a part without the margin, as one where they are wrapped prose.
 
-    ``before`` is the part before it, which may be the term that it defines.
+    Such are at the margin, of an item or of a definition; ``before`` is the part before, which may
+    be the term that is defined.
     """
+    own = [line[min(layout.margin, indent(line)) :] for line in lines]
     if len(lines) == 1 or layout.width is None or any(map(_COLUMNS.match, lines)):
-        return False
-    first = indent(lines[0])
+        return "\n".join(own)
+    item, first = ITEM.match(lines[0]), indent(lines[0])
     defines = len(before) == 1 and indent(before[0]) < first and _is_term(before[0])
-    if not (ITEM.match(lines[0]) or defines or min(map(indent, lines)) <= layout.margin):
-        return False
     wrapped = [_is_wrapped(*pair, width=layout.width) for pair in pairwise(lines)]
-    return sum(wrapped) >= MIN_WRAPPED_SHARE * len(wrapped)
+    if not (item or defines or min(map(indent, lines)) <= layout.margin):
+        return "\n".join(own)
+    if sum(wrapped) < MIN_WRAPPED_SHARE * len(wrapped):
+        return "\n".join(own)
+    stripped = [line.strip() for line in own]
+    return _joined([own[0] if item else stripped[0], *stripped[1:]], wrapped, layout)
 
 
 def _is_term(line: str) -> bool:
@@ -198,22 +200,16 @@ def _is_wrapped(line: str, following: str, *, width: int) -> bool:
     return len(line) + 1 + len(following.split(maxsplit=1)[0]) >= width - 2
 
 
-def _unchanged(lines: Sequence[str], layout: Layout) -> str:
-    return "\n".join(line[min(layout.margin, indent(line)) :] for line in lines)
-
-
-def _joined(lines: Sequence[str], layout: Layout) -> str:
-    assert layout.width is not None
-    first = lines[0]
-    text = first[min(layout.margin, indent(first)) :] if ITEM.match(first) else first.strip()
-    for before, line in pairwise(lines):
-        broken = _BROKEN_WORD.search(f"{text[-MAX_TERM:]}\n{line.strip()}")
+def _joined(lines: Sequence[str], wrapped: Sequence[bool], layout: Layout) -> str:
+    """Join the lines that were wrapped; the others stay lines."""
+    text = lines[0]
+    for line, goes_on in zip(lines[1:], wrapped, strict=True):
+        broken = _BROKEN_WORD.search(f"{text[-MAX_TERM:]}\n{line}")
         if broken is None:
-            gap = " " if _is_wrapped(before, line, width=layout.width) else "\n"
-            text += gap + line.strip()
+            text += (" " if goes_on else "\n") + line
             continue
         # "well-" and "known" stay one word, with the hyphen that was printed.
         if broken[2] == _TYPESET_HYPHEN and "".join(broken.groups()) not in layout.hyphenated:
             text = text[:-1]
-        text += line.strip()
+        text += line
     return re.sub(r"(?<=\S) +", " ", text)

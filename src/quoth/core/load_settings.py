@@ -14,6 +14,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -103,10 +104,12 @@ def _environment() -> dict[str, str]:
     }
     unknown = sorted(found.keys() - Settings.model_fields.keys())
     if unknown:
-        known = ", ".join(PREFIX + name.upper() for name in Settings.model_fields)
+        near = get_close_matches(unknown[0], Settings.model_fields, n=3, cutoff=0.5)
+        known = ", ".join(PREFIX + name.upper() for name in near)
         raise ConfigError(
             f"The environment variable {PREFIX}{unknown[0].upper()} is not a setting of quoth. "
-            f"The settings are: {known}."
+            + (f"Did you mean {known}? " if near else "")
+            + "Unset it; all settings are in docs/settings.md."
         )
     return found
 

@@ -15,6 +15,7 @@ from quoth.answering.extractive.select import (
     aspects_without,
     choose_statements,
     collect_sentences,
+    news_first,
 )
 from quoth.answering.extractive.write import quotation_lines, write_answer
 from quoth.core.types import Query
@@ -333,6 +334,21 @@ def test_a_document_that_the_first_one_names_is_a_second_step() -> None:
             QUERY, material, scores=scores, passages=passages, max_sentences=12
         )
         assert said(statements) == found
+
+
+@pytest.mark.parametrize(
+    ("last", "found"),
+    [
+        ("Iron rusts.", ["tin", "lead", "zinc"]),
+        ("Lead is heavy.\n\nZinc is blue. [1]", ["tin"]),
+        ("Tin is soft. [1]", ["lead", "zinc", "tin"]),
+        ("Tin is soft. Lead is heavy. Zinc is blue.", ["tin", "lead", "zinc"]),
+    ],
+)
+def test_what_the_last_answer_said_comes_after_what_is_new(last: str, found: list[str]) -> None:
+    texts = {"tin": "Tin is soft.", "lead": "Lead is heavy.", "zinc": "Zinc is blue."}
+    statements = runs(*texts.values(), scores={"Tin": 0, "Lead": -0.5, "Zinc": -1})
+    assert said(news_first(statements, last)) == [texts[name] for name in found]
 
 
 COMPARED = replace(

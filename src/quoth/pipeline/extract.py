@@ -36,6 +36,7 @@ from quoth.answering.extractive.select import (
     aspects_without,
     choose_statements,
     collect_sentences,
+    news_first,
     sentence_spans,
 )
 from quoth.answering.extractive.write import write_answer
@@ -85,8 +86,11 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     plan, language, trace = found.plan, found.query.language, context.trace
     with trace.stage("context"):
         passages = _passages_within(found.passages, max_tokens=plan.max_context_tokens)
-    history = context.request.history if found.query.continues else ()
+    turns = context.request.history
+    history = turns if found.query.continues else ()
     chosen = await _choose(context, found, passages, history=history)
+    if turns and not history:
+        chosen = replace(chosen, statements=news_first(chosen.statements, turns[-1].answer))
     with trace.stage("cite"):
         text, sentences = write_answer(chosen.statements)
         citations = cite_statements(

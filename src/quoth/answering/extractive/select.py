@@ -25,6 +25,7 @@ from quoth.answering.extractive.runs import (
 )
 from quoth.answering.extractive.score import QueryContext, Scores, collect_features, stems_of
 from quoth.core.types import Chunk, Filter, Passage, Query, QueryKind
+from quoth.query.tokens import folded_words
 from quoth.text.locators import filters_from_moment, is_within_filters
 
 MARGIN = 1.5
@@ -174,6 +175,14 @@ def choose_statements(
         replace(_statement_of_run(material, run, seed, passages), heading=names.get(seed, ""))
         for run, seed in runs
     )
+
+
+def news_first(statements: Sequence[Statement], said: str) -> tuple[Statement, ...]:
+    """Put what the last answer said behind what is new; leave it out where the best is new."""
+    told = " ".join(folded_words(said))
+    again = [each for each in statements if " ".join(folded_words(each.text)) in told]
+    news = tuple(each for each in statements if each not in again)
+    return news if news[:1] == tuple(statements[:1]) else (*news, *again)
 
 
 def _is_sound(sentence: Quotable) -> bool:

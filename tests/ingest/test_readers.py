@@ -106,9 +106,35 @@ def test_encodings(tmp_path: Path, encoding: str, warned: bool) -> None:
     assert (reading.text, bool(reading.warnings)) == (text, warned)
 
 
-@pytest.mark.parametrize("encoding", ["cp932", "euc_jp"])
-def test_encodings_of_japanese_are_told_by_their_syllables(tmp_path: Path, encoding: str) -> None:
-    text = "港の潮は一日に二回変わります。\nFishermen: 漁師たちは月を見ます。"
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp932", "港の潮は一日に二回変わります。\nFishermen: 漁師たちは月を見ます。"),
+        ("euc_jp", "港の潮は一日に二回変わります。\nFishermen: 漁師たちは月を見ます。"),
+        ("gb18030", "港口的潮水每天变化两次，渔民们都看着月亮，等待下一次涨潮的时候出海。"),
+        ("big5", "港口的潮水每天變化兩次，漁民們都看著月亮，等待下一次漲潮的時候出海。"),
+        ("euc_kr", "항구의 조수는 하루에 두 번 바뀝니다. 어부들은 달을 보고 바다로 나갑니다."),
+        (
+            "cp1251",
+            "Вода в гавани меняется дважды в день, и рыбаки смотрят на луну, прежде чем выйти.",
+        ),
+        (
+            "koi8_r",
+            "Вода в гавани меняется дважды в день, и рыбаки смотрят на луну, прежде чем выйти.",
+        ),
+        (
+            "cp1253",
+            "Η παλίρροια στο λιμάνι αλλάζει δύο φορές την ημέρα και οι ψαράδες κοιτούν το φεγγάρι.",
+        ),
+        (
+            "cp1256",
+            "يتغير المد في الميناء مرتين في اليوم وينظر الصيادون إلى القمر قبل الإبحار إلى البحر.",
+        ),
+    ],
+)
+def test_encodings_of_other_scripts_are_told_by_their_letters(
+    tmp_path: Path, encoding: str, text: str
+) -> None:
     reading = read(write(tmp_path, "a.txt", text.encode(encoding)))
     assert (reading.text, len(reading.warnings)) == (text, 1)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 
+from charset_normalizer import from_bytes
+
 from quoth.core.errors import DocumentError
 from quoth.ingest.readers.blocks import normalize_whitespace
 from quoth.ingest.readers.cue_parsers import read_json, timing
@@ -50,12 +52,12 @@ _ENCODINGS = re.compile(
     r"|euc_\w+|shift_jis\w*|iso2022_\w+|johab|tis-620|hz"
 )
 
-_JAPANESE = (("cp932", "Shift JIS"), ("euc_jp", "EUC-JP"))
-_HIRAGANA = re.compile("[\u3041-\u3096]{2,}")
-MIN_HIRAGANA = 0.2
-"""Share of the characters beyond ASCII that Japanese text exceeds, about half on average."""
-COUNTED = 1_000_000
-"""Characters of a text of which an encoding is guessed."""
+_ASCII = bytes(range(128))
+NOT_LATIN = 0.2
+"""Share of bytes beyond ASCII from which a text is in no Latin script: French has .03, at most .15
+in 60 characters; Russian, Arabic and Chinese have .8. Western texts are often taken for others."""
+COUNTED = 100_000
+"""Bytes of a text of which the encoding is guessed."""
 
 
 def decode(data: bytes, *, name: str) -> tuple[str, str | None]:
@@ -221,19 +223,11 @@ def _decode(data: bytes) -> tuple[str, str | None]:
             pass
     utf8 = data.decode("utf-8-sig", "replace")
     bad = utf8.count("\ufffd")
-    if 4 * bad < _beyond_ascii(utf8[:COUNTED]):
+    if 4 * bad < len(utf8) - len(utf8.encode("ascii", "ignore")):
         return utf8, f"The text is UTF-8 with {bad} broken characters."
-    for encoding, shown in _JAPANESE:
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        begin = text[:COUNTED]
-        if sum(map(len, _HIRAGANA.findall(begin))) > MIN_HIRAGANA * _beyond_ascii(begin):
-            return text, f"The text is not UTF-8; it was read as {shown}."
-    return data.decode("cp1252", "replace"), "The text is not UTF-8; it was read as Windows-1252."
-
-
-def _beyond_ascii(text: str) -> int:
-    """Return how many characters are none of ASCII."""
-    return sum(not character.isascii() for character in text)
+    encoding, begin = "cp1252", data[:COUNTED]
+    beyond_ascii = len(begin.translate(None, _ASCII))
+    if beyond_ascii > NOT_LATIN * len(begin) and (guess := from_bytes(begin).best()):
+        encoding = guess.encoding
+    shown = encoding.replace("cp125", "Windows-125")
+    return data.decode(encoding, "replace"), f"The text is not UTF-8; it was read as {shown}."

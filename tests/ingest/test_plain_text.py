@@ -48,6 +48,11 @@ def texts(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "title"),
     [
+        (f"Typed by A. Reader.\n\n{' ' * 32}THE TIDE\n{' ' * 35}by\n\n{'x' * 72}\n", "THE TIDE"),
+        (
+            f"{' ' * 20}The tide comes and goes,\n{' ' * 20}and so does the moon.\n\n{'x' * 72}\n",
+            "tides",
+        ),
         (MANUAL, "TIDE(7)"),
         (f"{' ' * 12}Of the Tides\n\nThey come twice a day, as all know.\n", "Of the Tides"),
         (f"{' ' * 24}3 May 1900\n\nThey come twice a day, as all know.\n", "tides"),
@@ -231,3 +236,56 @@ chest, in which it lies with the others, and is never opened again, as all the p
 """
     (found,) = texts(text)
     assert [line[:14] for line in found.splitlines()] == ["The boats of t", "The list of th"]
+
+
+def test_heads_and_feet_of_pages_are_left_out_and_sentences_go_on_over_them() -> None:
+    line = "The water of the harbour rises twice a day, as the moon pulls at it, and\n"
+    text = ""
+    for page in range(1, 6):
+        foot = f"Reader                        Informational                    [Page {page}]"
+        head = "RFC 99999                         The Tide                      March 2020"
+        text += 30 * line + f"\n\n{foot}\n\n{head}\n\n"
+    found = texts(f"{text}falls again. It is then low.\n\nNo head: 5.")
+    assert len(found) == 6
+    assert not any("RFC" in each or "[Page" in each for each in found)
+    assert found[-2].endswith("at it, and falls again. It is then low.")
+
+
+def test_what_recurs_at_the_same_distance_without_a_page_number_stays() -> None:
+    licence = "Copyright 2001 A. Reader\n\n" + 21 * "Permission is hereby granted.\n\n"
+    assert "\n\n".join(texts(5 * licence)).count("Copyright 2001 A. Reader") == 5
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "shown"),
+    [
+        ("A recollection of a condition.", "recollection of"),  # it breaks its words
+        ("A re-collection.", "recollec-tion of"),  # a person wrote its hyphens
+    ],
+)
+def test_words_broken_by_hyphens_are_judged_by_their_spelling_elsewhere(
+    elsewhere: str, shown: str
+) -> None:
+    text = (
+        "You awake and cry out, terrified at the vivid and lasting recollec-\n"
+        "tion of the strange creatures that seem to lurk behind all of the corners\n"
+        "of the harbour in your dream, on the one condition that the water is the high-\n"
+        f"water of a spring tide. The water is high.\n\n{elsewhere}"
+    )
+    assert shown in texts(text)[0]
+    assert "high-water" in texts(text)[0]
+
+
+CHAPTERS = ["1.  Tides", "2.  Wind", "2.1.  Storms", "3.  Boats"]
+
+
+def test_titles_with_one_number_are_chapters_where_others_are_sections() -> None:
+    def text(titles: list[str]) -> str:
+        return "\n\n".join(f"{title}\n\nThe water rises twice a day." for title in titles)
+
+    assert [title for _, title in headings(text(CHAPTERS))] == CHAPTERS
+    assert [level for level, _ in headings(text(CHAPTERS))] == [1, 1, 2, 1]
+    assert headings(text([each for each in CHAPTERS if "." not in each[2:5]])) == []
+    assert headings(text([CHAPTERS[0], CHAPTERS[2]])) == [(2, "2.1.  Storms")]
+    items = "2.1.  Storms\n\n1. Look.\n\n1. Wait\n\n2. Go\n\n3. Sail"
+    assert headings(items) == [(2, "2.1.  Storms")]

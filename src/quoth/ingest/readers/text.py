@@ -19,11 +19,16 @@ from quoth.ingest.readers.text_layout import (
     outdented_titles,
     paragraph_text,
 )
+from quoth.ingest.readers.text_pages import without_page_heads
 
 MIN_CENTRED_INDENT = 8
 """Least blanks before a title in the middle of a line."""
 MAX_OFF_CENTRE = 10
 """Characters by which the blanks on its two sides may differ."""
+MAX_UNEVEN = 2
+"""The same for the lines of a title that has several."""
+FIRST_PARAGRAPHS = 3
+"""Paragraphs in which a centred title may stand, such as behind a note on the edition."""
 
 _UNDERLINE = re.compile(r"(?:={3,}|-{3,}|~{3,}|\*{3,})")
 _NUMBERED = re.compile(
@@ -61,6 +66,7 @@ def plain_blocks(text: str) -> Iterator[Block]:
 def _blocks(paragraphs: Sequence[Sequence[str]]) -> Iterator[Block]:
     layout = layout_of(paragraphs)
     outdented = outdented_titles(paragraphs, layout)
+    chapters = _numbered_chapters(paragraphs)
     underlines: list[str] = []
     """The kinds of underlines so far: as in reStructuredText, the first is that of level 1."""
     for number, lines in enumerate(paragraphs):
@@ -70,7 +76,7 @@ def _blocks(paragraphs: Sequence[Sequence[str]]) -> Iterator[Block]:
             underlines += [] if kind in underlines else [kind]
             yield Block(title, level=_depth(title) or 1 + underlines.index(kind))
             lines = lines[2:]
-        elif len(lines) == 1 and (level := _heading_level(title)):
+        elif len(lines) == 1 and (level := 1 if number in chapters else _heading_level(title)):
             yield Block(title, level=level)
             continue
         elif number in outdented:
@@ -83,7 +89,8 @@ def _blocks(paragraphs: Sequence[Sequence[str]]) -> Iterator[Block]:
 def _paragraphs(text: str) -> list[list[str]]:
     """Return the lines of each paragraph, without blanks at their ends."""
     expanded = _LEADING_BLANKS.sub(lambda blanks: blanks[0].expandtabs(), text)
-    parts = re.split(r"\n(?:[ \t]*\n)+", expanded)
+    whole = "\n".join(without_page_heads(expanded.split("\n")))
+    parts = re.split(r"\n(?:[ \t]*\n)+", whole)
     split = ([line.rstrip() for line in part.split("\n") if line.strip()] for part in parts)
     return [lines for lines in split if lines]
 
@@ -107,6 +114,31 @@ def _heading_level(line: str) -> int:
     return 1 + numbered["deeper"].count(".") if numbered else 0
 
 
+def _numbered_chapters(paragraphs: Sequence[Sequence[str]]) -> set[int]:
+    """Return the paragraphs that are titles like "4. Commands", where others are like "4.1 Names".
+
+    Their numbers follow one another, or that of the section before; those of items begin anew. Each
+    section has its chapter, or none is one.
+    """
+    chapters: dict[int, int] = {}
+    sections: set[int] = set()
+    columns: set[int] = set()
+    last, before = 0, -1
+    for at, lines in enumerate(paragraphs):
+        title = lines[0].strip()
+        number = NUMBER.match(title)
+        top = int(re.split(r"\D", title, maxsplit=1)[0]) if number else -1
+        if number and len(lines) == 1 and _NUMBERED.fullmatch(title):
+            columns.add(indent(lines[0]))
+            sections.add(top)
+            last = top
+        elif number and len(lines) == 1 and is_title(title) and before + 1 != top == last + 1:
+            chapters[at] = last = top
+        before = top
+    found = {at: top for at, top in chapters.items() if indent(paragraphs[at][0]) in columns}
+    return set(found) if sections <= set(found.values()) else set()
+
+
 def _depth(title: str) -> int:
     """Return how deep the number of a title is: 2 for "1.2 Names", 0 without one."""
     numbered = NUMBER.match(title)
@@ -116,21 +148,29 @@ def _depth(title: str) -> int:
 def _title(paragraphs: Sequence[Sequence[str]]) -> str:
     """Return the title that a text begins with, empty without one.
 
-    It is that of a page of a manual, or centred, or underlined as no other line is.
+    It is that of a page of a manual, or underlined as no other line is, or the first line of one of
+    the first paragraphs, if all its lines are centred.
     """
     if not paragraphs:
         return ""
     first, title = paragraphs[0], paragraphs[0][0].strip()
     if page := _MANUAL_PAGE.fullmatch(title):
         return page[1]
-    if not is_title(title) or title[0].isdigit():
-        return ""
-    if _is_underlined(first):
+    if _is_underlined(first) and is_title(title) and not title[0].isdigit():
         alike = [
             each for each in paragraphs if _is_underlined(each) and each[1][:1] == first[1][:1]
         ]
         return title if len(alike) == 1 else ""
-    before = indent(first[0])
-    behind = max(len(line) for lines in paragraphs[:50] for line in lines) - len(first[0])
-    centred = len(first) == 1 and before >= MIN_CENTRED_INDENT
-    return title if centred and abs(before - behind) <= MAX_OFF_CENTRE else ""
+    width = max(len(line) for lines in paragraphs[:50] for line in lines)
+    for lines in paragraphs[:FIRST_PARAGRAPHS]:
+        indents = [indent(line) for line in lines]
+        off = [
+            2 * before - width + len(line.strip())
+            for before, line in zip(indents, lines, strict=True)
+        ]
+        centred = min(indents) >= MIN_CENTRED_INDENT and abs(off[0]) <= MAX_OFF_CENTRE
+        if not (centred and max(off) - min(off) <= MAX_UNEVEN and is_title(lines[0])):
+            continue
+        if len(lines) == 1 or len(set(indents)) > 1:
+            return lines[0].strip()
+    return ""

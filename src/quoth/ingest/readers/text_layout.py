@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 
+from quoth.ingest.readers.hyphens import WORD, belongs, evidence
+
 MIN_WRAP_WIDTH = 50
 MAX_WRAP_WIDTH = 120
 """Characters between which lines are taken for wrapped prose."""
@@ -25,14 +27,14 @@ MAX_TERM = 60
 
 ITEM = re.compile(r"\s*(?:[-*•·+>|#]|\(?\d{1,3}[.)]|[a-z][.)])\s+")
 NUMBER = re.compile(r"\d{1,2}((?:\.\d{1,2}){0,3})\.?[ \t]")
-_COLUMNS = re.compile(r".*\S(?: {3,}|\t)\S")
+_COLUMNS = re.compile(r".*(?:[^\s.!?] {3}|\S {4}|\S\t)\s*\S")
+"""A gap within a line; justified sentences may be three blanks apart."""
 _NO_TITLE = re.compile(r"[a-z]|[\W_]|.*(?: {3}|[\t={}\\<>$])|.*[.,;:!]$")
 _AFTER_TERM = re.compile(r" {2}\S")
 _TERM_END = re.compile(r"[^\W_][)>\]'\"”’»*?]*$")
 _TYPESET_HYPHEN = "\u2010"
 """What groff puts at the end of a line, be it part of the word or not."""
-_HYPHENATED = re.compile(rf"[^\W\d_]+{_TYPESET_HYPHEN}[^\W\d_]+")
-_BROKEN_WORD = re.compile(rf"([^\W\d_]+)([-{_TYPESET_HYPHEN}])\n([^\W\d_A-Z]+)")
+_BROKEN = re.compile(rf"(?<=[^\W\d_])[-{_TYPESET_HYPHEN}]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +42,36 @@ class Layout:
     """Where the lines of a text begin and end.
 
     ``margin`` is the column at which its prose begins, ``width`` the column at which it is wrapped,
-    None where it is not. ``hyphenated`` are words with a hyphen that is no line's end.
+    None where it is not. ``words`` counts those that no line's end breaks; ``breaks_words`` means
+    that the hyphens at its lines' ends are mostly of words that it writes without elsewhere.
     """
 
     margin: int
     width: int | None
-    hyphenated: frozenset[str]
+    words: Counter[str]
+    breaks_words: bool
 
 
 def layout_of(paragraphs: Sequence[Sequence[str]]) -> Layout:
     """Return the layout of a text, given the lines of its paragraphs."""
-    hyphenated = frozenset(
-        word
-        for lines in paragraphs
-        for line in lines
-        if _TYPESET_HYPHEN in line
-        for word in _HYPHENATED.findall(line)
+    words: Counter[str] = Counter()
+    broken: list[tuple[str, str]] = []
+    for lines in paragraphs:
+        for line, following in zip_longest(lines, lines[1:], fillvalue=""):
+            whole = line.replace(_TYPESET_HYPHEN, "-")
+            if _BROKEN.search(whole) and following:
+                broken.append((whole[-MAX_TERM:-1], following.lstrip()))
+                whole = whole[:-1].rpartition(" ")[0]
+            words.update(WORD.findall(whole))
+    for _, following in broken:
+        words.subtract(WORD.findall(following)[:1])
+    found = [evidence(before, following, words=words) for before, following in broken]
+    return Layout(
+        _margin(paragraphs),
+        _wrap_width(paragraphs),
+        words,
+        sum(one > two for one, two in found) > sum(two > one for one, two in found),
     )
-    return Layout(_margin(paragraphs), _wrap_width(paragraphs), hyphenated)
 
 
 def indent(line: str) -> int:
@@ -204,12 +218,12 @@ def _joined(lines: Sequence[str], wrapped: Sequence[bool], layout: Layout) -> st
     """Join the lines that were wrapped; the others stay lines."""
     text = lines[0]
     for line, goes_on in zip(lines[1:], wrapped, strict=True):
-        broken = _BROKEN_WORD.search(f"{text[-MAX_TERM:]}\n{line}")
-        if broken is None:
+        if not (_BROKEN.search(text[-2:]) and line[:1].isalpha()):
             text += (" " if goes_on else "\n") + line
             continue
         # "well-" and "known" stay one word, with the hyphen that was printed.
-        if broken[2] == _TYPESET_HYPHEN and "".join(broken.groups()) not in layout.hyphenated:
+        broken = layout.breaks_words or text[-1] == _TYPESET_HYPHEN
+        if broken and not belongs(text[-MAX_TERM:-1], line, words=layout.words):
             text = text[:-1]
         text += line
     return re.sub(r"(?<=\S) +", " ", text)

@@ -17,25 +17,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from quoth.core.types import Box, Pages, SpanLocator
+from quoth.ingest.readers.hyphens import WORD, belongs
 from quoth.ingest.readers.pdf.lines import PrintedLine
 
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_LAST_PART = re.compile(r"(?<![^\W\d_])[^\W\d_]+$")
-_LAST_WORD = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]-)[^\W\d_]+(?:-[^\W\d_]+)*+$")
-_FIRST_WORD = re.compile(r"^[^\W\d_]+")
 _BULLET = re.compile(r"^[•▪◦‣●○■*]\s")
 _ITEM = re.compile(r"^(?:\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\[\d+\]|[–—-])\s")
 _NOTE = re.compile(r"^(?:[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[*†‡§∗]+|\d{1,3})\s?[^\W\d_(“\"‘']")
 _TERMINAL = re.compile(r"[.!?:;…。！？؟][\"'”’»)\]⁰¹²³⁴⁵⁶⁷⁸⁹]*$")
 _UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 """Chinese and Japanese, which are written without spaces between words, and so between lines."""
-_KEPT_BEFORE = frozenset({"self", "non", "quasi"})
-"""First parts that keep the hyphen: of words broken after "ex-", none of 79 was written with it."""
-_KEPT_AFTER = frozenset(
-    {"ci", "là", "même", "mêmes", "être", "il", "elle", "ils", "elles", "on", "je", "tu", "ce"}
-    | {"moi", "toi", "lui", "nous", "vous", "leur", "dessus", "dessous"}
-)
-"""Last parts that do."""
 
 _TEXT_PITCH = 1.45
 _CODE_PITCH = 2.0
@@ -117,7 +107,8 @@ def flow(
             gap = "\n\n" if apart else _gap(line, after, edges=edges)
             if line.hyphen and gap != "\n\n" and _is_word_joint(line, after):
                 gap = ""
-                if not _belongs(line, after, words=words):
+                soft = line.hyphen == "\u00ad"
+                if soft or not belongs(line.text, after.text, words=words):
                     text, hyphen = line.text, line.hyphen
             elif gap == " " and _UNSPACED.match(text[-1]) and _UNSPACED.match(after.text):
                 gap = ""
@@ -263,7 +254,7 @@ def _vocabulary(lines: Sequence[PrintedLine]) -> Counter[str]:
     for before, line in pairwise([None, *lines]):
         if line is None:
             continue
-        found = _WORD.findall(line.text)
+        found = WORD.findall(line.text)
         if line.hyphen:
             found = found[:-1]
         if before is not None and before.hyphen:
@@ -274,33 +265,3 @@ def _vocabulary(lines: Sequence[PrintedLine]) -> Counter[str]:
 
 def _is_word_joint(line: PrintedLine, after: PrintedLine) -> bool:
     return bool(line.text) and line.text[-1].isalnum() and after.text[0].isalnum()
-
-
-def _belongs(line: PrintedLine, after: PrintedLine, *, words: Counter[str]) -> bool:
-    """Return whether the hyphen at the end of a line is part of the word ("well-known").
-
-    The spelling elsewhere in the document decides; without such evidence, a hyphen between
-    lower-case letters marks a broken word, but for parts that keep it and for two longer words.
-    """
-    if line.hyphen == "\u00ad":
-        return False
-    whole, part, first = (
-        _LAST_WORD.search(line.text),
-        _LAST_PART.search(line.text),
-        _FIRST_WORD.match(after.text),
-    )
-    if not (whole and part and first):
-        return True
-    left, right = part[0], first[0]
-    joined = words[left + right] + words[(left + right).capitalize()]
-    if not (left[-1].islower() and right[0].islower()):
-        return not joined
-    compound = words[f"{whole[0]}-{right}"] + words[f"{left}-{right}"]
-    if joined or compound:
-        return compound > joined
-    if left.casefold() in _KEPT_BEFORE or right in _KEPT_AFTER:
-        return True
-    if after.text[first.end() : first.end() + 1] == "-" and words[left] and words[right]:
-        return True
-    two_words = min(len(left), len(right)) >= 4 and words[left] and words[right]
-    return bool(two_words) or "-" in whole[0]

@@ -116,7 +116,7 @@ NOTED = {
     "What is on page 900?": "There is no page 900 here; the highest page number is 307.",
     "Page 900 of The Patient Gardener?": "the pages are i to 307",
     "Que dit la page 900 ?": "Il n'y a pas de page 900 ici",
-    "What is in chapter 12?": "There is no chapter 12 here; the chapters are 1-4, A.",
+    "What is in chapter 12?": "No chapter 12 was found here; the chapters found are 1-4, A.",
     "What is chapter 2 about?": "The Patient Gardener and Manuel du potager",
     "What is said at 3:59:59?": "the longest ends at 1:05:00",
     "Which talks from 1970 mention roofs?": "they are from 2021 to 2024",

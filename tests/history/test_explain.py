@@ -162,6 +162,24 @@ async def test_a_passage_too_deep_in_both_legs(engine: Engine, tmp_path: Path) -
     assert deep[0].advice.startswith("ask with --set plan.candidates_per_leg=")
 
 
+async def test_words_beside_a_quotation_are_not_called_cited(engine: Engine) -> None:
+    record = stored(await record_of_asking(engine))
+    cited = record.answer.citations[0]
+    shorter = replace(cited, snippet=cited.snippet[:10])
+    others = record.answer.citations[1:]
+    record = replace(record, answer=replace(record.answer, citations=(shorter, *others)))
+    for words, reason in ((cited.snippet[:10], "cited"), (cited.snippet[5:30], "beside")):
+        found = await why_not(words, record, parts=engine.parts)
+        assert found.passages[0].reason == reason
+
+
+async def test_of_a_refusal_no_setting_is_advised(engine: Engine) -> None:
+    found = await why(engine, "Which chestnut wears a hat?", "nectar")
+    assert found.reason == "not_quoted"
+    assert "nothing seemed to answer" in found.why
+    assert found.advice == ""
+
+
 async def test_a_text_that_runs_over_the_end_of_a_chunk(engine: Engine, tmp_path: Path) -> None:
     sentences = [f"Cell {n} of the comb was built in week {n} by the young bees." for n in range(9)]
     (tmp_path / "comb.md").write_text(" ".join(sentences))

@@ -58,8 +58,11 @@ def ended_in_context(chunk_id: str, record: Record) -> Outcome | None:
     numbers = numbers_of(record, passage)
     if numbers:
         return Outcome("beside", f"read; what is cited as {numbers} is next to it")
-    if record.answer.status == "no_results":
-        return Outcome("not_quoted", "read; nothing was quoted, because nothing seemed to answer")
+    if not record.answer.citations:
+        why = "read; nothing was quoted, because nothing seemed to answer"
+        if (chance := record.answer.confidence) is not None:
+            why += f" (with a probability of {chance:.2f})"
+        return Outcome("not_quoted", why)
     hits = (each.chunk_id for one in record.searched for each in one.candidates if each.shown)
     how = "read" if chunk_id in hits else "read as a neighbour of a hit"
     return Outcome("not_quoted", f"{how}, but none of its sentences was chosen")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from quoth.core.errors import Conflict, InputError
 from quoth.core.plan import BOUNDS
 from quoth.core.types import Chunk, Filter, LegScore, Scored
-from quoth.history.candidate_outcome import Fate, ended_in_context
+from quoth.history.candidate_outcome import Fate, ended_in_context, numbers_of
 from quoth.history.explain import (
     BEYOND,
     CandidateExplanation,
@@ -145,7 +145,7 @@ async def why_not(text: str, record: Record, *, parts: Components) -> WhyNot:
         held = await holding(text, parts=parts, collection=collection)
         chunks = nearest(held.chunks, within=each)
         found = await _passed(chunks, collection, within=each, record=record, parts=parts)
-        (exact if held.exact else close).extend(found)
+        (exact if held.exact else close).extend(_unless_quoted(one, text, record) for one in found)
     if not exact:
         said = "No passage holds these words." + (" The closest ones are shown." if close else "")
         notes.insert(0, said)
@@ -194,10 +194,23 @@ def _of_then(way: CandidateExplanation, record: Record) -> MissedPassage:
     return MissedPassage(way.chunk_id, way.at, way.fate, way.why, advice, way.legs)
 
 
+def _unless_quoted(missed: MissedPassage, text: str, record: Record) -> MissedPassage:
+    """Return a cited passage as one beside the quotations that do not hold the text."""
+    if missed.reason != "cited":
+        return missed
+    needle = normalize_name(text)
+    quoted = [each for each in record.answer.citations if each.chunk_id == missed.chunk_id]
+    if any(each.cut or needle in normalize_name(each.snippet) for each in quoted):
+        return missed
+    why = f"read; what is cited as {numbers_of(record, [missed.chunk_id])} is next to it"
+    advice = _more("max_sentences", record.plan.max_sentences + 2)
+    return replace(missed, reason="beside", why=why, advice=advice)
+
+
 def _advice(way: CandidateExplanation, record: Record) -> str:
     plan = record.plan
     match way.fate:
-        case "not_quoted" | "beside" if record.answer.status != "no_results":
+        case "not_quoted" | "beside" if record.answer.citations:
             return _more("max_sentences", plan.max_sentences + 2)
         case "over_budget":
             return _more("max_context_tokens", 2 * plan.max_context_tokens)

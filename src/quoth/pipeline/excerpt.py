@@ -169,8 +169,10 @@ def cited_excerpt(catalogue: Catalogue, cited: Mapping[str, Any], *, window: int
     except NotFound:
         return _as_cited(decode_json(Citation, cited))
     span = (cited["snippet_start"], cited["snippet_end"])
+    low, high = cited.get("marked") or (0, span[1] - span[0])
     chunks = _around(catalogue.document_chunks(document.document_id), span, window=window)
-    return _excerpt(document, chunks, span=None, marked=span)
+    told = (span[0] + low, span[0] + high)
+    return _excerpt(document, chunks, span=None, marked=span, opened=told)
 
 
 def _as_cited(citation: Citation) -> Excerpt:
@@ -225,13 +227,20 @@ def _around(chunks: Sequence[Chunk], span: Span, *, window: int) -> list[Chunk]:
 
 
 def _excerpt(
-    document: Document, chunks: Sequence[Chunk], *, span: Span | None, marked: Span | None = None
+    document: Document,
+    chunks: Sequence[Chunk],
+    *,
+    span: Span | None,
+    marked: Span | None = None,
+    opened: Span | None = None,
 ) -> Excerpt:
+    """Make an excerpt; ``opened`` are the characters that its link opens, if not all of them."""
     start, end = span or (chunks[0].start, chunks[-1].end)
     text = "".join(_pieces(chunks, start, end))
     told = marked or (start, end)
     spots = [spot for chunk in chunks for spot in chunk.places]
     locator = locate(spots, *told) if spots else chunks[0].locator
+    target = locate(spots, *opened) if spots and opened else locator
     first = next((each for each in chunks if each.end > told[0]), chunks[0])
     return Excerpt(
         document_id=document.document_id,
@@ -242,7 +251,7 @@ def _excerpt(
         marked=marked,
         locator=locator,
         section=first.section[-1] if first.section else locator.section,
-        link=link(locator, url=document.url, source=document.source, seconds=document.seconds),
+        link=link(target, url=document.url, source=document.source, seconds=document.seconds),
     )
 
 

@@ -268,7 +268,7 @@ class _Chooser:
     def by_document(self) -> list[tuple[range, int]]:
         """Return the best run, and the others by document and in reading order within each.
 
-        Neighbours are one run.
+        Neighbours are one run, together with what little stands between them.
         """
         sentences = self.material.sentences
         documents = [sentences[seed].document_id for _, seed in self.runs]
@@ -282,13 +282,24 @@ class _Chooser:
         joined: list[tuple[range, int]] = []
         for run, seed in runs:
             before, told = joined[-1] if joined else (range(-1, -1), seed)
-            if before.stop == run.start and sentences[told].passage == sentences[seed].passage:
+            if sentences[told].passage == sentences[seed].passage and self._are_near(before, run):
                 best = max(told, seed, key=lambda at: float(self.scores[at]))
                 joined[-1] = (range(before.start, run.stop), best)
             else:
                 joined.append((run, seed))
         best = self.runs[0][1]
         return sorted(joined, key=lambda pair: pair[1] != best)
+
+    def _are_near(self, before: range, run: range) -> bool:
+        if not before or not self.used.isdisjoint(range(before.stop, run.start)):
+            return False
+        start, end = (
+            self.material.sentences[run.start].start,
+            self.material.sentences[before[-1]].end,
+        )
+        return before.stop == run.start or start - end <= int(
+            __import__("os").environ.get("GAP", "300")
+        )
 
 
 def _linked_seed(

@@ -72,7 +72,7 @@ async def evaluate_stream(
     progress: Progress,
 ) -> StreamReport:
     """Replay every transcript of a folder against the book; raises InputError."""
-    files = await asyncio.to_thread(_transcripts, folder)
+    files = await asyncio.to_thread(_transcripts, folder, language)
     path = find_book(folder, book, language=book_language or language)
     cards: list[ShownCard] = []
     waits: list[float] = []
@@ -89,7 +89,7 @@ async def evaluate_stream(
             waits += replay.waits
             spent += replay.spent
             merged += replay.merged
-            lectures[file.stem] = {
+            lectures[str(file.relative_to(folder).with_suffix(""))] = {
                 "segments": len(segments),
                 "windows": replay.windows,
                 "cards": len(replay.cards),
@@ -108,11 +108,13 @@ async def evaluate_stream(
     )
 
 
-def _transcripts(folder: Path) -> list[Path]:
+def _transcripts(folder: Path, language: str | None) -> list[Path]:
+    """Return the transcripts, of a language those in a folder of its name where there is one."""
     files = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
     if not files:
         raise InputError(f"There is no SRT or WebVTT file in {folder}.")
-    return files
+    spoken = [path for path in files if path.parent.name == language]
+    return spoken or files
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,75 @@
+"""`quoth eval live` and `quoth eval stream`, on lectures and a book of the sample collection."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from quoth.core.errors import InputError
+from quoth.core.settings import Settings
+from quoth.evaluation.live import evaluate_live, load_windows
+from quoth.evaluation.live_stream import evaluate_stream
+
+SAMPLE = Path(__file__).parents[2] / "examples" / "hf-course"
+BOOK = SAMPLE / "books" / "course.fr.pdf"
+
+
+def no_progress(_what: str, _at: int, _of: int) -> None:
+    """Take no notice."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """One lecture in two languages, two windows, and no book."""
+    for language in ("en", "fr"):
+        talk = next((SAMPLE / "talks" / language).glob("*.srt"))
+        there = tmp_path / "set" / "srt" / language
+        there.mkdir(parents=True)
+        shutil.copy(talk, there / "00.srt")
+    windows = [
+        {"id": "w1", "lecture": "00", "lang": "fr", "kind": "on-book", "pdf_pages": {"fr": [2]}},
+        {"id": "w2", "lecture": "00", "lang": "fr", "kind": "off-book", "source": "songs"},
+        {"id": "w3", "lecture": "00", "lang": "en", "kind": "off-book"},
+    ]
+    rows = [json.dumps(each | {"text": "Un modèle de langue prédit le mot."}) for each in windows]
+    (tmp_path / "set" / "windows.jsonl").write_text("\n".join(rows), "utf-8")
+    return tmp_path / "set"
+
+
+async def test_lectures_of_one_language_are_replayed(folder: Path, tmp_path: Path) -> None:
+    found = await evaluate_stream(
+        folder,
+        book=BOOK,
+        language="fr",
+        book_language=None,
+        settings=Settings(home=tmp_path / "home", embedder="fake"),
+        progress=no_progress,
+    )
+    ((name, counted),) = found.lectures.items()
+    assert name == "srt/fr/00"
+    assert found.windows == counted["windows"] > 1
+    assert found.cards == counted["cards"]
+    assert len(found.waits_s) >= bool(found.cards)
+    assert (found.merged, found.latency_ms["p50"] > 0) == (0, True)
+
+
+async def test_windows_of_one_language_are_judged(folder: Path, tmp_path: Path) -> None:
+    found = await evaluate_live(
+        folder,
+        book=BOOK,
+        language="fr",
+        book_language=None,
+        settings=Settings(home=tmp_path / "home", embedder="fake"),
+        progress=no_progress,
+    )
+    assert (found.windows, found.on_book, found.off_book) == (2, 1, 1)
+    assert found.shown == round(found.coverage + 1 - found.silence)
+    assert set(found.sources) == {"songs"}
+
+
+def test_a_window_of_the_book_must_name_a_page_of_it(folder: Path) -> None:
+    with pytest.raises(InputError, match="names no page of this book"):
+        load_windows(folder, language="fr", book_language="en")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from quoth.answering.answerability import (
@@ -56,6 +58,14 @@ def test_a_name_that_no_passage_holds_makes_the_answer_partial() -> None:
     found = evidence("Where do the penguins of Patagonia breed?", text)
     assert found.missing == ("Patagonia",)
     assert decide_status(AnswerEvidence(1.0, 0.5, False, found.missing)) == "partial"
+
+
+def test_a_name_of_the_question_before_is_not_missed() -> None:
+    followup = Query("And 0.54?", "And 0.54? (Patagonia)", "en", is_followup=True)
+    for query, missing in ((followup, ("0.54",)), (replace(followup, is_followup=False), None)):
+        material = collect_sentences(query, [passage("Penguins breed on the ice.")])
+        found = weigh_evidence(query, material, cosines=None).missing
+        assert found == (missing or ("0.54", "Patagonia"))
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,8 @@ def _missing(query: Query, material: QueryContext) -> tuple[str, ...]:
         if name and query.language not in _CAPITALS_NAME:
             continue
         shown = name or number
+        if query.is_followup and shown not in query.original:  # of an earlier question
+            continue
         if name and (len(name) < MIN_NAME or name in said):  # "MSWindows" mentions Windows
             continue
         if any(shown.casefold().startswith(word) or word == shown.casefold() for word in absent):

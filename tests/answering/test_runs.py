@@ -275,7 +275,7 @@ def test_a_run_never_leaves_its_passage() -> None:
 
 def test_runs_never_overlap_and_are_no_more_than_allowed() -> None:
     told = (f"Number {each}, which is a word. {CLOSURE} {FAR} It is {each}." for each in "abcdefgh")
-    text = f"\n\n{FAR}\n\n".join(told)
+    text = f"\n\n{FAR} {LONG}\n\n".join(told)
     found = runs(text, scores={"Number": 0, "It is": -1})
     assert len(found) == MAX_RUNS
     assert all(one.end <= two.start for one, two in combinations(found, 2))
@@ -334,6 +334,14 @@ def test_a_document_that_the_first_one_names_is_a_second_step() -> None:
             QUERY, material, scores=scores, passages=passages, max_sentences=12
         )
         assert said(statements) == found
+
+
+def test_what_little_stands_between_two_quotations_is_quoted_with_them() -> None:
+    for between, count in (("First, call the harbour.", 1), (" ".join([FAR] * 6), 2)):
+        text = f"{FAR} Tin can be sent in two ways.\n\n{between}\n\nThe other is to sail tin. {FAR}"
+        found = said(runs(text, scores={"two ways": 0, "other": -1}))
+        assert len(found) == count
+        assert (between in found[0]) == (count == 1)
 
 
 @pytest.mark.parametrize(

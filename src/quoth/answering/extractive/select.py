@@ -26,7 +26,7 @@ from quoth.answering.extractive.runs import (
 from quoth.answering.extractive.score import QueryContext, Scores, collect_features, stems_of
 from quoth.core.types import Chunk, Filter, Passage, Query, QueryKind
 from quoth.query.tokens import folded_words
-from quoth.text.locators import filters_from_moment, is_within_filters
+from quoth.text.locators import CELL_GAP, filters_from_moment, is_within_filters
 
 MARGIN = 1.5
 """Maximum distance of the best sentence of a further run from the best of all."""
@@ -45,6 +45,8 @@ MAX_CHARACTERS = 600
 """Maximum length of a run that has more than one sentence."""
 BROAD_CHARACTERS = 900
 """The same for a question that asks for more than a fact."""
+MAX_BETWEEN = 300
+"""Characters between two runs of a passage that are quoted with them."""
 MIN_STANDALONE_SCORE = 0.5
 """Minimum fitness of the sentence that a run grows from: no question, heading or noise."""
 BROAD: frozenset[QueryKind] = frozenset(("exploratory", "summary", "comparison"))
@@ -291,15 +293,13 @@ class _Chooser:
         return sorted(joined, key=lambda pair: pair[1] != best)
 
     def _are_near(self, before: range, run: range) -> bool:
-        if not before or not self.used.isdisjoint(range(before.stop, run.start)):
-            return False
-        start, end = (
-            self.material.sentences[run.start].start,
-            self.material.sentences[before[-1]].end,
-        )
-        return before.stop == run.start or start - end <= int(
-            __import__("os").environ.get("GAP", "300")
-        )
+        """Return whether little stands between two runs, which are no rows of a table."""
+        if before.stop == run.start or not before:
+            return bool(before)
+        last, first = (self.material.sentences[at] for at in (before[-1], run[0]))
+        free = self.used.isdisjoint(range(before.stop, run.start))
+        in_table = CELL_GAP in last.text or CELL_GAP in first.text
+        return free and not in_table and first.start - last.end <= MAX_BETWEEN
 
 
 def _linked_seed(

@@ -70,6 +70,8 @@ def links(*targets: str) -> str:
 
 CONTENT = "<h1>Hedge</h1><p>It grows <a href='soil.html'>slowly</a>.</p>"
 TEXT = ["Hedge", "It grows slowly."]
+DOCBOOK = """<table><tr><td><a href=s>Prev</a></td><td><a href=n>Next</a></td></tr>
+<tr><td>Chapter 4. Soil</td><td>Chapter 6. Lawns</td></tr></table>"""
 
 
 @pytest.mark.parametrize(
@@ -81,9 +83,19 @@ TEXT = ["Hedge", "It grows slowly."]
         f"{CONTENT}<p>Table of contents</p><ul>{links('#a', '#b', 'c.html#d', 'c.html#e')}</ul>",
         f"{CONTENT}<div class=toc><b>In</b><ul>{links('apples.html')}</ul></div><p id=toc></p>",
         f"{CONTENT}<table><tr><td>Soil</td><td><a href=i.html>Up</a></td><td>Shears</td></table>",
+        f"<div class=navheader>{DOCBOOK}</div>{CONTENT}<div class=navfooter>{DOCBOOK}</div>",
         CONTENT.replace("</h1>", "<a href='#hedge'>\uf0c1</a></h1>"),
     ],
-    ids=["navigation", "banner", "edges", "contents", "named", "neighbours", "permalink"],
+    ids=[
+        "navigation",
+        "banner",
+        "edges",
+        "contents",
+        "named",
+        "neighbours",
+        "docbook",
+        "permalink",
+    ],
 )
 def test_what_leads_through_a_site_is_left_out(body: str) -> None:
     head = "<link rel=prev title=Soil><link rel=next title=Shears><link rel=up title=Up>"

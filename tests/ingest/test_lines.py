@@ -199,6 +199,65 @@ def test_a_command_that_begins_an_environment_takes_no_text_after_it(tmp_path: P
     assert read(tmp_path / "a.tex").text.endswith("Bees & wax.\n\nMore.")
 
 
+REFERRING = r"""\lstnewenvironment{hive}{}{}
+\begin{document}
+\chapter{Bees}\label{chap:bees}
+\begin{script}
+\scriptcaption{Count them}\label{scr:count}
+\begin{scode}
+if bees > 0: # {all}
+  count --all ~ 'x'
+\end{scode}
+\end{script}
+\begin{figure}\begin{center}\caption{\label{fig:comb} A \emph{comb}.}\end{center}\end{figure}
+See Listing~\ref{scr:count}, Figure~\ref{fig:comb}, page~\pageref{chap:bees} and \eqref{wax}.
+\begin{hive}
+  % kept
+\end{hive}
+The \cite{frisch-1967} dance \citep[see][chapter
+3]{frisch-1967,lindauer} is \citetext{new \citealp[p.~2]{seeley}}.\nocite{all}
+
+\begin{tabular}{ll}Call & \verb|a & b --c % {d}|\\ \end{tabular} or \texttt{count --all} -- both.
+\begin{thebibliography}{9}
+\bibitem{seeley} Seeley.
+\bibitem{lindauer} Lindauer.
+\end{thebibliography}
+\end{document}
+"""
+
+
+def test_latex_keeps_what_it_refers_to_and_its_code(tmp_path: Path) -> None:
+    (tmp_path / "a.tex").write_text(REFERRING)
+    document = read(tmp_path / "a.tex")
+    assert document.title == "Bees"
+    assert document.text.split("\n\n") == [
+        *("Bees", "Count them", "if bees > 0: # {all}\n  count --all ~ 'x'"),
+        "A comb. See Listing “Count them”, Figure “A comb”, page “Bees” and [wax].",
+        "% kept",
+        "The [frisch-1967] dance [see frisch-1967, lindauer, chapter 3] is new [seeley, p. 2].",
+        *("Call | a & b --c % {d}", "or count --all – both."),
+        *("[seeley] Seeley.", "[lindauer] Lindauer."),
+    ]
+
+
+def test_examples_of_python_in_restructuredtext_keep_their_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.rst").write_text(
+        "Try:\n\n>>> for x in 1, 2:\n...     print(x)\n1\n2\n\nNow.\n\n"
+        ".. note::\n\n   As here:\n\n   >>> f(x)_\n   3\n\n   .. code:: c\n\n      if (x)\n"
+        "        y;\n\n   .. versionadded:: 2.1\n"
+    )
+    assert read(tmp_path / "a.rst").text.split("\n\n") == [
+        *("Try:", ">>> for x in 1, 2:\n...     print(x)\n1\n2", "Now."),
+        *("As here:", ">>> f(x)_\n3", "if (x)\n  y;", "Added in version 2.1"),
+    ]
+
+
+def test_directives_within_one_another_without_end_do_no_harm(tmp_path: Path) -> None:
+    lines = [f"{' ' * depth}.. note:: {depth}." for depth in range(500)]
+    (tmp_path / "a.rst").write_text("\n\n".join(lines))
+    assert read(tmp_path / "a.rst").text.startswith("0.\n\n1.\n\n2.")
+
+
 def test_a_formula_of_restructuredtext_keeps_its_signs(tmp_path: Path) -> None:
     (tmp_path / "a.rst").write_text("Where :math:`|x| < 1` and |y| :math:`a * b * c`.\n")
     assert read(tmp_path / "a.rst").text == "Where |x| < 1 and y a * b * c."

@@ -20,6 +20,9 @@ _LANDMARKS = frozenset(
 """Roles of what stands around the content of a page."""
 _TOC_NAMES = frozenset(["toc", "toctree-wrapper"])
 """Classes and ids of tables of contents as DocBook, Asciidoctor, Pandoc and Sphinx write them."""
+_NAVIGATION_CLASSES = frozenset(["navheader", "navfooter", "navcenter"])
+"""Classes of the links to the neighbours of a page as DocBook and the handbooks of KDE write them,
+which have the titles of these beside them."""
 _NOTES = frozenset(["note", "doc-footnote", "doc-tip"])
 """Roles by which an ``aside`` is a part of the content."""
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -30,7 +33,7 @@ _NUMBER = re.compile(r"\W*+\d*+\W*+")
 def is_left_out(node: LexborNode, left_out: frozenset[str]) -> bool:
     """Return whether a node is no content; ``left_out`` are the tags of what never is.
 
-    Where they are those of `BOILERPLATE`, elements with a role such as navigation are none either.
+    Where they are those of `BOILERPLATE`, elements with a role or class of navigation are none.
     """
     tag = node.tag or ""
     if tag == "-text":
@@ -68,6 +71,8 @@ def is_hidden(node: LexborNode) -> bool:
 
 def _is_landmark(node: LexborNode, role: str) -> bool:
     """Return whether an element stands around the content; a banner may have the page's title."""
+    if not _NAVIGATION_CLASSES.isdisjoint((node.attributes.get("class") or "").casefold().split()):
+        return True
     return role in _LANDMARKS and not (role == "banner" and node.css_first("h1"))
 
 

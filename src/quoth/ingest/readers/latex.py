@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from unicodedata import normalize
 
@@ -40,19 +40,55 @@ _SIGNS = {"textquotesingle": "'", "textquotedbl": '"', "textasciitilde": "~", "t
 _SIGNS |= {"textless": "<", "textgreater": ">", "textasciicircum": "^"}
 _SIGN = re.compile(rf"\\({'|'.join(_SIGNS)})\{{\}}|\{{(-)\}}")
 _ESCAPED = re.compile(r"\\([#{}_%&$])")
-_CODE = re.compile(r"\\begin\{(verbatim|lstlisting|minted|Verbatim|Highlighting|alltt)\*?\}")
+_CODE_NAMES = (
+    r"[a-zA-Z]*[vV]erbatim|lstlisting|minted|Highlighting|alltt|(?!pseudo)[a-z]*code[a-z]*"
+    r"|Code(?:In|Out)put|S(?:in|out)put"
+)
+_CODE_NAMED = re.compile(
+    r"\\(?:lstnewenvironment|DefineVerbatimEnvironment|newtcblisting|NewTCBListing)\{([a-zA-Z]+)\}"
+)
+"""An environment of the author's own whose text is code."""
+_VERBATIM = re.compile(
+    r"\\(?:[vV]erb\*?|lstinline(?:\[[^\]]{0,300}\])?|mintinline(?:\[[^\]]{0,300}\])?\{\w+\})"
+    r"(?:([^\w\s{[*\\])(?P<shown>.+?)\1|(?<!erb)\{(?P<braced>[^{}]+)\})"
+)
+"""Code within a line, in which nothing is a command."""
+_TYPED = re.compile(rf"\\(?:texttt|code|command|cmd|option|file|filename|kbd|samp){_ARGUMENT}")
+"""Code within a line, in which only hyphens and quotation marks are as they are."""
+_HIDDEN = {sign: 0x100000 + sign for sign in range(0x21, 0x7F)}
+"""Private characters that stand for the signs of what is no longer LaTeX."""
+_SHOWN = {hidden: sign for sign, hidden in _HIDDEN.items()}
+_TYPED_SIGNS = {sign: _HIDDEN[sign] for sign in map(ord, "-'`")}
 _PERCENT = re.compile(r"(?<!(?<!\\)\\)%")
 _COMMENT = re.compile(rf"{_PERCENT.pattern}.*")
-_ABOUT = re.compile(rf"\\(title|author|date)\s*{_ARGUMENT}")
-_ITEM = re.compile(r"^\s*\\item\b")
+_ABOUT = re.compile(rf"\\(title|author|date)\s*(?:\[[^\]]{{0,300}}\])?\s*{_ARGUMENT}")
+_ITEM = re.compile(r"^\s*\\(?:bib)?item\b")
 _LABEL = re.compile(r"\\item(?:\[([^\]]{0,200})\])?")
 _LISTED = re.compile(
     r"\\(?:(?P<turn>begin|end)\{(?P<list>enumerate|itemize|description)\*?\}"
     r"|setcounter\{enum\w+\}\{(?P<count>\d{1,6})\}|(?P<item>item)\b(?!\s*\[))"
 )
 _NUMBERED = re.compile(r"\d+\.")
+_CITATION = re.compile(
+    r"\\(?!nocite|citestyle)(?:bibitem|[a-zA-Z]{0,20}[cC]ite[a-zA-Z]{0,20})\*?\s?"
+    r"(?P<notes>(?:\[[^\]]{0,300}\]\s?){0,2})\{(?P<keys>[^{}]{1,1000})\}"
+)
+_BRACKETED = re.compile(r"\[([^\]]*)\]")
+_REFERENCE = re.compile(r"\\(?!href|hyperref)[a-zA-Z]{0,20}[rR]ef\*?\s?\{([^{}]{1,300})\}")
+_TITLED = re.compile(
+    r"\\(?P<turn>begin|end)\b|\\label\{(?P<label>[^{}]{1,300})\}"
+    rf"|\\(?:(?P<section>{'|'.join(_LEVELS)})|[a-z]*caption)\*?"
+    rf"(?:\[(?P<short>[^\]]{{1,300}})\])?(?P<title>{_ARGUMENT})"
+)
+"""What gives labels their titles: sections, captions, and the environments around these."""
+_KEY = re.compile(r"\\label\{([^{}]{1,300})\}")
+MAX_TITLE = 100
+"""Characters of a title that stands for a reference to it."""
+MAX_AROUND = 3
+"""Environments around a caption that it names."""
 _DROPPED = re.compile(
-    r"\\def\\\w+\{(?:[^{}]|\{[^{}]*\})*\}|\\(?:label|cite[a-z]*|ref|eqref|pageref|vspace|hspace|includegraphics|bibliography(?:style)?|input"
+    r"\\begin\{thebibliography\}\{[^{}]{0,100}\}|\\def\\\w+\{(?:[^{}]|\{[^{}]*\})*\}"
+    r"|\\(?:label|nocite|citestyle|vspace|hspace|includegraphics|bibliography(?:style)?|input"
     r"|include|usepackage|documentclass|pagestyle|thispagestyle|setlength|setcounter|hypertarget"
     r"|addcontentsline|newcommand|renewcommand|index|graphicspath|tightlist|relax|end|begin)\*?"
     r"(?:\[[^\]]{0,300}\])?(?:\{[^{}]{0,300}\})?(?:\[[^\]]{0,300}\])?"
@@ -85,15 +121,21 @@ _LETTER = re.compile(rf"\\({'|'.join(_LETTERS)})(?![a-zA-Z])(?:\{{\}}|\s)?")
 
 
 def read_latex(file: SourceFile) -> ParsedDocument:
-    """Read LaTeX from its body on; formulas stay as they are written."""
+    """Read LaTeX from its body on; formulas stay as they are written.
+
+    The title is what the file states, else that of its only chapter.
+    """
     lines = file.text.split("\n")
     about = {
         match[1]: to_plain_text(plain(match[2])) for match in _ABOUT.finditer(file.text[:50_000])
     }
     first = next((n for n, line in enumerate(lines) if "\\begin{document}" in line), -1)
-    blocks = list(_blocks(lines, first + 1, expand=_expander(file.text)))
+    names = "|".join([_CODE_NAMES, *_CODE_NAMED.findall(file.text)])
+    code = re.compile(rf"\\begin\{{({names})\*?\}}")
+    blocks = list(_blocks(lines, first + 1, code_begins=code, expand=_expander(file.text)))
+    chapters = [each.text for each in blocks if each.level == 1]
     meta = Metadata(
-        title=about.get("title") or None,
+        title=about.get("title") or (chapters[0] if len(chapters) == 1 else None),
         speaker=about.get("author") or None,
         date=normalize_date(about.get("date", "")),
     )
@@ -103,29 +145,81 @@ def read_latex(file: SourceFile) -> ParsedDocument:
 def _expander(text: str) -> Callable[[str], str]:
     """Return what replaces the author's own commands in a line by what they stand for.
 
-    Those that only begin or end an environment are left, since its end is sought as it is written.
+    References become the titles of what they refer to. Commands that only begin or end an
+    environment are left, since its end is sought as it is written.
     """
+    text = _COMMENT.sub("", text)
+    titles = _titles(text)
     macros = {
         name: body.replace("\\xspace", "")
-        for name, body in _MACRO.findall(_COMMENT.sub("", text))
+        for name, body in _MACRO.findall(text)
         if len(body) <= MAX_MACRO and not _ENVIRONMENT.search(body)
     }
-    return lambda line: (
-        line if _MACRO.search(line) else _NAMED.sub(lambda m: macros.get(m[1], m[0]), line)
-    )
+
+    def expand(line: str) -> str:
+        if _MACRO.search(line):
+            return line
+        line = _NAMED.sub(lambda m: macros.get(m[1], m[0]), line)
+        return _REFERENCE.sub(partial(_referred, titles=titles), line)
+
+    return expand
 
 
-def _blocks(lines: list[str], at: int, *, expand: Callable[[str], str]) -> Iterator[Block]:
+def _titles(text: str) -> dict[str, str]:
+    """Return by its label the title of a section, or the caption of a figure, table or listing."""
+    found: dict[str, str] = {}
+    open_titles = [""]  # of the section, and of the environments in it
+    for command in _TITLED.finditer(text):
+        if command["turn"] == "begin":
+            open_titles.append("")
+        elif command["turn"] == "end":
+            del open_titles[max(1, len(open_titles) - 1) :]
+        elif command["label"]:
+            found[command["label"]] = open_titles[-1]
+        else:
+            title = to_plain_text(plain(command["short"] or command["title"][1:-1]))
+            title = title.removesuffix(".") if len(title) <= MAX_TITLE else ""
+            if command["section"]:
+                open_titles = [title]
+            else:
+                around = min(len(open_titles) - 1, MAX_AROUND)
+                open_titles[len(open_titles) - around :] = [title] * around
+            found |= dict.fromkeys(_KEY.findall(command["title"]), title)
+    return found
+
+
+def _referred(command: re.Match[str], titles: Mapping[str, str]) -> str:
+    """Return the titles that labels name; a label without one in brackets."""
+    keys = [key.strip() for key in command[1].split(",")]
+    texts = (f"“{title}”" if (title := titles.get(key)) else f"[{key}]" for key in keys)
+    return ", ".join(texts).translate(_HIDDEN)
+
+
+def _cited(command: re.Match[str]) -> str:
+    """Return the keys of a citation and its notes in brackets: "[see knuth84, page 3]"."""
+    notes = _BRACKETED.findall(command["notes"])
+    keys = ", ".join(key.strip() for key in command["keys"].split(",")).translate(_HIDDEN)
+    before, after = (notes if len(notes) == 2 else ["", *notes, ""])[:2]
+    return f"[{f'{before} {keys}'.strip()}{f', {after}' if after else ''}]"
+
+
+def _verbatim(code: re.Match[str]) -> str:
+    return (code["shown"] or code["braced"]).translate(_HIDDEN)
+
+
+def _blocks(
+    lines: list[str], at: int, *, code_begins: re.Pattern[str], expand: Callable[[str], str]
+) -> Iterator[Block]:
     pending: list[str] = []
     lists = ListMarks()
     is_expanded = False
     while at < len(lines):
-        line = _PDF_STRING.sub(r"\1", lines[at])
-        line = line if is_expanded or _CODE.search(line) else expand(line)
+        line = _PDF_STRING.sub(r"\1", _VERBATIM.sub(_verbatim, lines[at]))
+        line = line if is_expanded or code_begins.search(line) else expand(line)
         is_expanded = False
         at += 1
         bare = _COMMENT.sub("", line)
-        code, section, table = _CODE.search(bare), _SECTION.search(bare), _TABLE.search(bare)
+        code, section, table = code_begins.search(bare), _SECTION.search(bare), _TABLE.search(bare)
         begins = min(filter(None, (code, section, table)), key=re.Match.start, default=None)
         if begins is None:
             # A comment alone is no empty line, which would end the paragraph.
@@ -147,7 +241,8 @@ def _blocks(lines: list[str], at: int, *, expand: Callable[[str], str]) -> Itera
                 yield from code_block(list(map(_bare, inside[1:] or inside)), first + (at > first))
             else:
                 most = 2 if begins[1].endswith(("x", "*")) else 1
-                yield from _rows(list(map(expand, inside)), first, arguments=most)
+                rows = [expand(_VERBATIM.sub(_verbatim, each)) for each in inside]
+                yield from _rows(rows, first, arguments=most)
         if rest.strip():  # it is read as a line of its own
             is_expanded = at == first and begins is not code
             at -= 1
@@ -247,6 +342,7 @@ def plain(text: str) -> str:
         return f"\ue000{len(formulas) - 1}\ue001"
 
     text = _MATH.sub(keep, _PERCENT.sub("", text.replace("\\maketitle", "")))
+    text = _CITATION.sub(_cited, _TYPED.sub(lambda m: m[0].translate(_TYPED_SIGNS), text))
     text = _LABEL.sub(_labelled, text)
     text = _SIGN.sub(_sign, text)
     text = _LINK.sub("", _NOTE.sub(r" [\1]", text))
@@ -257,5 +353,5 @@ def plain(text: str) -> str:
         text = _KEPT.sub(r"\1", text)
     text = _SPELLED_OUT.sub(lambda m: _SPELLED[m[1]], text)
     text = _PUNCTUATION.sub(lambda m: _DASHES[m[0]], _BREAK.sub(" ", text))
-    text = _ESCAPED.sub(r"\1", _COMMAND.sub("", text))
+    text = _ESCAPED.sub(r"\1", _COMMAND.sub("", text)).translate(_SHOWN)
     return re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], text)

@@ -32,6 +32,12 @@ _CODE = frozenset(["code", "code-block", "sourcecode", "literalinclude", "parsed
 _SKIPPED = frozenset(
     ["image", "toctree", "raw", "index", "contents", "include", "meta", "highlight"]
 )
+_VERSIONS = {
+    "versionadded": "Added in version",
+    "versionchanged": "Changed in version",
+    "deprecated": "Deprecated since version",
+}
+"""What Sphinx writes before a version."""
 _COMMENT = re.compile(r"\s*\.\.(?:\s+(?!\[|_).*|\s+_.*)?$")
 _FOOTNOTE = re.compile(r"^\s*\.\. (?=\[)")
 _OPTION = re.compile(r"\s+:(?P<name>[\w-]+):\s*(?P<value>.*)")
@@ -39,6 +45,8 @@ _REPLACED = re.compile(
     r"^[ \t]*\.\. \|([^|\n]{1,60})\| +replace:: +(.*(?:\n[ \t]+\S.*)*)$", re.MULTILINE
 )
 """A name, and the text that stands for it."""
+MAX_DEPTH = 20
+"""Directives within one another that are read."""
 MAX_REPLACED = 200
 """Characters of such a text."""
 _NAME = re.compile(r"(?<![\w|])\|([^|\s](?:[^|\n]{0,58}[^|\s])?)\|_{0,2}(?!\w)")
@@ -48,6 +56,8 @@ _FIELD = re.compile(r":(?P<name>[\w -]{1,40}):\s+(?P<value>.+)$")
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z#])[.)])\s+\S")
 _COUNTED = re.compile(r"^(\s*\(?)(\d{1,3}|#)(?=[.)]\s)")
 _TABLE_RULE = re.compile(r"[=\s]+|[+=-]+")
+_PROMPT = ">>> "
+"""What an example of Python begins with; it is code up to the next empty line."""
 _ROW = re.compile(r"\s*(?:[+|].*[+|]|=+(?:\s+=+)+)\s*$")
 _PAD = "\0"
 _LITERAL = re.compile(r"``(?!`)(.{1,300}?)``|:math:`([^`]{1,300})`")
@@ -97,7 +107,10 @@ class _Reader:
 
     def blocks(self) -> Iterator[Block]:
         """Return the blocks of the text."""
-        parts = list(paragraphs(self._lines))
+        yield from self._blocks(list(paragraphs(self._lines)))
+
+    def _blocks(self, parts: Sequence[Paragraph], *, depth: int = 0) -> Iterator[Block]:
+        """Return the blocks of paragraphs that stand within so many directives."""
         at = 0
         while at < len(parts):
             part = parts[at]
@@ -105,7 +118,7 @@ class _Reader:
             directive = _DIRECTIVE.match(part.lines[0])
             if directive is not None:
                 body, at = self._body(parts, at, part)
-                yield from self._directive(directive, body)
+                yield from self._directive(directive, body, depth=depth)
             elif _COMMENT.match(part.lines[0]):
                 # Two full stops alone only end what stands before; a quotation may follow.
                 if [line.strip() for line in part.lines] != [".."]:
@@ -127,7 +140,9 @@ class _Reader:
             at += 1
         return Paragraph(head.number, tuple(self._lines[head.number - 1 : last])), at
 
-    def _directive(self, directive: re.Match[str], body: Paragraph) -> Iterator[Block]:
+    def _directive(
+        self, directive: re.Match[str], body: Paragraph, *, depth: int
+    ) -> Iterator[Block]:
         name = directive["name"].split(":")[-1]
         inner = list(body.lines[1:])
         number = body.number + 1
@@ -135,13 +150,14 @@ class _Reader:
         while inner and (option := _OPTION.match(inner[0])):
             options[option["name"]] = option["value"].strip()
             inner, number = inner[1:], number + 1
-        if name in _SKIPPED:
+        if name in _SKIPPED or depth > MAX_DEPTH:
             return
         if name in _CODE:
             yield from code_block(inner, number)
             return
         if directive["rest"] and name != "figure":
-            yield block(to_plain_text(self._plain(directive["rest"])), body.number)
+            said = f"{_VERSIONS.get(name, '')} {self._plain(directive['rest'])}"
+            yield block(to_plain_text(said), body.number)
         if name in ("list-table", "csv-table"):
             rows = _listed(inner) if name == "list-table" else _separated(inner, options)
             header = "header" in options or options.get("header-rows", "0") != "0" or None
@@ -150,13 +166,13 @@ class _Reader:
                 [[self._plain(cell) for cell in row] for row in rows], header=header, place=place
             )
             return
-        for part in paragraphs(inner, first=number):
-            if part.lines[0].rstrip().endswith("::") and _DIRECTIVE.match(part.lines[0]):
-                continue
-            yield from prose(part, self._plain, _ITEM)
+        yield from self._blocks(list(paragraphs(inner, first=number)), depth=depth + 1)
 
     def _text(self, part: Paragraph) -> Iterator[Block]:
         lines, number = part.lines, part.number
+        if lines[0].lstrip().startswith(_PROMPT):
+            yield from code_block(lines, number)
+            return
         if len(lines) == 1 and _RULE.match(lines[0]) and len(lines[0].strip()) > 3:
             return
         if len(lines) > 2 and _RULE.match(lines[0]) and _RULE.match(lines[2]):

@@ -22,6 +22,7 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
     folder = tmp_path_factory.mktemp("languages")
     sources = write_sources(folder / "sources")
     (sources / "torn.pdf").write_bytes(b"%PDF-1.4 this is none")
+    (sources / "noise.txt").write_bytes(bytes(range(1, 9)) * 500)
     (sources / "old.md").write_bytes("# Thé\n\nDu thé bien fort.\n".encode("cp1252"))
     async with served(folder / "house") as opened:
         await opened.add("ada", sources)
@@ -44,6 +45,14 @@ async def test_an_error_is_in_the_readers_language(ada: httpx.AsyncClient) -> No
     assert short.json()["detail"] == "body.query\u202f: il faut au moins 3 caractères"
 
 
+async def test_a_name_that_no_collection_may_have_is_refused_in_the_readers_language(
+    house: House,
+) -> None:
+    async with house.client(house.key("ada", scopes=("ingest",))) as client:
+        made = await client.post("/v1/collections", json={"name": "a/b"}, headers=FRENCH)
+    assert "ne peut pas contenir de barre oblique" in made.json()["detail"]
+
+
 async def test_warnings_are_in_the_readers_language_also_from_history(
     ada: httpx.AsyncClient,
 ) -> None:
@@ -62,7 +71,9 @@ async def test_what_is_wrong_with_a_document_is_in_the_readers_language(
     ada: httpx.AsyncClient,
 ) -> None:
     listed = (await ada.get("/v1/documents?limit=100", headers=FRENCH)).json()["documents"]
-    failed = next(each for each in listed if each["error"])
-    assert "est abîmé" in failed["error"]["message"]
+    failed = {each["source"].rpartition("/")[2]: each["error"] for each in listed if each["error"]}
+    assert "est abîmé" in failed["torn.pdf"]["message"]
+    assert "données binaires, ou texte" in failed["noise.txt"]["message"]
+    assert "texte brut" in failed["noise.txt"]["message"]
     warned = next(each for each in listed if each["warnings"])
     assert "il a été lu comme Windows-1252" in warned["warnings"][0]

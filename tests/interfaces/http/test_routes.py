@@ -128,6 +128,11 @@ async def test_history_is_listed_shown_rated_and_forgotten(fresh: httpx.AsyncCli
     kept = (await fresh.get(f"/v1/queries/{key}")).json()
     assert kept["answer"]["text"] == answer["text"]
     assert kept["changed"] == []
+    assert kept["options"] == {
+        "collections": ["default"],
+        "filters": {},
+        **dict.fromkeys(("profile", "llm", "mode", "max_ms", "max_usd")),
+    }
     assert kept["feedback"]["comment"] == "Not warm enough."
     assert (await fresh.patch(f"/v1/queries/{key}", json={"title": "Ruhe"})).status_code == 204
     said = max(answer["text"].split(), key=len).strip(".,").upper()
@@ -139,6 +144,17 @@ async def test_history_is_listed_shown_rated_and_forgotten(fresh: httpx.AsyncCli
     assert (await fresh.patch("/v1/queries/q_none", json={"title": "x"})).status_code == 404
     assert (await fresh.delete(f"/v1/queries/{key}")).status_code == 204
     assert (await fresh.get(f"/v1/queries/{key}")).status_code == 404
+
+
+async def test_the_history_keeps_what_a_question_was_asked_with(fresh: httpx.AsyncClient) -> None:
+    chosen = {"mode": "keyword", "max_ms": 15_000, "llm": "none", "filters": {"page": "any"}}
+    answer = (await fresh.post("/v1/query", json={"query": QUESTION, **chosen})).json()
+    kept = (await fresh.get(f"/v1/queries/{answer['query_id']}")).json()["options"]
+    assert kept == {"collections": ["default"], "profile": None, "max_usd": None, **chosen}
+    named = {"query": QUESTION, "mode": "bm25", "max_usd": 0.25}
+    answer = (await fresh.post("/v1/query", json=named)).json()
+    kept = (await fresh.get(f"/v1/queries/{answer['query_id']}")).json()["options"]
+    assert (kept["mode"], kept["max_usd"], kept["llm"]) == ("keyword", 0.25, None)
 
 
 async def test_a_collection_that_was_deleted_leaves_nothing_to_its_namesake(

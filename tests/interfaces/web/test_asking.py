@@ -129,7 +129,11 @@ def test_one_sentence_of_a_long_citation_is_marked(web: WebApp) -> None:
         stored = route.fetch().json()
         for each in stored["answer"]["citations"]:
             each["snippet"] = each["snippet"][:10]
+            each["link"] = f"/v1/documents/{each['document_id']}/original"
+        stored["changed"] = [{"number": each, "change": "removed"} for each in gone]
         route.fulfill(json=stored)
+
+    gone: list[int] = []
 
     with web.opened() as visit:
         page = visit.page
@@ -142,6 +146,19 @@ def test_one_sentence_of_a_long_citation_is_marked(web: WebApp) -> None:
         expect(page.locator(".proof .reading mark").first).to_be_visible()
         said = " ".join(page.locator(".proof .reading mark").all_inner_texts())
         assert said in sentence.inner_text().replace("\n", " ")
+
+        # A talk without an address leads to its text, one that is gone to nothing.
+        page.keyboard.press("Escape")
+        link = page.locator(".card").first.locator(".original")
+        expect(link).to_have_text("Show it in the text")
+        gone.append(1)
+        page.reload()
+        expect(page.locator(".card").first).to_contain_text("removed")
+        expect(link).to_have_count(0)
+        gone.clear()
+        page.reload()
+        link.click()
+        expect(page.locator("document-page .reading mark").first).to_be_visible()
 
 
 def test_without_its_file_a_pdf_shows_its_text_at_the_cited_words(web: WebApp) -> None:
@@ -163,7 +180,9 @@ def test_a_stream_that_breaks_shows_the_stored_answer(web: WebApp) -> None:
         page = visit.page
         visit.ask(HONEY)
         query_id = stored_id(page)
+        expect(page).to_have_title(f"{HONEY} – quoth")
         page.locator("button", has_text="New question").click()
+        expect(page).to_have_title("quoth")
 
         def broken(route: Route) -> None:
             first = {"event": "status", "stage": "retrieve", "query_id": query_id}
@@ -193,6 +212,15 @@ def test_an_error_is_told_in_words_and_asking_can_be_stopped(web: WebApp) -> Non
         page.locator("button", has_text="Ask again").click()
         page.locator("button", has_text="Stop").click()
         expect(page.locator(".status")).to_contain_text("Stopped")
+        page.goto(web.url)
+        page.locator("#question").fill(LIGHT)
+        with page.expect_event("requestfailed", lambda each: each.url.endswith("/query")):
+            page.keyboard.press("Enter")
+            expect(page.locator(".status")).to_contain_text("Searching")
+            page.go_back()
+        expect(page.locator("h1")).to_have_text("Ask your documents")
+        expect(page.locator("#question")).to_have_value("")
+        expect(page).to_have_title("quoth")
 
 
 def test_inferred_filters_can_be_taken_away(web: WebApp) -> None:

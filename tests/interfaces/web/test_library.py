@@ -42,6 +42,11 @@ def test_an_index_is_rebuilt_and_a_collection_made(web: WebApp) -> None:
         said = page.locator("collection-bar [role=status]")
         expect(said).to_contain_text("The index is new", timeout=30_000)
         page.locator("summary", has_text="New collection").click()
+        page.locator("input[name=name]").fill("a/b")
+        page.keyboard.press("Enter")
+        expect(page.locator("collection-bar [role=alert]")).to_contain_text(
+            "cannot contain a slash"
+        )
         page.locator("input[name=name]").fill("insects")
         page.keyboard.press("Enter")
         expect(page.locator("collection-bar select")).to_have_value("insects")

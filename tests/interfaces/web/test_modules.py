@@ -177,6 +177,54 @@ def test_addresses_name_what_is_shown(visit: Visit) -> None:
     assert route("/d/d1?start=x")["end"] is None
 
 
+def test_a_stored_question_keeps_its_choices(visit: Visit) -> None:
+    options = {
+        "collections": ["latex"],
+        "profile": "book",
+        "llm": "none",
+        "mode": "keyword",
+        "max_ms": 15_000,
+        "max_usd": None,
+    }
+    sent = "m.asFields(m.choicesOf(given, 'default'))"
+    panel = "components/choices-panel.js"
+    assert call(visit, panel, sent, options) == {
+        "collection": "latex",
+        "profile": "book",
+        "llm": "none",
+        "mode": "keyword",
+        "max_ms": 15_000,
+    }
+    plain = {name: None for name in options} | {"collections": ["default"]}
+    assert call(visit, panel, sent, plain) == {}
+    named = {**plain, "llm": "openai:small", "max_usd": 0.05}
+    assert call(visit, panel, sent, named) == {"llm": "openai:small", "max_usd": 0.05}
+
+
+@pytest.mark.parametrize(
+    ("before", "kept"),
+    [
+        ("Bees dance. ", "Bees dance. "),
+        ("A long sentence about bees, hives, wax and honey, and about winter. ", None),
+        ("a\nb\n\nc\nd", "… c\nd"),
+    ],
+)
+def test_what_is_before_a_mark_leaves_room_for_it(
+    visit: Visit, before: str, kept: str | None
+) -> None:
+    kept = (
+        "… sentence about bees, hives, wax and honey, and about winter. " if kept is None else kept
+    )
+    assert call(visit, "text.js", "m.endOf(given, 62, 2)", before) == kept
+
+
+@pytest.mark.parametrize(
+    ("name", "fits"), [("bees", True), ("a/b", False), ("a\\b", False), ("..", False)]
+)
+def test_a_collection_has_no_slash_in_its_name(visit: Visit, name: str, fits: bool) -> None:
+    assert call(visit, "text.js", "m.isCollectionName(given)", name) is fits
+
+
 CARD = {"id": "a", "transcript_id": "s2", "document_name": "Bees", "snippet": "Wax is sweated."}
 LIVE: list[dict[str, Any]] = [
     {"event": "segment", "segment": {"segment_id": "s2", "start": 5, "end": 9, "text": "wax."}},
@@ -201,6 +249,17 @@ def test_the_live_view_follows_the_events(visit: Visit) -> None:
     code = """[[...m.citationsBySegment(given).keys()],
       ["WAX bees", "mites"].map((words) => m.groups(given, words).length)]"""
     assert call(visit, "live.js", code, states[-1]) == [["s2"], [1, 0]]
+
+
+def test_a_view_that_hears_no_events_sees_what_is_stored(visit: Visit) -> None:
+    segment = {"segment_id": "s1", "start": 0, "end": 5, "text": "Of wax."}
+    snapshot = {"session": {"state": "open"}, "segments": [segment], "windows": []}
+    spoken = [{"event": "segment", "segment": segment}]
+    code = "m.isBehind(given[0].reduce(m.reduceLive, m.EMPTY), given[1])"
+    assert call(visit, "live.js", code, [[], snapshot]) is True
+    assert call(visit, "live.js", code, [spoken, snapshot]) is False
+    ended = {**snapshot, "session": {"state": "ended"}}
+    assert call(visit, "live.js", code, [spoken, ended]) is True
 
 
 def test_captions_are_read_in_both_formats(visit: Visit) -> None:

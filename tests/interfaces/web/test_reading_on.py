@@ -104,11 +104,18 @@ def test_youtube_is_loaded_only_where_it_is_allowed_and_asked_for(web: WebApp) -
         def reading(route: Route) -> None:
             body = route.fetch().json()
             for block in body["blocks"]:
-                block["link"] = f"https://www.youtube.com/watch?v=dQw4w9WgXcQ&t={block['start']}"
+                block["link"] = f"{addresses[-1]}&t={block['start']}"
             route.fulfill(json=body)
 
+        addresses = [f"/v1/documents/{talk}/original?"]
         page.route(f"{path}/reading*", reading)
         page.route(f"{path}/media", lambda route: route.fulfill(status=404, json={}))
+        page.goto(f"{web.url}/d/{talk}")
+        # Without a recording and its address, a time leads to its line.
+        page.locator(".reading .block").nth(1).locator("a.time").click()
+        expect(page.locator(".reading .block:has(mark) .time")).to_have_count(1)
+        assert "?start=" in page.url
+        addresses.append("https://www.youtube.com/watch?v=dQw4w9WgXcQ")
         page.goto(f"{web.url}/d/{talk}")
         expect(page.locator(".reading")).to_be_visible()
         expect(page.locator("button", has_text="Play it here")).to_have_count(0)

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from quoth.core.errors import Denied, InputError, NotFound
+from quoth.core.plan import MODE_SPELLINGS
 from quoth.core.types import Answer
 from quoth.history.explain import Explanation, explain
 from quoth.history.source_changes import ChangedSource, changed_sources
@@ -40,6 +41,7 @@ from quoth.interfaces.http.sse import EventStream, until_hits
 from quoth.interfaces.http.text_rules import Text
 from quoth.pipeline.record import Record
 from quoth.pipeline.record_codec import load_record
+from quoth.pipeline.retrieve import Request as EngineRequest
 from quoth.pipeline.uploads import upload_store
 from quoth.store.analytics import AnalyticsReader, Feedback
 from quoth.store.history import QuerySummary
@@ -86,17 +88,36 @@ class QueryTitle(RequestBody):
 
 
 @dataclass(frozen=True, slots=True)
+class AskedOptions:
+    """What was sent with a query, in the fields of a request; None and empty for what was not.
+
+    ``collections`` are those that were searched, the default one too. The limit ``max_ms`` is in
+    milliseconds, ``max_usd`` in dollars.
+    """
+
+    collections: tuple[str, ...]
+    filters: dict[str, str]
+    profile: str | None
+    llm: str | None
+    mode: str | None
+    max_ms: int | None
+    max_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class QueryRecord:
     """A query with its answer and feedback.
 
-    ``question`` and the texts of the answer are empty where only a hash was kept. ``changed`` are
-    the citations whose document was updated or removed since.
+    ``question`` and the texts of the answer are empty where only a hash was kept. ``options`` are
+    what the query can be asked with again. ``changed`` are the citations whose document was updated
+    or removed since.
     """
 
     query_id: str
     created_at: str
     collection: str
     question: str
+    options: AskedOptions
     answer: Answer
     changed: list[ChangedSource]
     feedback: Feedback | None
@@ -186,10 +207,26 @@ async def query(query_id: OneId, caller: Owner) -> Response:
             record.created_at,
             record.collection,
             record.request.question,
+            _options_of(record.request),
             answer_for(record.answer, caller.language),
             await asyncio.to_thread(changed_sources, catalogue, record.answer),
             await asyncio.to_thread(measured.feedback, query_id),
         )
+    )
+
+
+def _options_of(request: EngineRequest) -> AskedOptions:
+    chosen = request.choices
+    limit = chosen.get("deadline_ms")
+    named = dict(each.partition("=")[::2] for each in request.filters)
+    return AskedOptions(
+        collections=request.collections,
+        filters=named,
+        profile=request.profile or None,
+        llm="none" if chosen.get("generate") is False else request.model or None,
+        mode=MODE_SPELLINGS.get(chosen.get("mode", "")),
+        max_ms=None if limit is None else round(limit),
+        max_usd=chosen.get("max_usd"),
     )
 
 

@@ -2,6 +2,9 @@
 import { linkTo } from "./router.js";
 import { readEvents } from "./sse.js";
 
+/** Pauses before a broken answer is asked for again: a service restarts within seconds. */
+const RECOVERY_MS = [0, 500, 1500, 3000, 5000, 10_000];
+
 export class Problem extends Error {
   /** @param {number} status @param {string} detail @param {string} code */
   constructor(status, detail, code = "") {
@@ -48,7 +51,24 @@ export async function* askStream(body, signal) {
   for await (const { event, data } of readEvents(response)) yield { ...data, event };
 }
 
-/** @param {string} id @returns {Promise<any>} */
-export function storedAnswer(id) {
-  return getJson(`/v1/queries/${encodeURIComponent(id)}`);
+/** Return a stored answer; its citations say what became of their documents since. @param {string} id @returns {Promise<any>} */
+export async function storedAnswer(id) {
+  const record = await getJson(`/v1/queries/${encodeURIComponent(id)}`);
+  for (const { number, change } of record.changed)
+    record.answer.citations.find((/** @type {any} */ each) => each.number === number).changed = change;
+  return record;
+}
+
+/** Return the stored answer of a stream that broke, null where there is none. @param {string} id @param {AbortSignal} signal */
+export async function recoveredAnswer(id, signal) {
+  for (const wait of RECOVERY_MS) {
+    await new Promise((resolve) => { setTimeout(resolve, wait); });
+    if (signal.aborted) return null;
+    try {
+      return await storedAnswer(id);
+    } catch (error) {
+      if (error instanceof Problem && error.status === 404) return null;
+    }
+  }
+  return null;
 }

@@ -1,6 +1,8 @@
 /** The frame of the app: navigation, the page that the address selects, sign-in and help. */
+import { getJson, postJson } from "./api.js";
 import { Base } from "./base.js";
 import { language, t } from "./i18n.js";
+import { watchMenus } from "./menus.js";
 import { NAVIGATION, PAGES } from "./pages.js";
 import { go, linkTo, pathIn, routeOf } from "./router.js";
 import { html } from "./vendor/lit.js";
@@ -8,13 +10,17 @@ import "./components/key-help.js";
 import "./components/sign-in.js";
 
 class App extends Base {
-  static properties = { route: { state: true }, signedOut: { state: true }, failed: { state: true } };
+  static properties = { route: { state: true }, signedOut: { state: true }, failed: { state: true }, entering: { state: true } };
 
   constructor() {
     super();
     this.route = routeOf(location.href);
     this.signedOut = false;
     this.failed = false;
+    /** whether the address of a shared collection is being opened */
+    this.entering = false;
+    /** why it could not be opened */
+    this.refused = "";
     document.documentElement.lang = language;
   }
 
@@ -41,8 +47,25 @@ class App extends Base {
     this.addEventListener("quoth-signed-in", () => {
       this.signedOut = false;
     });
+    watchMenus();
     document.addEventListener("click", followLink);
     document.addEventListener("keydown", (event) => this.onKey(event));
+    const token = this.route.page === "live" ? "" : /^share=(.+)$/.exec(this.route.mark)?.[1];
+    if (token) this.enter(token);
+  }
+
+  /** Exchange the token of a shared collection for a cookie, unless the visitor has a key. @param {string} token */
+  async enter(token) {
+    this.entering = true;
+    try {
+      const { tenant, collection } = await getJson("/v1/session");
+      if (!tenant || collection !== null) await postJson("/v1/session", { key: token });
+      go("/", { replace: true });
+    } catch (error) {
+      this.refused = /** @type {Error} */ (error).message;
+      this.signedOut = true;
+    }
+    this.entering = false;
   }
 
   /** @param {KeyboardEvent} event */
@@ -79,7 +102,8 @@ class App extends Base {
   }
 
   page() {
-    if (this.signedOut) return html`<sign-in></sign-in>`;
+    if (this.entering) return html`<p class="page soft">${t("loading")}</p>`;
+    if (this.signedOut) return html`<sign-in .problem=${this.refused}></sign-in>`;
     if (this.failed) {
       return html`<p class="page problem" role="alert">${t("page.failed")}
         <button @click=${() => location.reload()}>${t("page.reload")}</button></p>`;

@@ -122,6 +122,26 @@ export function asText(answer, question, address, t) {
   return [question, answer.text, sources.join("\n"), address].filter(Boolean).join("\n\n");
 }
 
+/** Return whether a collection may have this name, which is a part of its address. @param {string} name */
+export function isCollectionName(name) {
+  return !/[/\\]/.test(name) && ![".", ".."].includes(name);
+}
+
+/** Return the path of the page of a document with a span of its text marked. @param {string} id @param {{start: number, end: number}} span */
+export function linePath(id, { start, end }) {
+  return `/d/${encodeURIComponent(id)}?start=${start}&end=${end}`;
+}
+
+/**
+ * Return the end of what is before a marked part, so that a card of few lines shows the mark.
+ * @param {string} before @param {number} chars @param {number} lines those of it that are kept
+ */
+export function endOf(before, chars, lines) {
+  const last = before.split("\n").slice(-lines).join("\n");
+  if (last.length <= chars) return last === before ? before : `… ${last}`;
+  return `… ${last.slice(-chars).replace(/^\S*\s+/, "")}`;
+}
+
 /** Return whether a link is safe to open: the service's own or a web address. @param {string | null} link */
 export function isSafeLink(link) {
   return !!link && (/^https?:\/\//i.test(link) || /^\/(?![/\\])/.test(link));

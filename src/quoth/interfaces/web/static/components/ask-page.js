@@ -1,15 +1,17 @@
 /** The page of a question: box, answer, evidence and the proof beside it. */
-import { askStream, getJson, Problem, storedAnswer } from "../api.js";
+import { askStream, getJson, Problem, recoveredAnswer, storedAnswer } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { IDLE, isRunning, reduce } from "../reduce.js";
 import { go, linkTo } from "../router.js";
+import { aboutService } from "../service.js";
 import { DARK, openedAt, passages, sentenceAt, wordsAt } from "../text.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 import "./answer-view.js";
 import "./ask-box.js";
-import { asFields, DEFAULTS, fittedTo } from "./choices-panel.js";
+import { asFields, choicesOf, DEFAULTS, fittedTo } from "./choices-panel.js";
 import "./contradictions-view.js";
+import "./earlier-questions.js";
 import "./evidence-card.js";
 import "./export-menu.js";
 import "./filter-chips.js";
@@ -18,8 +20,6 @@ import "./proof-pane.js";
 import "./question-chips.js";
 import "./status-note.js";
 
-/** Pauses before a broken answer is asked for again: a service restarts within seconds. */
-const RECOVERY_MS = [0, 500, 1500, 3000, 5000, 10_000];
 const MAX_TURNS = 5;
 
 class AskPage extends Base {
@@ -53,6 +53,7 @@ class AskPage extends Base {
 
   connectedCallback() {
     super.connectedCallback();
+    document.title = "quoth";
     this.loadCollections();
     /** @type {Record<string, (detail: any) => void>} */
     const heard = {
@@ -83,12 +84,15 @@ class AskPage extends Base {
 
   /** Show the answer of the address, unless it is shown already. */
   follow() {
-    const { id } = this.route;
+    const { id, question } = this.route;
     if (id && id !== this.asking.queryId) this.restore(id);
-    if (!id && this.asking.phase !== "idle" && !isRunning(this.asking)) this.clear();
+    // The address of a question that is being answered holds its words.
+    if (!id && this.asking.phase !== "idle" && !(question && isRunning(this.asking))) this.clear();
   }
 
   clear() {
+    this.abort?.abort();
+    document.title = "quoth";
     this.asking = IDLE;
     this.turns = [];
     this.suggestions = [];
@@ -164,20 +168,14 @@ class AskPage extends Base {
   async recover() {
     const { abort, asking: { queryId } } = this;
     if (queryId) this.apply({ event: "recovering" });
-    for (const wait of queryId ? RECOVERY_MS : []) {
-      await new Promise((resolve) => setTimeout(resolve, wait));
-      if (abort?.signal.aborted) return;
-      try {
-        const record = await storedAnswer(queryId);
-        if (abort?.signal.aborted) return;
-        this.show(queryId, record);
-        go(`/q/${queryId}`, { replace: true });
-        return;
-      } catch (error) {
-        if (error instanceof Problem && error.status === 404) break;
-      }
+    const record = abort && queryId ? await recoveredAnswer(queryId, abort.signal) : null;
+    if (abort?.signal.aborted) return;
+    if (record) {
+      this.show(queryId, record);
+      go(`/q/${queryId}`, { replace: true });
+    } else {
+      this.apply({ event: "broken" });
     }
-    this.apply({ event: "broken" });
   }
 
   /** Show a stored answer, or why it cannot be shown. @param {string} id */
@@ -191,13 +189,21 @@ class AskPage extends Base {
     }
   }
 
+  /** Ask the next questions as a stored one was asked. @param {any} options */
+  async adopt(options) {
+    const { asking: { queryId } } = this;
+    const { collection } = await aboutService();
+    if (queryId !== this.asking.queryId) return;
+    this.filters = options.filters;
+    this.choices = choicesOf(options, collection);
+  }
+
   /** Show a stored answer. @param {string} id @param {any} record */
   show(id, record) {
-    for (const { number, change } of record.changed)
-      record.answer.citations.find((/** @type {any} */ each) => each.number === number).changed = change;
     const known = this.turns.findIndex((each) => each.id === id);
     this.turns = known < 0 ? [{ id, question: record.question, answer: record.answer.text }] : this.turns.slice(0, known + 1);
     this.apply({ event: "restored", question: record.question, answer: record.answer });
+    this.adopt(record.options);
     this.suggest(id);
   }
 
@@ -231,10 +237,11 @@ class AskPage extends Base {
 
   render() {
     const idle = this.asking.phase === "idle" && !this.route.id;
+    const earlier = this.turns.filter((each) => each.id !== this.asking.queryId);
     const at = this.route.id && this.route.id === this.asking.queryId ? openedAt(this.asking, this.route.mark) : -1;
     return html`<div class="asking ${idle ? "idle" : ""} ${at >= 0 ? "with-proof" : ""}">
       <section class="left">
-        ${this.conversation()}
+        ${earlier.length ? html`<earlier-questions .turns=${earlier}></earlier-questions>` : nothing}
         ${idle ? html`<h1>${t("ask.title")}</h1><p class="lead">${t("ask.lead")}</p>` : html`<h1 class="hidden">${this.asking.question || "quoth"}</h1>`}
         <ask-box .value=${this.asking.question || this.route.question} .running=${isRunning(this.asking)}
           .collections=${this.collections ?? []} .choices=${this.choices}></ask-box>
@@ -242,13 +249,6 @@ class AskPage extends Base {
       </section>
       ${idle ? nothing : this.side(at)}
     </div>`;
-  }
-
-  /** The questions before this one; opening one goes on from there. */
-  conversation() {
-    const earlier = this.turns.filter((each) => each.id !== this.asking.queryId);
-    if (!earlier.length) return nothing;
-    return html`<nav class="earlier" aria-label=${t("ask.earlier")}><ol>${earlier.map((each) => html`<li><a href=${linkTo(`/q/${each.id}`)}>${each.question}</a></li>`)}</ol></nav>`;
   }
 
   firstRun() {

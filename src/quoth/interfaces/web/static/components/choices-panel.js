@@ -25,6 +25,19 @@ export function asFields({ collection, profile, model, llm, mode, seconds, dolla
   };
 }
 
+/** Return the choices that a stored question was asked with. @param {any} options @param {string} standard the default collection @returns {Choices} */
+export function choicesOf({ collections: [name, another], profile, llm, mode, max_ms: limit, max_usd: dollars }, standard) {
+  return {
+    collection: another || name === standard ? "" : name ?? "",
+    profile: profile ?? "",
+    model: llm !== "none",
+    llm: llm && llm !== "none" ? llm : "",
+    mode: mode ?? "",
+    seconds: Math.round((limit ?? 0) / 1000),
+    dollars: dollars ?? 0,
+  };
+}
+
 /** Return the choices with the only collection that has documents. @param {{name: string, documents: number}[]} collections @param {Choices} choices */
 export function fittedTo(collections, choices) {
   const [only, another] = collections.filter((each) => each.documents);

@@ -3,6 +3,7 @@ import { postJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { readEvents } from "../sse.js";
+import { isCollectionName } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 
 class CollectionBar extends Base {
@@ -37,8 +38,10 @@ class CollectionBar extends Base {
   async make(event) {
     event.preventDefault();
     const input = event.target.elements.name;
+    const name = input.value.trim();
     await this.attempt(async () => {
-      const made = await (await postJson("/v1/collections", { name: input.value.trim() })).json();
+      if (!isCollectionName(name)) throw new Error(t("library.slash"));
+      const made = await (await postJson("/v1/collections", { name })).json();
       event.target.closest("details").open = false;
       input.value = "";
       this.choose(made.name);

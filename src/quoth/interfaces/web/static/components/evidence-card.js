@@ -1,11 +1,12 @@
 /** One passage: a citation of the answer, or a passage that was found. */
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
-import { around, DARK, placeName, spanOf } from "../text.js";
+import { around, DARK, endOf, placeName, spanOf } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 import { originalLink } from "./original-link.js";
 
 const MAX_BEFORE = 60;
+const MAX_LINES_BEFORE = 2;
 
 class EvidenceCard extends Base {
   static properties = {
@@ -29,7 +30,7 @@ class EvidenceCard extends Base {
     const lit = cited && this.lit.numbers.includes(item.number);
     const [whole, marked, after] = around(text, (lit && spanOf(this.lit.words, text)) || item.marked);
     // A passage that was found is long: what is near the question comes first.
-    const before = cited || !marked || whole.length < MAX_BEFORE ? whole : `… ${whole.slice(-MAX_BEFORE).replace(/^\S*\s+/, "")}`;
+    const before = cited || !marked ? whole : endOf(whole, MAX_BEFORE, MAX_LINES_BEFORE);
     // A plain file has no place to name.
     const about = [
       placeName(item.locator, t),
@@ -44,7 +45,7 @@ class EvidenceCard extends Base {
         <button class="title" @click=${() => this.tell("quoth-open", { mark: this.mark })}>${item.document_name ?? item.document}</button></h3>
       ${about.length ? html`<p class="place">${about.map((each, at) => html`${at ? " · " : ""}${each}`)}</p>` : nothing}
       <blockquote dir="auto">${before}${marked ? html`<mark>${marked}</mark>` : nothing}${after}</blockquote>
-      ${originalLink(item.link)}
+      ${originalLink(item)}
     </article>`;
   }
 }

@@ -155,7 +155,7 @@ class ProofPane extends Base {
     const { item } = this.items[this.at];
     const title = item.document_name ?? item.document;
     const place = placeName(item.locator, t);
-    const original = originalLink(item.link);
+    const original = originalLink(item, this.span, !this.quoted && !this.gone);
     return html`<dialog class="proof ${this.modal ? "boxed" : ""}" aria-label=${t("proof.title", { title })} @cancel=${this.close}>
       <div class="handle" role="separator" aria-orientation="vertical" tabindex="0" aria-label=${t("proof.resize")} aria-valuenow=${this.share}
         @pointerdown=${(/** @type {any} */ event) => event.currentTarget.setPointerCapture(event.pointerId)}

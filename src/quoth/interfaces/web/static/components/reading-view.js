@@ -3,7 +3,7 @@ import { getJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { linkTo } from "../router.js";
-import { around, clock, isSafeLink, placeName } from "../text.js";
+import { around, clock, isSafeLink, linePath, placeName } from "../text.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 
 const CONTEXT = 1500;
@@ -145,8 +145,10 @@ class ReadingView extends Base {
     if (kind === "seconds" && this.parentElement?.querySelector("video, audio")) {
       return html`<button class="time" @click=${() => this.tell("quoth-seek", block.locator.start)}>${label}</button> `;
     }
-    if (kind !== "seconds" || !isSafeLink(block.link)) return html`<span class="time">${label}</span> `;
-    return html`<a class="time" href=${linkTo(block.link)} target="_blank" rel="noopener noreferrer">${label}</a> `;
+    if (kind !== "seconds") return html`<span class="time">${label}</span> `;
+    // Without an address of its recording a line is shown on the page of the document.
+    if (!isSafeLink(block.link) || block.link.startsWith("/")) return html`<a class="time" href=${linkTo(linePath(this.documentId, block))}>${label}</a> `;
+    return html`<a class="time" href=${block.link} target="_blank" rel="noopener noreferrer">${label}</a> `;
   }
 
   /** The page, slide, row or line of a block, whose section stands above it. @param {any} block */

@@ -1,27 +1,40 @@
-/** The keys and shares of a tenant: list, make, revoke. A new token is shown once. */
+/**
+ * The keys and shares of a tenant: list, make, revoke. What opens them is shown once. Tells
+ * `quoth-session` with the session when the page was signed in with the first key.
+ */
 import { getJson, postJson, send } from "../api.js";
 import { Base } from "../base.js";
-import { dateName, t } from "../i18n.js";
+import { collectionName, dateName, t } from "../i18n.js";
+import { linkTo } from "../router.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 
 const SCOPES = ["read", "ingest", "live", "admin"];
 
 class KeysPanel extends Base {
   static properties = {
+    open: { type: Boolean },
     keys: { state: true },
     shares: { state: true },
-    made: { state: true },
+    collections: { state: true },
+    token: { state: true },
+    address: { state: true },
     problem: { state: true },
   };
 
   constructor() {
     super();
-    /** @type {any[]} */
-    this.keys = [];
+    /** whether this page needs no key */
+    this.open = false;
+    /** @type {any[] | null} null until they are known */
+    this.keys = null;
     /** @type {any[]} */
     this.shares = [];
-    /** the token that was made last */
-    this.made = "";
+    /** @type {any[]} */
+    this.collections = [];
+    /** the token of the key that was made last */
+    this.token = "";
+    /** the address of the share that was made last */
+    this.address = "";
     this.problem = "";
   }
 
@@ -31,16 +44,45 @@ class KeysPanel extends Base {
   }
 
   async load() {
-    [this.keys, this.shares] = await Promise.all([getJson("/v1/keys"), getJson("/v1/shares")]);
+    [this.keys, this.shares, { collections: this.collections }] = await Promise.all([
+      getJson("/v1/keys"), getJson("/v1/shares"), getJson("/v1/collections"),
+    ]);
   }
 
-  /** @param {any} event @param {string} path @param {(form: any) => object} body */
-  make(event, path, body) {
+  /** Whether no key exists: the first one locks out those without. */
+  get first() {
+    return this.open && this.keys?.length === 0;
+  }
+
+  /** @param {any} event */
+  makeKey(event) {
     event.preventDefault();
     const form = event.target;
+    const { label, scope } = form.elements;
+    const scopes = SCOPES.slice(0, SCOPES.indexOf(scope.value) + 1);
     this.attempt(async () => {
-      this.made = (await (await postJson(path, body(form.elements))).json()).token;
+      this.token = (await (await postJson("/v1/keys", { label: label.value, scopes })).json()).token;
       form.reset();
+      if (this.first) await this.signIn(scopes);
+      await this.load();
+    });
+  }
+
+  /** From the first key on this page needs it, too. @param {string[]} scopes */
+  async signIn(scopes) {
+    const session = await (await postJson("/v1/session", { key: this.token })).json();
+    // Who may not administer does not see this panel, but has to see the token.
+    if (scopes.includes("admin")) this.tell("quoth-session", session);
+  }
+
+  /** @param {any} event */
+  share(event) {
+    event.preventDefault();
+    const { collection, days } = event.target.elements;
+    this.attempt(async () => {
+      const body = { collection: collection.value, expires_days: Number(days.value) };
+      const { token } = await (await postJson("/v1/shares", body)).json();
+      this.address = `${location.origin}${linkTo("/")}#share=${token}`;
       await this.load();
     });
   }
@@ -55,20 +97,21 @@ class KeysPanel extends Base {
   }
 
   render() {
-    const keyOf = (/** @type {any} */ { label, scope }) => ({ label: label.value, scopes: SCOPES.slice(0, SCOPES.indexOf(scope.value) + 1) });
-    const shareOf = (/** @type {any} */ { collection, days }) => ({ collection: collection.value, expires_days: Number(days.value) });
+    const preset = this.first ? "admin" : "read";
     return html`<h2>${t("settings.keys")}</h2>
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
-      <div role="status">${this.made ? html`<p>${t("keys.made")}</p><p><code class="token">${this.made}</code></p>` : nothing}</div>
-      <ul class="list">${repeat(this.keys, (key) => key.key_id, (key) => this.key(key))}</ul>
-      <form class="inline" @submit=${(/** @type {Event} */ event) => this.make(event, "/v1/keys", keyOf)}>
+      <div role="status">${this.token ? html`<p>${t("keys.made")}</p><p><code class="token">${this.token}</code></p>` : nothing}</div>
+      ${this.first ? html`<p class="status doubt">${t("keys.first")}</p>` : nothing}
+      <ul class="list">${repeat(this.keys ?? [], (key) => key.key_id, (key) => this.key(key))}</ul>
+      <form class="inline" @submit=${this.makeKey}>
         <label>${t("keys.label")}<input name="label" maxlength="100" required></label>
-        <label class="narrow">${t("keys.may")} <select name="scope">${SCOPES.map((scope) => html`<option value=${scope}>${t(`scope.${scope}`)}</option>`)}</select></label>
+        <label class="narrow">${t("keys.may")} <select name="scope">${SCOPES.map((scope) => html`<option value=${scope} ?selected=${scope === preset}>${t(`scope.${scope}`)}</option>`)}</select></label>
         <button>${t("keys.make")}</button></form>
       <h2>${t("settings.shares")}</h2>
-      <ul class="list">${repeat(this.shares, (share) => share.share_id, (share) => this.share(share))}</ul>
-      <form class="inline" @submit=${(/** @type {Event} */ event) => this.make(event, "/v1/shares", shareOf)}>
-        <label>${t("choices.collection")}<input name="collection" maxlength="100" required></label>
+      <div role="status">${this.address ? html`<p>${t("keys.shared")}</p><p><code class="token">${this.address}</code></p>` : nothing}</div>
+      <ul class="list">${repeat(this.shares, (share) => share.share_id, (share) => this.shared(share))}</ul>
+      <form class="inline" @submit=${this.share}>
+        <label>${t("choices.collection")} <select name="collection" required>${this.collections.map(({ name }) => html`<option value=${name}>${collectionName(name)}</option>`)}</select></label>
         <label class="narrow">${t("keys.days")}<input name="days" type="number" min="1" max="30" value="7" required></label>
         <button>${t("keys.makeShare")}</button></form>`;
   }
@@ -80,7 +123,7 @@ class KeysPanel extends Base {
   }
 
   /** @param {any} share */
-  share({ share_id: id, collection, expires_at: expires, revoked_at: revoked }) {
+  shared({ share_id: id, collection, expires_at: expires, revoked_at: revoked }) {
     const label = collection || t("live.title");
     return html`<li><span class="grow">${label} <span class="soft">${id} · ${t("keys.until", { date: dateName(expires) })}</span></span>
       ${revoked ? html`<span class="soft">${t("keys.revoked")}</span>` : html`<button aria-label=${t("keys.revokeOne", { label })} @click=${() => this.revoke(`/v1/shares/${id}`, label)}>${t("keys.revoke")}</button>`}</li>`;

@@ -56,7 +56,7 @@ class SettingsPage extends Base {
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       ${this.health ? this.parts(this.health) : this.problem ? nothing : html`<p class="soft">${t("loading")}</p>`}
       ${this.privacy ? this.leaving(this.privacy) : nothing}
-      ${this.session?.scopes.includes("admin") ? html`<keys-panel></keys-panel><audit-panel></audit-panel>` : nothing}
+      ${this.session?.scopes.includes("admin") ? html`<keys-panel .open=${!this.session.key_needed} @quoth-session=${(/** @type {CustomEvent} */ event) => { this.session = event.detail; }}></keys-panel><audit-panel></audit-panel>` : nothing}
       ${this.session?.operator ? html`<tenants-panel></tenants-panel>` : nothing}
       <p class="soft">${t("settings.language")}</p>
       <p><a href=${linkTo("/openapi.json")} target="_blank">${t("settings.export")}</a></p>
@@ -75,7 +75,7 @@ class SettingsPage extends Base {
   }
 
   /** @param {any} health */
-  parts({ ready, catalogue, index, breakers, models, files }) {
+  parts({ ready, catalogue, index, breakers, models, files = {} }) {
     return html`<p class="status ${ready ? "proved" : "problem"}">${t(ready ? "settings.ready" : "settings.notReady")}</p>
       ${facts(t("settings.parts"), { catalogue, index, ...breakers })}
       ${facts(t("settings.models"), models)}

@@ -5,7 +5,7 @@ import { t } from "../i18n.js";
 import { html, nothing } from "../vendor/lit.js";
 
 class SignIn extends Base {
-  static properties = { problem: { state: true } };
+  static properties = { problem: {} };
 
   constructor() {
     super();

@@ -118,20 +118,27 @@ class EventLog:
         more, self._more = self._more, asyncio.Event()
         more.set()
 
+    def close(self) -> None:
+        """End the reading of every reader, who has what there is."""
+        self.closed = True
+        self._more.set()
+
     def after(self, number: int) -> list[tuple[int, LiveEvent]]:
         """Return the events behind an id that are kept."""
         behind = takewhile(lambda kept: kept[0] > number, reversed(self._events))
         return [(key, event) for key, _at, event in behind][::-1]
 
     async def read(self, after: int | None = None) -> AsyncGenerator[tuple[int, LiveEvent], None]:
-        """Yield the events behind an id, or all that are kept, until the session has ended."""
+        """Yield the events behind an id, or all that are kept, until the session has ended or was
+        stopped.
+        """
         position = after if after is not None else 0
         while True:
             more = self._more
             for number, event in self.after(position):
                 position = number
                 yield number, event
-            if self.closed and position >= self.last_id:
+            if self.closed and not self.after(position):
                 return
             if more is self._more:
                 await more.wait()

@@ -14,8 +14,12 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from quoth.core.lecture import Lecture
 from quoth.interfaces.http.live_sessions import RunningSessions
 from quoth.interfaces.http.responses import to_json
+from quoth.pipeline.components import Components
+from quoth.pipeline.live_session import LiveSession
+from quoth.store.lectures import Lectures
 from quoth.testing import ScriptedGenerator
 from tests.support.lectures import TOPICS, spoken, write_book
 from tests.support.service_client import House, listening, served
@@ -96,7 +100,33 @@ async def test_a_session_from_its_start_to_its_export(tmp_path: Path) -> None:
             shown = (await client.get(f"/v1/sessions/{session}")).json()
             assert len(shown["segments"]) == len(TITLES)
             assert (await client.delete(f"/v1/sessions/{session}")).status_code == 204
+            watched = await _started(client)
+            following = asyncio.create_task(client.get(f"/v1/sessions/{watched}/events"))
+            await asyncio.sleep(0.2)
+            assert (await client.delete(f"/v1/sessions/{watched}")).status_code == 204
+            assert (await asyncio.wait_for(following, 10)).status_code == 200
             assert (await client.get(f"/v1/sessions/{session}")).status_code == 404
+
+
+async def test_a_session_that_another_process_runs_is_shown(tmp_path: Path) -> None:
+    async with served(tmp_path / "home") as house:
+        key = await _with_book(house, tmp_path)
+        async with house.client(key) as client:
+            session = await _started(client)
+            shown = (await client.get(f"/v1/sessions/{session}")).json()
+            assert (shown["session"]["state"], shown["segments"]) == ("open", [])
+            other = LiveSession(
+                parts := house.tenants.engine("ada").parts, lecture_of(parts, session)
+            )
+            await other.push(spoken("Honey"))
+            await other.end()
+            await other.stop()
+            shown = (await client.get(f"/v1/sessions/{session}")).json()
+            assert (shown["session"]["state"], len(shown["segments"])) == ("ended", 1)
+
+
+def lecture_of(parts: Components, session_id: str) -> Lecture:
+    return Lectures.of(parts.catalogue).lecture(session_id)
 
 
 async def test_the_lecture_route_of_a_caller_that_numbers_windows(tmp_path: Path) -> None:

@@ -91,10 +91,12 @@ async def session(request: Request, session_id: OneId, caller: Viewer) -> Respon
     running = await _running(request, caller, session_id)
     last = running.events.last_id
     store = _store(caller)
+    # Read again, since another process may run the session.
+    lecture = await asyncio.to_thread(store.lecture, session_id)
     segments = await asyncio.to_thread(store.segments, session_id)
     windows = await asyncio.to_thread(store.windows, session_id)
     speech = _sessions(request).speech_state(caller, session_id)
-    return ApiResponse(LectureView(running.lecture, segments, windows, last, speech))
+    return ApiResponse(LectureView(lecture, segments, windows, last, speech))
 
 
 @router.patch("/v1/sessions/{session_id}", summary="Change a live session", response_model=Lecture)

@@ -53,6 +53,12 @@ export function reduceLive(state, event) {
   }
 }
 
+/** Return whether a snapshot tells more than the events did: another process runs the session. @param {Live} state @param {any} snapshot */
+export function isBehind({ segments, windows }, { session, segments: said, windows: found }) {
+  const final = segments.filter((segment) => segment.final !== false);
+  return session.state === "ended" || said.length > final.length || found.length > Object.keys(windows).length;
+}
+
 /** @param {any} record @returns {[number, Window]} */
 function restored({ index, start, transcript_id: transcriptId, citations }) {
   return [index, { index, start, transcriptId, citations }];

@@ -4,6 +4,7 @@ import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { EMPTY } from "../live.js";
 import { linkTo } from "../router.js";
+import { isCollectionName } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./live-documents.js";
 import "./live-microphone.js";
@@ -78,6 +79,7 @@ class LiveControls extends Base {
     this.keeping = true;
     const collection = event.target.elements.collection.value.trim();
     this.attempt(async () => {
+      if (!isCollectionName(collection)) throw new Error(t("library.slash"));
       this.tell("quoth-lecture", await (await postJson(`${this.path}/talk`, { collection })).json());
     }).finally(() => { this.keeping = false; });
   }

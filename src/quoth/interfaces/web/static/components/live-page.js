@@ -2,7 +2,7 @@
 import { getJson, postJson, Problem, send } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
-import { EMPTY, groups, reduceLive } from "../live.js";
+import { EMPTY, groups, isBehind, reduceLive } from "../live.js";
 import { linkTo } from "../router.js";
 import { readEvents } from "../sse.js";
 import { html, nothing } from "../vendor/lit.js";
@@ -12,6 +12,7 @@ import "./live-transcript.js";
 import "./proof-pane.js";
 
 const AGAIN_MS = 2000;
+const QUIET_MS = 5000;
 
 class LivePage extends Base {
   static properties = {
@@ -36,6 +37,8 @@ class LivePage extends Base {
     /** the citation whose page is shown */
     this.opened = "";
     this.lost = false;
+    /** whether no event has come for a while */
+    this.quiet = false;
     this.problem = "";
     this.leaving = new AbortController();
     this.addEventListener("quoth-cite", (event) => {
@@ -45,6 +48,7 @@ class LivePage extends Base {
     this.addEventListener("quoth-close", () => { this.opened = ""; });
     this.addEventListener("quoth-walk", (event) => { this.opened = this.items[/** @type {CustomEvent} */ (event).detail].mark; });
     this.addEventListener("quoth-lecture", (event) => { this.state = { ...this.state, lecture: /** @type {CustomEvent} */ (event).detail }; });
+    this.addEventListener("quoth-lost", (event) => { this.lost = /** @type {CustomEvent} */ (event).detail; });
     this.addEventListener("quoth-added", () => this.loadCollections());
   }
 
@@ -82,8 +86,15 @@ class LivePage extends Base {
         await new Promise((resolve) => { setTimeout(resolve, AGAIN_MS); });
       }
     } catch (error) {
-      if (!signal.aborted) this.problem = /** @type {Error} */ (error).message;
+      if (!signal.aborted) this.fail(error);
     }
+  }
+
+  /** A session that was shown and is no longer there was deleted. @param {unknown} error */
+  fail(error) {
+    const deleted = this.state.lecture && error instanceof Problem && error.status === 404;
+    this.problem = deleted ? t("live.deleted") : /** @type {Error} */ (error).message;
+    if (deleted) this.state = EMPTY;
   }
 
   /** An audience comes with a token, which is exchanged for a cookie unless the visitor may follow already. */
@@ -108,7 +119,24 @@ class LivePage extends Base {
     document.title = `${snapshot.session.title} – quoth`;
     if (snapshot.session.state === "ended") return;
     const response = await send(`${this.path}/events`, { headers: { "last-event-id": String(snapshot.last_event_id) }, signal });
-    for await (const { event, data } of readEvents(response)) this.state = reduceLive(this.state, { ...data, event });
+    const timer = setInterval(() => this.catchUp(signal), QUIET_MS);
+    try {
+      for await (const { event, data } of readEvents(response)) {
+        this.quiet = false;
+        this.state = reduceLive(this.state, { ...data, event });
+      }
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  /** A session that `quoth live` runs tells no events here: after a quiet time, show what is stored. @param {AbortSignal} signal */
+  async catchUp(signal) {
+    if (this.quiet && this.state.lecture?.state === "open") {
+      const snapshot = await getJson(this.path, { signal }).catch(() => null);
+      if (snapshot && this.quiet && isBehind(this.state, snapshot)) this.state = reduceLive(this.state, { ...snapshot, event: "snapshot" });
+    }
+    this.quiet = true;
   }
 
   render() {

@@ -1,5 +1,8 @@
-/** A recorded lecture, said again at a speed: its captions are sent as segments when their time comes. */
-import { postJson } from "../api.js";
+/**
+ * A recorded lecture, said again at a speed: its captions are sent as segments when their time
+ * comes. Tells `quoth-lost` whether the connection to the service is lost.
+ */
+import { postJson, Problem } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { cuesOf, EMPTY } from "../live.js";
@@ -9,6 +12,7 @@ import { html, nothing } from "../vendor/lit.js";
 const SPEEDS = [1, 2, 5, 10, 20];
 const TICK_MS = 250;
 const MAX_SEGMENTS = 500;
+const AGAIN_MS = 2000;
 
 class LiveReplay extends Base {
   static properties = {
@@ -36,6 +40,7 @@ class LiveReplay extends Base {
     this.problem = "";
     this.timer = 0;
     this.sending = false;
+    this.lost = false;
   }
 
   disconnectedCallback() {
@@ -74,7 +79,7 @@ class LiveReplay extends Base {
     this.running = false;
   }
 
-  /** Send the captions that are over; those that could not be sent are sent the next time. */
+  /** Send the captions that are over; those that the service did not get are sent again. */
   async push() {
     const due = this.cues.filter((cue) => cue.end <= this.second).slice(0, MAX_SEGMENTS);
     if (this.sending || !due.length) return;
@@ -82,12 +87,29 @@ class LiveReplay extends Base {
     try {
       await postJson(`${this.path}/segments`, { segments: due });
       this.cues = this.cues.slice(due.length);
+      this.tellLost(false);
       if (!this.cues.length) this.pause();
     } catch (error) {
-      this.pause();
-      this.problem = /** @type {Error} */ (error).message;
+      await this.failed(error);
     }
     this.sending = false;
+  }
+
+  /** What the service refuses ends the replay; a service that cannot be reached is tried again. @param {unknown} error */
+  async failed(error) {
+    if (error instanceof Problem && error.status < 500 && error.status !== 429) {
+      this.pause();
+      this.problem = error.message;
+      return;
+    }
+    this.tellLost(true);
+    await new Promise((resolve) => { setTimeout(resolve, AGAIN_MS); });
+  }
+
+  /** @param {boolean} lost */
+  tellLost(lost) {
+    if (lost !== this.lost) this.tell("quoth-lost", lost);
+    this.lost = lost;
   }
 
   render() {

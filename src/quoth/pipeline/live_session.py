@@ -209,8 +209,7 @@ class LiveSession:
             self._task.result()  # raises what ended the work
 
     async def stop(self) -> None:
-        """Stop looking up, and end the reading of the events; what was said is stored."""
-        self.events.close()
+        """Stop looking up; what was said is stored."""
         await self._keywords.stop()
         if self._task is not None:
             self._task.cancel()

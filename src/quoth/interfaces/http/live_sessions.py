@@ -61,12 +61,13 @@ class RunningSessions:
                 del self.speech[key]
 
     async def drop(self, caller: Principal, session_id: str) -> None:
-        """Stop a session that is deleted."""
+        """Stop a session that is deleted, and end the streams of those who follow it."""
         if (speech := self.speech.get((caller.tenant, session_id))) is not None:
             await speech.stop()
         session = self._running.pop((caller.tenant, session_id), None)
         if session is not None:
             await session.stop()
+            session.events.close()
 
     def _forget(self) -> None:
         old = time.monotonic() - KEPT_S

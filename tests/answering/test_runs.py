@@ -336,6 +336,20 @@ def test_a_document_that_the_first_one_names_is_a_second_step() -> None:
         assert said(statements) == found
 
 
+@pytest.mark.parametrize("section", [(), ("Roofs",)])
+def test_a_run_begins_and_ends_with_its_section_where_little_is_left(
+    section: tuple[str, ...],
+) -> None:
+    told = f"{FAR} {LONG} {LONG} Tin melts early."
+    whole = f"Only tin is used.\n\n{told}\n\nSo call the smith."
+    found = passage(f"Roofs\n\n{whole}")
+    found = replace(found, chunks=(replace(found.chunks[0], section=section),))
+    material = collect_sentences(QUERY, [found])
+    scores = np.array([-9.0 * ("Tin melts" not in each.text) for each in material.sentences])
+    (run,) = choose_statements(QUERY, material, scores=scores, passages=[found], max_sentences=12)
+    assert run.text == (whole if section else told)
+
+
 def test_what_little_stands_between_two_quotations_is_quoted_with_them() -> None:
     for between, count in (("First, call the harbour.", 1), (" ".join([FAR] * 6), 2)):
         text = f"{FAR} Tin can be sent in two ways.\n\n{between}\n\nThe other is to sail tin. {FAR}"

@@ -95,6 +95,8 @@ in a question or a colon."""
 MAX_TERM = 60
 """Maximum characters of a term that has a line of its own before its definition."""
 
+MAX_REST = 250
+"""Characters of a section before or behind a run that are quoted with it."""
 BETWEEN_STEPS = 3
 """Sentences that may stand between two items of a numbered list."""
 
@@ -324,4 +326,29 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
     if not run.is_code(run.last):
         while run.is_code(run.last + 1) and run.adds(run.last + 1, longest=MAX_LIST):
             pass
+    _complete_section(run, longest=longest)
     return range(run.first, run.last + 1)
+
+
+def _complete_section(run: SentenceRun, *, longest: int) -> None:
+    """Extend a run to the beginning and the end of its section where little stands there."""
+    sentences, sections = run.material.sentences, sections_of(run.passage)
+    section = sections[sentences[run.first].chunk_id]
+    if not section or run.has_list() or is_program(run.passage):
+        return
+    heading = normalize(section[-1])
+    for edge, step in ((run.first, -1), (run.last, 1)):
+        at = edge + step
+        while (
+            0 <= at < len(sentences)
+            and _is_in_section(run.material, at, edge, sections=sections)
+            and run.is_no_heading(at)
+            and normalize(sentences[at].text) not in heading
+        ):
+            at += step
+        first, last = sorted((edge, at - step))
+        rest = sentences[last].end - sentences[first].start
+        rest -= sentences[edge].end - sentences[edge].start
+        if rest <= MAX_REST:
+            for added in range(edge + step, at, step):
+                run.adds(added, longest=longest + MAX_REST)

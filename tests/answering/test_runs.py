@@ -15,7 +15,7 @@ from quoth.answering.extractive.select import (
     aspects_without,
     choose_statements,
     collect_sentences,
-    news_first,
+    new_first,
 )
 from quoth.answering.extractive.write import quotation_lines, write_answer
 from quoth.core.types import Query
@@ -358,6 +358,22 @@ def test_what_little_stands_between_two_quotations_is_quoted_with_them() -> None
         assert (between in found[0]) == (count == 1)
 
 
+def test_no_heading_stands_between_quotations_that_are_joined() -> None:
+    parts = [f"{FAR} Tin goes two ways.\n\n", "Lead\n\nIt is dear.\n\n", f"The other is tin. {FAR}"]
+    found = passage("".join(parts))
+    edges = [0, len(parts[0]), len(parts[0]) + len(parts[1])]
+    chunks = tuple(
+        replace(found.chunks[0], chunk_id=name, start=start, text=part, section=(name,))
+        for name, start, part in zip("abc", edges, parts, strict=True)
+    )
+    found = replace(found, chunks=chunks)
+    material = collect_sentences(QUERY, [found])
+    scores = np.array([-9.0 * ("ways" not in each.text and "other" not in each.text)
+                       for each in material.sentences])  # fmt: skip
+    chosen = choose_statements(QUERY, material, scores=scores, passages=[found], max_sentences=12)
+    assert len(chosen) == 2
+
+
 @pytest.mark.parametrize(
     ("last", "found"),
     [
@@ -365,12 +381,13 @@ def test_what_little_stands_between_two_quotations_is_quoted_with_them() -> None
         ("Lead is heavy.\n\nZinc is blue. [1]", ["tin"]),
         ("Tin is soft. [1]", ["lead", "zinc", "tin"]),
         ("Tin is soft. Lead is heavy. Zinc is blue.", ["tin", "lead", "zinc"]),
+        ("Satin is soft.", ["tin", "lead", "zinc"]),
     ],
 )
 def test_what_the_last_answer_said_comes_after_what_is_new(last: str, found: list[str]) -> None:
     texts = {"tin": "Tin is soft.", "lead": "Lead is heavy.", "zinc": "Zinc is blue."}
     statements = runs(*texts.values(), scores={"Tin": 0, "Lead": -0.5, "Zinc": -1})
-    assert said(news_first(statements, last)) == [texts[name] for name in found]
+    assert said(new_first(statements, last)) == [texts[name] for name in found]
 
 
 COMPARED = replace(

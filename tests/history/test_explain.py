@@ -173,6 +173,16 @@ async def test_words_beside_a_quotation_are_not_called_cited(engine: Engine) -> 
         assert found.passages[0].reason == reason
 
 
+async def test_of_words_that_no_passage_holds_the_closest_ones_are_explained(
+    engine: Engine,
+) -> None:
+    record = stored(await record_of_asking(engine))
+    words = f"{record.answer.citations[0].snippet[:30]} xyzzy"
+    found = await why_not(words, record, parts=engine.parts)
+    assert not found.exact
+    assert "cited" in [each.reason for each in found.passages]
+
+
 async def test_of_a_refusal_no_setting_is_advised(engine: Engine) -> None:
     found = await why(engine, "Which chestnut wears a hat?", "nectar")
     assert found.reason == "not_quoted"

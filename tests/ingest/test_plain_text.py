@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from textwrap import dedent
 
 import pytest
 
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.text import plain_blocks, read_plain
+from quoth.ingest.readers.text_layout import Layout, paragraph_text
 
 MANUAL = """\
 TIDE(7)                         Manual of the harbour                      TIDE(7)
@@ -55,7 +57,7 @@ def texts(text: str) -> list[str]:
         ),
         (MANUAL, "TIDE(7)"),
         (f"{' ' * 12}Of the Tides\n\nThey come twice a day, as all know.\n", "Of the Tides"),
-        (f"{' ' * 24}3 May 1900\n\nThey come twice a day, as all know.\n", "tides"),
+        (f"{' ' * 14}3 May 1900\n\nThey come twice a day, as all know.\n", "tides"),
         (f"{' ' * 24}From Paris\n\nThey come twice a day, as all know.\n", "tides"),
         ("Spring\n======\n\nThey come.\n\nAutumn\n======\n\nThey go.\n", "tides"),
         ("Of the Tides\n************\n\nThey come.\n", "Of the Tides"),
@@ -251,9 +253,13 @@ def test_heads_and_feet_of_pages_are_left_out_and_sentences_go_on_over_them() ->
     assert found[-2].endswith("at it, and falls again. It is then low.")
 
 
-def test_what_recurs_at_the_same_distance_without_a_page_number_stays() -> None:
-    licence = "Copyright 2001 A. Reader\n\n" + 21 * "Permission is hereby granted.\n\n"
-    assert "\n\n".join(texts(5 * licence)).count("Copyright 2001 A. Reader") == 5
+@pytest.mark.parametrize(
+    "heads", [["Canto {n}"], ["Invoice {n}", "Total: {n}7.50 EUR"], ["Copyright 2001 A. Reader"]]
+)
+def test_what_recurs_at_the_same_distance_is_no_head_of_a_page(heads: list[str]) -> None:
+    verses = "".join(f"Verse {at} of the long song.\n\n" for at in range(21))
+    text = "".join(f"{head.format(n=n)}\n\n{verses}" for n in range(6) for head in heads)
+    assert len(texts(text)) == 6 * len(heads) * 22
 
 
 @pytest.mark.parametrize(
@@ -276,6 +282,22 @@ def test_words_broken_by_hyphens_are_judged_by_their_spelling_elsewhere(
     assert "high-water" in texts(text)[0]
 
 
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("the short-\nor long-term", "short-or long-term"),
+        ("the option --no-\nverify", "--no-verify"),
+        ("the file /usr/lib/x-\nlib.so", "/usr/lib/x-lib.so"),
+        ("he asks, va-\nt-il", "va-t-il"),
+        ("a recollec-\ntion", "recollection"),
+    ],
+)
+def test_hyphens_of_options_paths_and_pairs_stay(line: str, shown: str) -> None:
+    layout = Layout(margin=0, width=20, words=Counter({"recollection": 2}), breaks_words=True)
+    first, second = line.split("\n")
+    assert shown in paragraph_text([f"A long line ends in {first}", f"{second} here."], layout)
+
+
 CHAPTERS = ["1.  Tides", "2.  Wind", "2.1.  Storms", "3.  Boats"]
 
 
@@ -287,5 +309,17 @@ def test_titles_with_one_number_are_chapters_where_others_are_sections() -> None
     assert [level for level, _ in headings(text(CHAPTERS))] == [1, 1, 2, 1]
     assert headings(text([each for each in CHAPTERS if "." not in each[2:5]])) == []
     assert headings(text([CHAPTERS[0], CHAPTERS[2]])) == [(2, "2.1.  Storms")]
+    contents = "\n\n".join(title for title in CHAPTERS if title[2] != "1")
+    assert headings(f"{contents}\n\n{text(CHAPTERS)}") == headings(text(CHAPTERS))
+    steps = [
+        "1. Tides",
+        "1.1 Spring",
+        "1. Look out",
+        "2. Set sail",
+        "3. Wait",
+        "2. Wind",
+        "2.1 Low",
+    ]
+    assert [title for _, title in headings(text(steps))] == [steps[at] for at in (0, 1, 5, 6)]
     items = "2.1.  Storms\n\n1. Look.\n\n1. Wait\n\n2. Go\n\n3. Sail"
     assert headings(items) == [(2, "2.1.  Storms")]

@@ -139,6 +139,30 @@ def test_encodings_of_other_scripts_are_told_by_their_letters(
     assert (reading.text, len(reading.warnings)) == (text, 1)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("déjà été", "ÉTÉ À LA PLAGE", "Señor Núñez", "20 °C ± 2 °C\n5 µm × 3 µm"),
+        *(
+            "Größe: äöü ÄÖÜß",
+            "Ça a été créé là-bas, très tôt.",
+            "L'ÉTÉ A ÉTÉ TRÈS BEAU À EZE.\n" * 9,
+        ),
+    ],
+)
+def test_western_texts_are_not_taken_for_others(tmp_path: Path, text: str) -> None:
+    reading = read(write(tmp_path, "a.txt", text.encode("cp1252")))
+    assert reading.text == text.strip()
+
+
+@pytest.mark.parametrize("encoding", ["cp932", "euc_jp"])
+def test_japanese_is_told_in_long_texts_and_in_comments(tmp_path: Path, encoding: str) -> None:
+    line = "港の潮は一日に二回変わります。漁師たちは月を見ます。"
+    for text in ("a" + line * 4000, f"total = first + second\n\n{line}\n\n" * 3 + "end = 1\n" * 50):
+        reading = read(write(tmp_path, "a.txt", text.encode(encoding)))
+        assert reading.text.count(line) == text.count(line)
+
+
 def test_newlines_and_unseen_characters(tmp_path: Path) -> None:
     reading = read(write(tmp_path, "a.txt", "a\r\nb\rc\x00d\u00ade\u0301\u200b\n"))
     assert reading.text == "a\nb\ncdé"

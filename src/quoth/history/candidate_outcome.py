@@ -61,7 +61,7 @@ def ended_in_context(chunk_id: str, record: Record) -> Outcome | None:
     if not record.answer.citations:
         why = "read; nothing was quoted, because nothing seemed to answer"
         if (chance := record.answer.confidence) is not None:
-            why += f" (with a probability of {chance:.2f})"
+            why += f"; the probability of an answer was {chance:.2f}"
         return Outcome("not_quoted", why)
     hits = (each.chunk_id for one in record.searched for each in one.candidates if each.shown)
     how = "read" if chunk_id in hits else "read as a neighbour of a hit"

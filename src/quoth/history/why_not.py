@@ -145,7 +145,10 @@ async def why_not(text: str, record: Record, *, parts: Components) -> WhyNot:
         held = await holding(text, parts=parts, collection=collection)
         chunks = nearest(held.chunks, within=each)
         found = await _passed(chunks, collection, within=each, record=record, parts=parts)
-        (exact if held.exact else close).extend(_unless_quoted(one, text, record) for one in found)
+        if held.exact:
+            exact += (_unless_quoted(one, text, record) for one in found)
+        else:
+            close += found
     if not exact:
         said = "No passage holds these words." + (" The closest ones are shown." if close else "")
         notes.insert(0, said)

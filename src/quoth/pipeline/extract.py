@@ -36,7 +36,7 @@ from quoth.answering.extractive.select import (
     aspects_without,
     choose_statements,
     collect_sentences,
-    news_first,
+    new_first,
     sentence_spans,
 )
 from quoth.answering.extractive.write import write_answer
@@ -90,7 +90,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     history = turns if found.query.continues else ()
     chosen = await _choose(context, found, passages, history=history)
     if turns and not history:
-        chosen = replace(chosen, statements=news_first(chosen.statements, turns[-1].answer))
+        chosen = replace(chosen, statements=new_first(chosen.statements, turns[-1].answer))
     with trace.stage("cite"):
         text, sentences = write_answer(chosen.statements)
         citations = cite_statements(

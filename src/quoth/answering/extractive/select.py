@@ -21,6 +21,7 @@ from quoth.answering.extractive.runs import (
     is_duplicate,
     is_named,
     is_program,
+    sections_of,
     speaks_of,
 )
 from quoth.answering.extractive.score import QueryContext, Scores, collect_features, stems_of
@@ -179,12 +180,12 @@ def choose_statements(
     )
 
 
-def news_first(statements: Sequence[Statement], said: str) -> tuple[Statement, ...]:
-    """Put what the last answer said behind what is new; leave it out where the best is new."""
-    told = " ".join(folded_words(said))
-    again = [each for each in statements if " ".join(folded_words(each.text)) in told]
-    news = tuple(each for each in statements if each not in again)
-    return news if news[:1] == tuple(statements[:1]) else (*news, *again)
+def new_first(statements: Sequence[Statement], answer: str) -> tuple[Statement, ...]:
+    """Put what the last answer quoted behind what is new; leave it out where the best is new."""
+    quoted = f" {' '.join(folded_words(answer))} "
+    again = [each for each in statements if f" {' '.join(folded_words(each.text))} " in quoted]
+    new = tuple(each for each in statements if each not in again)
+    return new if new[:1] == tuple(statements[:1]) else (*new, *again)
 
 
 def _is_sound(sentence: Quotable) -> bool:
@@ -293,13 +294,19 @@ class _Chooser:
         return sorted(joined, key=lambda pair: pair[1] != best)
 
     def _are_near(self, before: range, run: range) -> bool:
-        """Return whether little stands between two runs, which are no rows of a table."""
+        """Return whether little of one section stands between two runs of no table."""
         if before.stop == run.start or not before:
             return bool(before)
         last, first = (self.material.sentences[at] for at in (before[-1], run[0]))
+        sections = sections_of(self.passages[first.passage])
         free = self.used.isdisjoint(range(before.stop, run.start))
         in_table = CELL_GAP in last.text or CELL_GAP in first.text
-        return free and not in_table and first.start - last.end <= MAX_BETWEEN
+        return (
+            free
+            and not in_table
+            and sections[last.chunk_id] == sections[first.chunk_id]
+            and first.start - last.end <= MAX_BETWEEN
+        )
 
 
 def _linked_seed(

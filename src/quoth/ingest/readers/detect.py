@@ -54,10 +54,15 @@ _ENCODINGS = re.compile(
 
 _ASCII = bytes(range(128))
 NOT_LATIN = 0.2
-"""Share of bytes beyond ASCII from which a text is in no Latin script: French has .03, at most .15
-in 60 characters; Russian, Arabic and Chinese have .8. Western texts are often taken for others."""
-COUNTED = 100_000
-"""Bytes of a text of which the encoding is guessed."""
+"""Share of bytes beyond ASCII from which lines are in no Latin script: French has .03, at most .15
+in 60 characters; Russian, Arabic and Chinese have .8."""
+MIN_GUESSED, MAX_GUESSED = 40, 100_000
+"""Bytes from which an encoding is guessed: of lines with characters beyond ASCII."""
+_LATIN_END = "\u0250"
+"""The first letter behind those of Latin scripts."""
+_HIRAGANA = re.compile("[\u3041-\u3096]{2,}")
+MIN_HIRAGANA = 0.2
+"""Share of the letters beyond ASCII that Japanese exceeds, about half on average."""
 
 
 def decode(data: bytes, *, name: str) -> tuple[str, str | None]:
@@ -225,9 +230,38 @@ def _decode(data: bytes) -> tuple[str, str | None]:
     bad = utf8.count("\ufffd")
     if 4 * bad < len(utf8) - len(utf8.encode("ascii", "ignore")):
         return utf8, f"The text is UTF-8 with {bad} broken characters."
-    encoding, begin = "cp1252", data[:COUNTED]
-    beyond_ascii = len(begin.translate(None, _ASCII))
-    if beyond_ascii > NOT_LATIN * len(begin) and (guess := from_bytes(begin).best()):
-        encoding = guess.encoding
+    encoding = _encoding_of_another_script(data) or "cp1252"
     shown = encoding.replace("cp125", "Windows-125")
     return data.decode(encoding, "replace"), f"The text is not UTF-8; it was read as {shown}."
+
+
+def _encoding_of_another_script(data: bytes) -> str | None:
+    """Return the encoding of a text in no Latin script, None for any other.
+
+    Japanese is told by its syllables, others by the frequencies of their letters, by which Western
+    texts are too often taken for others.
+    """
+    for encoding in ("cp932", "euc_jp"):
+        letters = _letters_beyond_ascii(data, encoding)
+        if sum(map(len, _HIRAGANA.findall(letters))) > MIN_HIRAGANA * len(letters):
+            return encoding
+    lines = (line for line in data.splitlines() if not line.isascii())
+    sample = b"\n".join(lines)
+    if len(sample) > MAX_GUESSED:  # at a line's end, not within a letter
+        sample = sample[: max(0, sample.rfind(b"\n", 0, MAX_GUESSED)) or None]
+    beyond_ascii = len(sample.translate(None, _ASCII))
+    if len(sample) < MIN_GUESSED or beyond_ascii <= NOT_LATIN * len(sample):
+        return None
+    guess = from_bytes(sample).best()
+    found = text_encoding(guess.encoding) if guess is not None else None
+    letters = _letters_beyond_ascii(data, found) if found and not found.startswith("utf") else ""
+    latin = sum(each < _LATIN_END for each in letters)
+    return found if 2 * latin < len(letters) else None
+
+
+def _letters_beyond_ascii(data: bytes, encoding: str) -> str:
+    """Return the letters of a text that are not in ASCII, none where it is in another encoding."""
+    try:
+        return "".join(each for each in data.decode(encoding) if each > "\x7f" and each.isalpha())
+    except UnicodeDecodeError:
+        return ""

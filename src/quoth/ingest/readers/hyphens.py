@@ -23,7 +23,7 @@ def belongs(before: str, after: str, *, words: Counter[str]) -> bool:
 
     ``before`` is the line without its hyphen, ``words`` are the unbroken words of the document. The
     spelling elsewhere in the document decides; without such evidence, a hyphen between lower-case
-    letters marks a broken word, but for parts that keep it and for two longer words.
+    letters marks a broken word, except for parts that keep it and for two longer words.
     """
     parts = _parts(before, after)
     if parts is None:

@@ -117,26 +117,30 @@ def _heading_level(line: str) -> int:
 def _numbered_chapters(paragraphs: Sequence[Sequence[str]]) -> set[int]:
     """Return the paragraphs that are titles like "4. Commands", where others are like "4.1 Names".
 
-    Their numbers follow one another, or that of the section before; those of items begin anew. Each
-    section has its chapter, or none is one.
+    Their numbers follow one another, or that of a section; the last of several counts, since the
+    first may be in a table of contents. Each section has its chapter, or none is one.
     """
     chapters: dict[int, int] = {}
     sections: set[int] = set()
     columns: set[int] = set()
-    last, before = 0, -1
+    above, item = -1, -1
     for at, lines in enumerate(paragraphs):
         title = lines[0].strip()
-        number = NUMBER.match(title)
+        number = NUMBER.match(title) if len(lines) == 1 else None
         top = int(re.split(r"\D", title, maxsplit=1)[0]) if number else -1
-        if number and len(lines) == 1 and _NUMBERED.fullmatch(title):
+        if number and _NUMBERED.fullmatch(title):
             columns.add(indent(lines[0]))
             sections.add(top)
-            last = top
-        elif number and len(lines) == 1 and is_title(title) and before + 1 != top == last + 1:
-            chapters[at] = last = top
-        before = top
-    found = {at: top for at, top in chapters.items() if indent(paragraphs[at][0]) in columns}
-    return set(found) if sections <= set(found.values()) else set()
+        elif number and is_title(title):
+            is_next = top == 1 or top - 1 in chapters or top - 1 in sections
+            # An item follows another one, be it at once or behind text.
+            if is_next and top not in sections and top - 1 not in (above, item):
+                chapters[top] = at
+            else:
+                item = top
+        above = top if number else -1
+    found = {top: at for top, at in chapters.items() if indent(paragraphs[at][0]) in columns}
+    return set(found.values()) if sections <= set(found) else set()
 
 
 def _depth(title: str) -> int:
@@ -171,6 +175,6 @@ def _title(paragraphs: Sequence[Sequence[str]]) -> str:
         centred = min(indents) >= MIN_CENTRED_INDENT and abs(off[0]) <= MAX_OFF_CENTRE
         if not (centred and max(off) - min(off) <= MAX_UNEVEN and is_title(lines[0])):
             continue
-        if len(lines) == 1 or len(set(indents)) > 1:
+        if (len(lines) == 1 or len(set(indents)) > 1) and not lines[0].strip()[0].isdigit():
             return lines[0].strip()
     return ""

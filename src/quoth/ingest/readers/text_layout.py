@@ -34,7 +34,11 @@ _AFTER_TERM = re.compile(r" {2}\S")
 _TERM_END = re.compile(r"[^\W_][)>\]'\"”’»*?]*$")
 _TYPESET_HYPHEN = "\u2010"
 """What groff puts at the end of a line, be it part of the word or not."""
-_BROKEN = re.compile(rf"(?<=[^\W\d_])[-{_TYPESET_HYPHEN}]$")
+_PLAIN_WORD = re.compile(r"(?:^|[\s(\[\"'“«‘])[^\W\d_]+(?:[-'’][^\W\d_]+)*.$")
+"""A broken word that is no option, path or name of a file."""
+_PART = re.compile(r"[^\W\d_]+-|(?:and|or|und|oder|et|ou)\b")
+"""What follows "va-" in "va-t-il", or "short-" in "short- or long-term"."""
+_LINE_HYPHEN = re.compile(rf"(?<=[^\W\d_])[-{_TYPESET_HYPHEN}]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ def layout_of(paragraphs: Sequence[Sequence[str]]) -> Layout:
     for lines in paragraphs:
         for line, following in zip_longest(lines, lines[1:], fillvalue=""):
             whole = line.replace(_TYPESET_HYPHEN, "-")
-            if _BROKEN.search(whole) and following:
+            if _LINE_HYPHEN.search(whole) and following:
                 broken.append((whole[-MAX_TERM:-1], following.lstrip()))
                 whole = whole[:-1].rpartition(" ")[0]
             words.update(WORD.findall(whole))
@@ -70,7 +74,8 @@ def layout_of(paragraphs: Sequence[Sequence[str]]) -> Layout:
         _margin(paragraphs),
         _wrap_width(paragraphs),
         words,
-        sum(one > two for one, two in found) > sum(two > one for one, two in found),
+        sum(whole > hyphenated for whole, hyphenated in found)
+        > sum(hyphenated > whole for whole, hyphenated in found),
     )
 
 
@@ -218,12 +223,13 @@ def _joined(lines: Sequence[str], wrapped: Sequence[bool], layout: Layout) -> st
     """Join the lines that were wrapped; the others stay lines."""
     text = lines[0]
     for line, goes_on in zip(lines[1:], wrapped, strict=True):
-        if not (_BROKEN.search(text[-2:]) and line[:1].isalpha()):
+        if not (_LINE_HYPHEN.search(text[-2:]) and line[:1].isalpha()):
             text += (" " if goes_on else "\n") + line
             continue
         # "well-" and "known" stay one word, with the hyphen that was printed.
-        broken = layout.breaks_words or text[-1] == _TYPESET_HYPHEN
-        if broken and not belongs(text[-MAX_TERM:-1], line, words=layout.words):
-            text = text[:-1]
+        may_break = layout.breaks_words or text[-1] == _TYPESET_HYPHEN
+        if may_break and _PLAIN_WORD.search(text[-MAX_TERM:]) and not _PART.match(line):
+            broken = not belongs(text[-MAX_TERM:-1], line, words=layout.words)
+            text = text[:-1] if broken else text
         text += line
     return re.sub(r"(?<=\S) +", " ", text)

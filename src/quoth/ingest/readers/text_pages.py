@@ -14,14 +14,16 @@ MAX_SHIFT = 2
 MIN_REGULAR_SHARE = 0.9
 
 _NUMBER = re.compile(r"\d{1,9}")
-_GOES_ON = re.compile(r"\s*[^\W\d_A-Z]")
+_SET_APART = re.compile(r"\S {3,}\S")
+_SENTENCE_END = re.compile(r"[.!?:][\"'”’»)\]]*$")
 
 
 def without_page_heads(lines: Sequence[str]) -> list[str]:
     """Return the lines without the heads and feet of pages.
 
-    These recur but for numbers, stand apart from the text, and are as far from one another as the
-    pages are long; one of them counts the pages. A sentence over the end of a page is one again.
+    One of them counts the pages, with a gap within the line; it recurs as often as there are pages,
+    and as far apart as these are long. So do those that only blank lines part from it. A sentence
+    over the end of a page is one again.
     """
     heads = _page_heads(lines)
     kept: list[str] = []
@@ -32,11 +34,15 @@ def without_page_heads(lines: Sequence[str]) -> list[str]:
             while kept and not kept[-1].strip():
                 kept.pop()
         elif line.strip() or not between:
-            if between and not _GOES_ON.match(line):
+            if between and not (kept and _goes_on(kept[-1], line)):
                 kept.append("")
             between = False
             kept.append(line)
     return kept
+
+
+def _goes_on(before: str, line: str) -> bool:
+    return line.lstrip()[:1].islower() and not _SENTENCE_END.search(before[-10:])
 
 
 def _page_heads(lines: Sequence[str]) -> set[int]:
@@ -46,13 +52,21 @@ def _page_heads(lines: Sequence[str]) -> set[int]:
         if blank[at] and not blank[at + 1] and blank[at + 2]:
             places[_NUMBER.sub("#", " ".join(line.split()))].append(at)
     regular = [found for found in places.values() if _is_regular(found)]
-    if not any(_count_pages([lines[at] for at in found]) for found in regular):
-        return set()
-    return {at for found in regular for at in found}
+    heads = {at for found in regular if _counts_pages([lines[at] for at in found]) for at in found}
+    others = {at for found in regular for at in found} - heads
+    for ahead in (range(len(lines)), range(len(lines) - 1, -1, -1)):
+        near = False
+        for at in ahead:
+            near = at in heads or (near and (blank[at + 1] or at in others))
+            if near and at in others:
+                heads.add(at)
+    return heads
 
 
-def _count_pages(heads: Sequence[str]) -> bool:
-    """Return whether the last numbers of nearly all lines are greater than those before."""
+def _counts_pages(heads: Sequence[str]) -> bool:
+    """Return whether lines have gaps, and nearly all last numbers are greater than those before."""
+    if not all(map(_SET_APART.search, heads)):
+        return False
     numbers = [int(found[-1]) for line in heads if (found := _NUMBER.findall(line))]
     growing = sum(before < after for before, after in pairwise(numbers))
     return growing >= MIN_REGULAR_SHARE * (len(heads) - 1)

@@ -95,8 +95,8 @@ in a question or a colon."""
 MAX_TERM = 60
 """Maximum characters of a term that has a line of its own before its definition."""
 
-MAX_REST = 250
-"""Characters of a section before or behind a run that are quoted with it."""
+MAX_REST = 300
+"""Characters of a section beside a run, or between two, that are quoted with them."""
 BETWEEN_STEPS = 3
 """Sentences that may stand between two items of a numbered list."""
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 from quoth.answering.extractive.asked_rows import asked_rows
 from quoth.answering.extractive.candidates import Quotable, quotable_sentences, sentence_locator
 from quoth.answering.extractive.runs import (
+    MAX_REST,
     SentenceRun,
     are_linked,
     begins_with,
@@ -46,8 +47,6 @@ MAX_CHARACTERS = 600
 """Maximum length of a run that has more than one sentence."""
 BROAD_CHARACTERS = 900
 """The same for a question that asks for more than a fact."""
-MAX_BETWEEN = 300
-"""Characters between two runs of a passage that are quoted with them."""
 MIN_STANDALONE_SCORE = 0.5
 """Minimum fitness of the sentence that a run grows from: no question, heading or noise."""
 BROAD: frozenset[QueryKind] = frozenset(("exploratory", "summary", "comparison"))
@@ -305,7 +304,7 @@ class _Chooser:
             free
             and not in_table
             and sections[last.chunk_id] == sections[first.chunk_id]
-            and first.start - last.end <= MAX_BETWEEN
+            and first.start - last.end <= MAX_REST
         )
 
 

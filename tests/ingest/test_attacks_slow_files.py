@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -10,8 +11,10 @@ from quoth.core.types import Section
 from quoth.ingest.chunker import chunk
 from quoth.ingest.enrich.entity_graph import cooccurrences
 from quoth.ingest.enrich.outline import contents_of
+from quoth.ingest.readers.latex import read_latex
 from quoth.ingest.readers.markdown import make_parser, read_markdown
 from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.sandbox.limits import MAX_SECTIONS, enforce_limits
 from quoth.testing import HashEmbedder
 from tests.support.counting import is_proportional
@@ -38,6 +41,15 @@ UNITS = [
 @pytest.mark.parametrize("unit", UNITS[::3])
 def test_one_sign_over_and_over_is_read_and_cut_soon(unit: str) -> None:
     assert is_proportional(read_and_cut, unit * (LENGTH // len(unit)))
+
+
+OWN = "\\lstnewenvironment{{hive{0}}}{{}}{{}}\n" + "\\begin{{hiveh}}" * 10 + "\n"
+NAMES = map("".join, product("abcdefgh", repeat=4))
+
+
+@pytest.mark.parametrize("text", ["\\begin{" + "code" * 25_000, "".join(map(OWN.format, NAMES))])
+def test_names_of_environments_of_latex_are_found_soon(text: str) -> None:
+    assert is_proportional(lambda part: read_latex(SourceFile("a.tex", b"", text=part)), text)
 
 
 def read_and_cut(text: str) -> None:

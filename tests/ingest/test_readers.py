@@ -340,3 +340,32 @@ def test_titles_and_signs_of_latex(tmp_path: Path) -> None:
     document = read(path)
     assert document.text == "sourceAndMap\n\nIs < 3 > 1, see Maps.\n\na -> \\n"
     assert [each.path for each in document.sections] == [("sourceAndMap",)]
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        (
+            r"\begin{codelisting}\caption{Count them}\label{lst:c}\begin{Shaded}"
+            "\\begin{Highlighting}[]\n\\FunctionTok{make} \\AttributeTok{{-}j4}\n"
+            r"\end{Highlighting}\end{Shaded}\end{codelisting} See \ref{lst:c}.",
+            "Count them\n\nmake -j4\n\nSee “Count them”.",
+        ),
+        (r"\begin{decoder}It \emph{reads}.\end{decoder}", "It reads."),
+        (r"\begin{barcode}It \emph{reads}.\end{barcode}", "It reads."),
+        ("\\begin{code}x = 1\ny = 2\n\\end{code}", "x = 1\ny = 2"),
+        ("\\begin{scodebit}[a]\nx = {1}\n\\end{scodebit}", "x = {1}"),
+        (r"$x = 1 \eqref{eq:a-1}$", "$x = 1 [eq:a-1]$"),
+        (r"\[ y \ref{eq:b} \]", r"\[ y [eq:b] \]"),
+        (r"$f(\verb|a_b|)$", "$f(a_b)$"),
+        (r"\verb|%| \begin{verbatim}\verb|x%y|\end{verbatim}", "%\n\n\\verb|x%y|"),
+        (r"\texttt{caf\'e d\`a}, \file{d\'ej\`a}, \texttt{l'\'et\'e}", "café dà, déjà, l'été"),
+        (r"\cites[see][3]{a}[4]{b-c}, \parencites{a}{b}", "[see a, 3; b-c, 4], [a; b]"),
+        (r"\excited{We} are.", "We are."),
+        (r"\begin{quote}\cite{seeley} says.\end{quote}", "[seeley] says."),
+        (r"\begingroup Wax.\endgroup", "Wax."),
+        ("\\section{Use \\verb|a_b|}\\label{s}\nSee \\ref{s}.", "Use a_b\n\nSee “Use a_b”."),
+    ],
+)
+def test_latex_is_read_as_it_is_printed(source: str, shown: str, tmp_path: Path) -> None:
+    assert read(write(tmp_path, "a.tex", source)).text == shown

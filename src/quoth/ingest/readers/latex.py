@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from functools import partial
 from unicodedata import normalize
 
@@ -40,9 +40,9 @@ _SIGNS = {"textquotesingle": "'", "textquotedbl": '"', "textasciitilde": "~", "t
 _SIGNS |= {"textless": "<", "textgreater": ">", "textasciicircum": "^"}
 _SIGN = re.compile(rf"\\({'|'.join(_SIGNS)})\{{\}}|\{{(-)\}}")
 _ESCAPED = re.compile(r"\\([#{}_%&$])")
-_CODE_NAMES = (
-    r"[a-zA-Z]*[vV]erbatim|lstlisting|minted|Highlighting|alltt|(?!pseudo)[a-z]*code[a-z]*"
-    r"|Code(?:In|Out)put|S(?:in|out)put"
+_CODE_NAME = re.compile(
+    r"[a-zA-Z]*[vV]erbatim|lstlisting|minted|Highlighting|alltt|Code(?:In|Out)put|S(?:in|out)put"
+    r"|(?!pseudo|barcode|qrcode|decode|encode)[a-z]{0,20}code(?:bit|block|example)?"
 )
 _CODE_NAMED = re.compile(
     r"\\(?:lstnewenvironment|DefineVerbatimEnvironment|newtcblisting|NewTCBListing)\{([a-zA-Z]+)\}"
@@ -53,13 +53,15 @@ _VERBATIM = re.compile(
     r"(?:([^\w\s{[*\\])(?P<shown>.+?)\1|(?<!erb)\{(?P<braced>[^{}]+)\})"
 )
 """Code within a line, in which nothing is a command."""
+_BEGIN = re.compile(r"\\begin\{(?P<name>\w+)\*?\}")
+_VERBATIM_OR_BEGIN = re.compile(f"{_VERBATIM.pattern}|{_BEGIN.pattern}")
 _TYPED = re.compile(rf"\\(?:texttt|code|command|cmd|option|file|filename|kbd|samp){_ARGUMENT}")
 """Code within a line, in which only hyphens and quotation marks are as they are."""
 _HIDDEN = {sign: 0x100000 + sign for sign in range(0x21, 0x7F)}
 """Private characters that stand for the signs of what is no longer LaTeX."""
 _SHOWN = {hidden: sign for sign, hidden in _HIDDEN.items()}
 _TYPED_SIGNS = {sign: _HIDDEN[sign] for sign in map(ord, "-'`")}
-_PERCENT = re.compile(r"(?<!(?<!\\)\\)%")
+_PERCENT = re.compile(r"%(?<!(?<!\\)\\%)")
 _COMMENT = re.compile(rf"{_PERCENT.pattern}.*")
 _ABOUT = re.compile(rf"\\(title|author|date)\s*(?:\[[^\]]{{0,300}}\])?\s*{_ARGUMENT}")
 _ITEM = re.compile(r"^\s*\\(?:bib)?item\b")
@@ -69,9 +71,13 @@ _LISTED = re.compile(
     r"|setcounter\{enum\w+\}\{(?P<count>\d{1,6})\}|(?P<item>item)\b(?!\s*\[))"
 )
 _NUMBERED = re.compile(r"\d+\.")
+_CITED = re.compile(r"((?:\[[^\]]{0,300}\]\s?){0,2})\{([^{}]{1,1000})\}")
+"""The notes and the keys of a citation."""
 _CITATION = re.compile(
-    r"\\(?!nocite|citestyle)(?:bibitem|[a-zA-Z]{0,20}[cC]ite[a-zA-Z]{0,20})\*?\s?"
-    r"(?P<notes>(?:\[[^\]]{0,300}\]\s?){0,2})\{(?P<keys>[^{}]{1,1000})\}"
+    r"\\(?!citestyle)(?:bibitem|(?i:paren|foot(?:full)?|text|smart|super|auto|full|short|mask"
+    r"|note|possessive)?[cC]ite(?:(?P<many>s)\b|[a-zA-Z]{0,20}))\*?\s?"
+    r"(?:\[[^\]]{0,300}\]\s?){0,2}\{[^{}]{1,1000}\}"
+    r"(?(many)(?:(?:\[[^\]]{0,300}\]){0,2}\{[^{}]{1,1000}\}){0,20})"
 )
 _BRACKETED = re.compile(r"\[([^\]]*)\]")
 _REFERENCE = re.compile(r"\\(?!href|hyperref)[a-zA-Z]{0,20}[rR]ef\*?\s?\{([^{}]{1,300})\}")
@@ -90,7 +96,7 @@ _DROPPED = re.compile(
     r"\\begin\{thebibliography\}\{[^{}]{0,100}\}|\\def\\\w+\{(?:[^{}]|\{[^{}]*\})*\}"
     r"|\\(?:label|nocite|citestyle|vspace|hspace|includegraphics|bibliography(?:style)?|input"
     r"|include|usepackage|documentclass|pagestyle|thispagestyle|setlength|setcounter|hypertarget"
-    r"|addcontentsline|newcommand|renewcommand|index|graphicspath|tightlist|relax|end|begin)\*?"
+    r"|addcontentsline|newcommand|renewcommand|index|graphicspath|tightlist|relax|(?:end|begin)\b)\*?"
     r"(?:\[[^\]]{0,300}\])?(?:\{[^{}]{0,300}\})?(?:\[[^\]]{0,300}\])?"
 )
 _TABLE_RULE = re.compile(
@@ -130,9 +136,8 @@ def read_latex(file: SourceFile) -> ParsedDocument:
         match[1]: to_plain_text(plain(match[2])) for match in _ABOUT.finditer(file.text[:50_000])
     }
     first = next((n for n, line in enumerate(lines) if "\\begin{document}" in line), -1)
-    names = "|".join([_CODE_NAMES, *_CODE_NAMED.findall(file.text)])
-    code = re.compile(rf"\\begin\{{({names})\*?\}}")
-    blocks = list(_blocks(lines, first + 1, code_begins=code, expand=_expander(file.text)))
+    is_code = partial(_is_code, own=frozenset(_CODE_NAMED.findall(file.text)))
+    blocks = list(_blocks(lines, first + 1, is_code=is_code, expand=_expander(file.text)))
     chapters = [each.text for each in blocks if each.level == 1]
     meta = Metadata(
         title=about.get("title") or (chapters[0] if len(chapters) == 1 else None),
@@ -148,7 +153,7 @@ def _expander(text: str) -> Callable[[str], str]:
     References become the titles of what they refer to. Commands that only begin or end an
     environment are left, since its end is sought as it is written.
     """
-    text = _COMMENT.sub("", text)
+    text = _COMMENT.sub("", _VERBATIM.sub(_verbatim, text))
     titles = _titles(text)
     macros = {
         name: body.replace("\\xspace", "")
@@ -197,29 +202,59 @@ def _referred(command: re.Match[str], titles: Mapping[str, str]) -> str:
 
 def _cited(command: re.Match[str]) -> str:
     """Return the keys of a citation and its notes in brackets: "[see knuth84, page 3]"."""
-    notes = _BRACKETED.findall(command["notes"])
-    keys = ", ".join(key.strip() for key in command["keys"].split(",")).translate(_HIDDEN)
-    before, after = (notes if len(notes) == 2 else ["", *notes, ""])[:2]
-    return f"[{f'{before} {keys}'.strip()}{f', {after}' if after else ''}]"
+    shown: list[str] = []
+    for noted, listed in _CITED.findall(command[0]):
+        notes = _BRACKETED.findall(noted)
+        keys = ", ".join(key.strip() for key in listed.split(",")).translate(_HIDDEN)
+        before, after = (notes if len(notes) == 2 else ["", *notes, ""])[:2]
+        shown.append(f"{f'{before} {keys}'.strip()}{f', {after}' if after else ''}")
+    # Its brackets are hidden, or a command before it would take them for its own.
+    return f"{'['.translate(_HIDDEN)}{'; '.join(shown)}{']'.translate(_HIDDEN)}"
 
 
 def _verbatim(code: re.Match[str]) -> str:
     return (code["shown"] or code["braced"]).translate(_HIDDEN)
 
 
+def _is_code(name: str, *, own: Set[str]) -> bool:
+    """Return whether an environment holds code; ``own`` are such ones of the author."""
+    return name in own or _CODE_NAME.fullmatch(name) is not None
+
+
+def _code_in(line: str, is_code: Callable[[str], bool]) -> re.Match[str] | None:
+    """Return where the first environment with code begins in a line."""
+    return next((begin for begin in _BEGIN.finditer(line) if is_code(begin["name"])), None)
+
+
+def _hidden(line: str, is_code: Callable[[str], bool]) -> str:
+    """Return a line whose signs of code are hidden, up to where an environment with code begins."""
+    parts: list[str] = []
+    at = 0
+    for found in _VERBATIM_OR_BEGIN.finditer(line):
+        if found["name"] is None:
+            parts += line[at : found.start()], _verbatim(found)
+            at = found.end()
+        elif is_code(found["name"]):
+            break
+    return "".join([*parts, line[at:]])
+
+
 def _blocks(
-    lines: list[str], at: int, *, code_begins: re.Pattern[str], expand: Callable[[str], str]
+    lines: list[str], at: int, *, is_code: Callable[[str], bool], expand: Callable[[str], str]
 ) -> Iterator[Block]:
     pending: list[str] = []
     lists = ListMarks()
     is_expanded = False
     while at < len(lines):
-        line = _PDF_STRING.sub(r"\1", _VERBATIM.sub(_verbatim, lines[at]))
-        line = line if is_expanded or code_begins.search(line) else expand(line)
+        line = lines[at]
+        if not is_expanded:
+            line = _PDF_STRING.sub(r"\1", _hidden(line, is_code))
+            line = line if _code_in(line, is_code) else expand(line)
         is_expanded = False
         at += 1
         bare = _COMMENT.sub("", line)
-        code, section, table = code_begins.search(bare), _SECTION.search(bare), _TABLE.search(bare)
+        section, table = _SECTION.search(bare), _TABLE.search(bare)
+        code = _code_in(bare[: table.start()] if table else bare, is_code)
         begins = min(filter(None, (code, section, table)), key=re.Match.start, default=None)
         if begins is None:
             # A comment alone is no empty line, which would end the paragraph.
@@ -238,7 +273,8 @@ def _blocks(
             inside, rest = _inside(lines, at, rest, begins[1])
             at += len(inside) - 1
             if begins is code:
-                yield from code_block(list(map(_bare, inside[1:] or inside)), first + (at > first))
+                has_options = at > first and inside[0].lstrip().startswith(("[", "{"))
+                yield from code_block(list(map(_bare, inside[has_options:])), first + has_options)
             else:
                 most = 2 if begins[1].endswith(("x", "*")) else 1
                 rows = [expand(_VERBATIM.sub(_verbatim, each)) for each in inside]
@@ -342,16 +378,17 @@ def plain(text: str) -> str:
         return f"\ue000{len(formulas) - 1}\ue001"
 
     text = _MATH.sub(keep, _PERCENT.sub("", text.replace("\\maketitle", "")))
+    text = _ACCENT.sub(lambda m: normalize("NFC", m[2] + _ACCENTS[m[1]]), text)
     text = _CITATION.sub(_cited, _TYPED.sub(lambda m: m[0].translate(_TYPED_SIGNS), text))
     text = _LABEL.sub(_labelled, text)
     text = _SIGN.sub(_sign, text)
     text = _LINK.sub("", _NOTE.sub(r" [\1]", text))
-    text = _ACCENT.sub(lambda m: normalize("NFC", m[2] + _ACCENTS[m[1]]), text)
     text = _LETTER.sub(lambda m: _LETTERS[m[1]], text)
     text = _TABLE_RULE.sub("", _DROPPED.sub("", text))
     for _ in range(4):
         text = _KEPT.sub(r"\1", text)
     text = _SPELLED_OUT.sub(lambda m: _SPELLED[m[1]], text)
     text = _PUNCTUATION.sub(lambda m: _DASHES[m[0]], _BREAK.sub(" ", text))
-    text = _ESCAPED.sub(r"\1", _COMMAND.sub("", text)).translate(_SHOWN)
-    return re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], text)
+    text = _ESCAPED.sub(r"\1", _COMMAND.sub("", text))
+    text = re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], text)
+    return text.translate(_SHOWN)

@@ -46,7 +46,7 @@ _REPLACED = re.compile(
 )
 """A name, and the text that stands for it."""
 MAX_DEPTH = 20
-"""Directives within one another that are read."""
+"""Directives within one another that are read; what stands in the innermost is read as prose."""
 MAX_REPLACED = 200
 """Characters of such a text."""
 _NAME = re.compile(r"(?<![\w|])\|([^|\s](?:[^|\n]{0,58}[^|\s])?)\|_{0,2}(?!\w)")
@@ -150,7 +150,7 @@ class _Reader:
         while inner and (option := _OPTION.match(inner[0])):
             options[option["name"]] = option["value"].strip()
             inner, number = inner[1:], number + 1
-        if name in _SKIPPED or depth > MAX_DEPTH:
+        if name in _SKIPPED:
             return
         if name in _CODE:
             yield from code_block(inner, number)
@@ -166,7 +166,12 @@ class _Reader:
                 [[self._plain(cell) for cell in row] for row in rows], header=header, place=place
             )
             return
-        yield from self._blocks(list(paragraphs(inner, first=number)), depth=depth + 1)
+        parts = list(paragraphs(inner, first=number))
+        if depth < MAX_DEPTH:
+            yield from self._blocks(parts, depth=depth + 1)
+        else:
+            for part in parts:
+                yield from self._text(part)
 
     def _text(self, part: Paragraph) -> Iterator[Block]:
         lines, number = part.lines, part.number

@@ -356,6 +356,7 @@ def test_titles_and_signs_of_latex(tmp_path: Path) -> None:
         ("\\begin{code}x = 1\ny = 2\n\\end{code}", "x = 1\ny = 2"),
         ("\\begin{scodebit}[a]\nx = {1}\n\\end{scodebit}", "x = {1}"),
         (r"$x = 1 \eqref{eq:a-1}$", "$x = 1 [eq:a-1]$"),
+        ("a \ue0005\ue001 $x$ b", "a 5 $x$ b"),
         (r"\[ y \ref{eq:b} \]", r"\[ y [eq:b] \]"),
         (r"$f(\verb|a_b|)$", "$f(a_b)$"),
         (r"\verb|%| \begin{verbatim}\verb|x%y|\end{verbatim}", "%\n\n\\verb|x%y|"),

@@ -377,7 +377,8 @@ def plain(text: str) -> str:
         formulas.append(match[0])
         return f"\ue000{len(formulas) - 1}\ue001"
 
-    text = _MATH.sub(keep, _PERCENT.sub("", text.replace("\\maketitle", "")))
+    text = text.replace("\\maketitle", "").translate(dict.fromkeys((0xE000, 0xE001)))
+    text = _MATH.sub(keep, _PERCENT.sub("", text))
     text = _ACCENT.sub(lambda m: normalize("NFC", m[2] + _ACCENTS[m[1]]), text)
     text = _CITATION.sub(_cited, _TYPED.sub(lambda m: m[0].translate(_TYPED_SIGNS), text))
     text = _LABEL.sub(_labelled, text)

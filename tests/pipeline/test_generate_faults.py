@@ -61,9 +61,9 @@ async def test_the_answer_is_in_the_sources_own_words_in_time_and_says_what_fail
 
 @pytest.mark.parametrize("fault", ["hang_before_headers", "hang_after_headers", "drip"])
 async def test_the_deadline_of_the_question_holds(fault: Fault, sample_home: Path) -> None:
-    answer, seconds = await ask(sample_home, fault, deadline_ms=800)
+    answer, seconds = await ask(sample_home, fault, deadline_ms=2500)
     assert "generate:deadline:extractive" in answer.degraded
-    assert seconds < 5
+    assert seconds < 8
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,12 @@ def no_progress(_what: str, _at: int, _of: int) -> None:
     """Take no notice."""
 
 
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Settings of one library, to which the book is added once."""
+    return Settings(home=tmp_path_factory.mktemp("lectures"), embedder="fake")
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """One lecture in two languages, two windows, and no book."""
@@ -39,13 +45,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "set"
 
 
-async def test_lectures_of_one_language_are_replayed(folder: Path, tmp_path: Path) -> None:
+async def test_lectures_of_one_language_are_replayed(folder: Path, settings: Settings) -> None:
     found = await evaluate_stream(
         folder,
         book=BOOK,
         language="fr",
         book_language=None,
-        settings=Settings(home=tmp_path / "home", embedder="fake"),
+        settings=settings,
         progress=no_progress,
     )
     ((name, counted),) = found.lectures.items()
@@ -56,13 +62,13 @@ async def test_lectures_of_one_language_are_replayed(folder: Path, tmp_path: Pat
     assert (found.merged, found.latency_ms["p50"] > 0) == (0, True)
 
 
-async def test_windows_of_one_language_are_judged(folder: Path, tmp_path: Path) -> None:
+async def test_windows_of_one_language_are_judged(folder: Path, settings: Settings) -> None:
     found = await evaluate_live(
         folder,
         book=BOOK,
         language="fr",
         book_language=None,
-        settings=Settings(home=tmp_path / "home", embedder="fake"),
+        settings=settings,
         progress=no_progress,
     )
     assert (found.windows, found.on_book, found.off_book) == (2, 1, 1)

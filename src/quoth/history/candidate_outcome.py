@@ -57,7 +57,7 @@ def ended_in_context(chunk_id: str, record: Record) -> Outcome | None:
         return Outcome("over_budget", f"did not fit into the {most} tokens of context")
     numbers = numbers_of(record, passage)
     if numbers:
-        return Outcome("beside", f"read; what is cited as {numbers} is next to it")
+        return beside(numbers)
     if not record.answer.citations:
         why = "read; nothing was quoted, because nothing seemed to answer"
         if (chance := record.answer.confidence) is not None:
@@ -66,6 +66,11 @@ def ended_in_context(chunk_id: str, record: Record) -> Outcome | None:
     hits = (each.chunk_id for one in record.searched for each in one.candidates if each.shown)
     how = "read" if chunk_id in hits else "read as a neighbour of a hit"
     return Outcome("not_quoted", f"{how}, but none of its sentences was chosen")
+
+
+def beside(numbers: str) -> Outcome:
+    """Say that a chunk was read, and what is next to it is cited under these numbers."""
+    return Outcome("beside", f"read; what is cited as {numbers} is next to it")
 
 
 def numbers_of(record: Record, chunk_ids: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Literal
 from quoth.core.errors import Conflict, InputError
 from quoth.core.plan import BOUNDS
 from quoth.core.types import Chunk, Filter, LegScore, Scored
-from quoth.history.candidate_outcome import Fate, ended_in_context, numbers_of
+from quoth.history.candidate_outcome import Fate, beside, ended_in_context, numbers_of
 from quoth.history.explain import (
     BEYOND,
     CandidateExplanation,
@@ -205,9 +205,9 @@ def _unless_quoted(missed: MissedPassage, text: str, record: Record) -> MissedPa
     quoted = [each for each in record.answer.citations if each.chunk_id == missed.chunk_id]
     if any(each.cut or needle in normalize_name(each.snippet) for each in quoted):
         return missed
-    why = f"read; what is cited as {numbers_of(record, [missed.chunk_id])} is next to it"
+    found = beside(numbers_of(record, [missed.chunk_id]))
     advice = _more("max_sentences", record.plan.max_sentences + 2)
-    return replace(missed, reason="beside", why=why, advice=advice)
+    return replace(missed, reason=found.fate, why=found.why, advice=advice)
 
 
 def _advice(way: CandidateExplanation, record: Record) -> str:

@@ -33,6 +33,7 @@ from quoth.answering.extractive.lookup import (
 from quoth.answering.extractive.score import QueryContext, Scores, cosines_to, sentence_scores
 from quoth.answering.extractive.select import (
     Statement,
+    are_quoted,
     aspects_without,
     choose_statements,
     collect_sentences,
@@ -48,7 +49,6 @@ from quoth.pipeline.components import Components
 from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.query.dialogue_act import continuations, two_questions
 from quoth.query.keywords import LOCATOR_FIELDS, strip_locator_words
-from quoth.query.tokens import folded_words
 from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
 from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.search import encode_query
@@ -156,9 +156,9 @@ def _passages_within(passages: Sequence[Passage], *, max_tokens: int) -> list[Pa
 
 def _shown_before(material: QueryContext, history: Sequence[Turn]) -> frozenset[int]:
     """Return the sentences that earlier answers quote word for word."""
-    told = " | ".join(" ".join(folded_words(turn.answer)) for turn in history)
-    words = (" ".join(folded_words(each.text)) for each in material.sentences)
-    return frozenset(at for at, said in enumerate(words) if said and f" {said} " in f" {told} ")
+    texts = [each.text for each in material.sentences]
+    quoted = are_quoted(texts, [turn.answer for turn in history])
+    return frozenset(at for at, is_quoted in enumerate(quoted) if is_quoted)
 
 
 def _closest(found: Retrieved, chosen: _Selection, *, skipped: int) -> tuple[Hit, ...]:

@@ -181,10 +181,17 @@ def choose_statements(
 
 def new_first(statements: Sequence[Statement], answer: str) -> tuple[Statement, ...]:
     """Put what the last answer quoted behind what is new; leave it out where the best is new."""
-    quoted = f" {' '.join(folded_words(answer))} "
-    again = [each for each in statements if f" {' '.join(folded_words(each.text))} " in quoted]
+    quoted = are_quoted([each.text for each in statements], [answer])
+    again = [each for each, is_old in zip(statements, quoted, strict=True) if is_old]
     new = tuple(each for each in statements if each not in again)
     return new if new[:1] == tuple(statements[:1]) else (*new, *again)
+
+
+def are_quoted(texts: Sequence[str], answers: Sequence[str]) -> list[bool]:
+    """Return of each text whether one of the answers quotes it word for word."""
+    quoted = f" {' | '.join(' '.join(folded_words(each)) for each in answers)} "
+    folded = (" ".join(folded_words(each)) for each in texts)
+    return [bool(words) and f" {words} " in quoted for words in folded]
 
 
 def _is_sound(sentence: Quotable) -> bool:

@@ -238,8 +238,8 @@ def _decode(data: bytes) -> tuple[str, str | None]:
 def _encoding_of_another_script(data: bytes) -> str | None:
     """Return the encoding of a text in no Latin script, None for any other.
 
-    Japanese is told by its syllables, others by the frequencies of their letters, by which Western
-    texts are too often taken for others.
+    Japanese is recognised by its syllables, others by the frequencies of their letters, by which
+    Western texts are too often taken for others.
     """
     for encoding in ("cp932", "euc_jp"):
         letters = _letters_beyond_ascii(data, encoding)

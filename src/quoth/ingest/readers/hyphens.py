@@ -29,7 +29,7 @@ def belongs(before: str, after: str, *, words: Counter[str]) -> bool:
     if parts is None:
         return True
     whole, left, right = parts
-    joined, compound = evidence(before, after, words=words)
+    joined, compound = _spellings(*parts, words=words)
     if not (left[-1].islower() and right[0].islower()):
         return not joined
     if joined or compound:
@@ -45,9 +45,10 @@ def belongs(before: str, after: str, *, words: Counter[str]) -> bool:
 def evidence(before: str, after: str, *, words: Counter[str]) -> tuple[int, int]:
     """Count how often the document writes a word broken between two lines whole and hyphenated."""
     parts = _parts(before, after)
-    if parts is None:
-        return 0, 0
-    whole, left, right = parts
+    return (0, 0) if parts is None else _spellings(*parts, words=words)
+
+
+def _spellings(whole: str, left: str, right: str, *, words: Counter[str]) -> tuple[int, int]:
     joined = words[left + right] + words[(left + right).capitalize()]
     return joined, words[f"{whole}-{right}"] + words[f"{left}-{right}"]
 

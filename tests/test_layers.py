@@ -60,6 +60,13 @@ def _tree(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
+@cache
+def _nodes(file: Path) -> tuple[ast.AST, ...]:
+    """All nodes that the rules ask for; looking for them takes as long as reading the file."""
+    asked = (ast.ClassDef, ast.Call, ast.ExceptHandler, ast.FunctionDef, ast.AsyncFunctionDef)
+    return tuple(node for node in ast.walk(_tree(file)) if isinstance(node, asked))
+
+
 def _running(node: ast.AST) -> Iterator[ast.AST]:
     """All nodes except those that only a type checker sees."""
     for child in ast.iter_child_nodes(node):
@@ -79,8 +86,13 @@ def _names(node: ast.expr) -> set[str]:
     return names | {part.attr for part in parts if isinstance(part, ast.Attribute)}
 
 
-def _imported(file: Path) -> Iterator[str]:
+@cache
+def _imported(file: Path) -> tuple[str, ...]:
     """The modules of quoth that a file imports, without ``quoth.``; "" is the package."""
+    return tuple(_imports(file))
+
+
+def _imports(file: Path) -> Iterator[str]:
     for node in _running(_tree(file)):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file}:{node.lineno} is a relative import"
@@ -128,10 +140,7 @@ def test_the_top_level_is_small() -> None:
 
 def test_no_class_shares_its_name() -> None:
     names = Counter(
-        node.name
-        for file in FILES
-        for node in ast.walk(_tree(file))
-        if isinstance(node, ast.ClassDef)
+        node.name for file in FILES for node in _nodes(file) if isinstance(node, ast.ClassDef)
     )
     assert not [name for name, count in names.items() if count > 1]
 
@@ -169,7 +178,7 @@ def test_nothing_is_printed() -> None:
     assert not [
         f"{file}:{node.lineno}"
         for file in FILES
-        for node in ast.walk(_tree(file))
+        for node in _nodes(file)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id == "print"
@@ -180,7 +189,7 @@ def test_no_exception_is_caught_without_a_type() -> None:
     assert not [
         f"{file}:{node.lineno}"
         for file in FILES
-        for node in ast.walk(_tree(file))
+        for node in _nodes(file)
         if isinstance(node, ast.ExceptHandler) and _is_broad(node) and not _raises_again(node)
     ]
 
@@ -205,7 +214,7 @@ def test_files_and_functions_are_short() -> None:
         f"{file}: {node.name} has {length} lines"
         for file in FILES
         if "migrations" not in file.parts
-        for node in ast.walk(_tree(file))
+        for node in _nodes(file)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (length := (node.end_lineno or 0) - node.lineno + 1) > MAX_FUNCTION_LINES
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from itertools import pairwise, product
@@ -81,13 +82,29 @@ async def index(tmp_path: Path) -> AsyncIterator[LanceIndex]:
     made_here.close()
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an index with many rows; copy it, do not change it."""
+    folder = tmp_path_factory.mktemp("filled")
+
+    async def fill() -> None:
+        index = opened(folder)
+        chunks, vectors = made(ROWS), units(ROWS)
+        for at in range(0, ROWS, 600):
+            await index.upsert(chunks[at : at + 600], vectors=vectors[at : at + 600])
+        assert not await index.needs_build()
+        index.close()
+
+    asyncio.run(fill())
+    return folder
+
+
 @pytest.fixture
-async def large(index: LanceIndex) -> LanceIndex:
-    chunks, vectors = made(ROWS), units(ROWS)
-    for at in range(0, ROWS, 600):
-        await index.upsert(chunks[at : at + 600], vectors=vectors[at : at + 600])
-    assert not await index.needs_build()
-    return index
+async def large(filled: Path, tmp_path: Path) -> AsyncIterator[LanceIndex]:
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
+    index = opened(tmp_path)
+    yield index
+    index.close()
 
 
 async def answers(index: LanceIndex) -> list[object]:

@@ -311,22 +311,22 @@ async def test_many_ids_at_once(filled: Index) -> None:
 # --- words ------------------------------------------------------------------------------------
 
 
+BEST: dict[str, list[str]] = {
+    "fox": ["book.0", "book.1"],
+    "FOX?": ["book.0", "book.1"],
+    "forest fox": ["book.1", "book.0"],
+    "whales in water": ["book.2"],
+    "fire": ["talk.0"],
+    "elephant": [],
+}
+
+
 @words
-@pytest.mark.parametrize(
-    ("text", "ids"),
-    [
-        ("fox", ["book.0", "book.1"]),
-        ("FOX?", ["book.0", "book.1"]),
-        ("forest fox", ["book.1", "book.0"]),
-        ("whales in water", ["book.2"]),
-        ("fire", ["talk.0"]),
-        ("elephant", []),
-    ],
-)
-async def test_the_best_match_comes_first(filled: Index, text: str, ids: list[str]) -> None:
-    found = await matched(filled, text)
-    assert [key for key in found if key in ids] == ids
-    assert found[:1] == ids[:1]
+async def test_the_best_match_comes_first(filled: Index) -> None:
+    for text, ids in BEST.items():
+        found = await matched(filled, text)
+        assert [key for key in found if key in ids] == ids, text
+        assert found[:1] == ids[:1], text
 
 
 @words
@@ -357,36 +357,34 @@ async def test_the_prefix_is_searched_too(index: Index) -> None:
     assert await matched(index, "colours") == ["book.0"]
 
 
-@words
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", " ", "?!…", "\x00", "\ud800", "x\udfffy", "()[]{}^~*?:\\/", "\u200b", "🦊"),
-        *('"', "'", '"unbalanced', "AND", "NOT OR", "+-", "*", "~2", "^3", "\n\t"),
-    ],
-    ids=ascii,
+ODD = (
+    *("", " ", "?!…", "\x00", "\ud800", "x\udfffy", "()[]{}^~*?:\\/", "\u200b", "🦊"),
+    *('"', "'", '"unbalanced', "AND", "NOT OR", "+-", "*", "~2", "^3", "\n\t"),
 )
-async def test_odd_text_is_safe(filled: Index, text: str) -> None:
-    assert await matched(filled, text) == []
 
 
 @words
-@pytest.mark.parametrize(
-    ("text", "first"),
-    [
-        ('what is C++? "AND" OR *', "talk.1"),
-        ("fox\x00", "book.0"),
-        ("\ud800 whales", "book.2"),
-        ('"whales" -fox +"dog', "book.2"),
-        ("id:book.0 terms:(whales)^9", "book.2"),
-        ("whales' OR 1=1 --", "book.2"),
-        ("whales " + "nonsense" * 600, "book.2"),
-        ("whales " * 700, "book.2"),
-    ],
-    ids=ascii,
-)
-async def test_a_word_among_odd_text_is_found(filled: Index, text: str, first: str) -> None:
-    assert first in await matched(filled, text)
+async def test_odd_text_is_safe(filled: Index) -> None:
+    for text in ODD:
+        assert await matched(filled, text) == [], ascii(text)
+
+
+AMONG_ODD = {
+    'what is C++? "AND" OR *': "talk.1",
+    "fox\x00": "book.0",
+    "\ud800 whales": "book.2",
+    '"whales" -fox +"dog': "book.2",
+    "id:book.0 terms:(whales)^9": "book.2",
+    "whales' OR 1=1 --": "book.2",
+    "whales " + "nonsense" * 600: "book.2",
+    "whales " * 700: "book.2",
+}
+
+
+@words
+async def test_a_word_among_odd_text_is_found(filled: Index) -> None:
+    for text, first in AMONG_ODD.items():
+        assert first in await matched(filled, text), ascii(text)
 
 
 @words
@@ -615,11 +613,9 @@ async def test_a_speaker_may_be_called_anything(index: Index) -> None:
 
 
 @words
-@pytest.mark.parametrize("typo", ["forrest", "forst", "froest", "foreest"])
-async def test_an_unknown_word_is_searched_as_the_nearest_known_one(
-    filled: Index, typo: str
-) -> None:
+async def test_an_unknown_word_is_searched_as_the_nearest_known_one(filled: Index) -> None:
     meant = await filled.match("forest", languages=LANGUAGES, limit=9)
-    found = await filled.match(typo, languages=LANGUAGES, limit=9)
-    assert [key for key, _score in found] == [key for key, _score in meant] != []
-    assert all(less < full for (_, less), (_, full) in zip(found, meant, strict=True))
+    for typo in ("forrest", "forst", "froest", "foreest"):
+        found = await filled.match(typo, languages=LANGUAGES, limit=9)
+        assert [key for key, _score in found] == [key for key, _score in meant] != [], typo
+        assert all(less < full for (_, less), (_, full) in zip(found, meant, strict=True))

@@ -1,9 +1,10 @@
 """How well questions are understood, found and answered, on the small sets of this repository.
 
 The figures that were reached are kept in ``tests/data/quality.json``; losing two points of one
-fails. A change that moves figures for a reason renews them, and says why in the CHANGELOG:
+fails. The course is measured on a sample in every run (`quality_sample`), and whole in `make soak`.
+A change that moves figures for a reason renews those of both, and says why in the CHANGELOG:
 
-    pytest tests/evaluation/test_quality_gate.py --update-golden
+    pytest tests/evaluation/test_quality_gate.py --update-golden -m "soak or not soak"
 
 The sets are described in ``tests/data/hf-course/README.md`` and below ``eval/``. Only parts that
 rules may be written with are asked here; the others are for measuring.
@@ -33,6 +34,7 @@ from quoth.evaluation.retrieval import RetrievalReport, evaluate_retrieval
 from quoth.evaluation.understanding import evaluate_understanding
 from tests.conftest import ROOT
 from tests.support.citation_checks import BrokenCitation, check_spans
+from tests.support.quality_sample import write_sample
 
 DATA = Path(__file__).parents[1] / "data" / "hf-course"
 KEPT = Path(__file__).parents[1] / "data" / "quality.json"
@@ -78,19 +80,39 @@ class Asked:
     answer: Answer
 
 
-@pytest.fixture(scope="session")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the course is indexed, once for all."""
-    return tmp_path_factory.mktemp("quality")
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The sets to measure on, and the settings of a library of their own."""
+
+    part: str
+    data: Path
+    conversations: Path
+    settings: Settings
+
+    def figure(self, name: str) -> str:
+        """The name that a figure is kept under."""
+        return name if self.part == "whole" else f"{self.part}: {name}"
+
+
+@pytest.fixture(scope="session", params=["sample", pytest.param("whole", marks=pytest.mark.soak)])
+def course(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """The course, or a sample of it, which is indexed once for all."""
+    folder = tmp_path_factory.mktemp("quality")
+    settings = Settings(home=folder / "home", models=load_settings().models, threads=1)
+    talks = EVAL / "conversation"
+    if request.param == "whole":
+        return Course("whole", DATA, talks, settings)
+    write_sample(folder, data=DATA, conversations=talks / "dev.jsonl")
+    return Course("sample", folder, folder, settings)
 
 
 @pytest.fixture(scope="session")
-def report(home: Path) -> RetrievalReport:
+def report(course: Course) -> RetrievalReport:
     return asyncio.run(
         evaluate_retrieval(
-            DATA,
+            course.data,
             queries=None,
-            settings=settings_in(home),
+            settings=course.settings,
             choices={},
             progress=lambda _what, _at, _of: None,
         )
@@ -98,22 +120,22 @@ def report(home: Path) -> RetrievalReport:
 
 
 @pytest.fixture(scope="session")
-def exam(home: Path, report: RetrievalReport) -> tuple[list[Asked], list[BrokenCitation]]:
+def exam(course: Course, report: RetrievalReport) -> tuple[list[Asked], list[BrokenCitation]]:
     """Every question asked of the course, and the citations that do not resolve."""
-    return asyncio.run(sit_exam(settings_in(home)))
+    return asyncio.run(sit_exam(course))
 
 
 @pytest.fixture(scope="session")
 def found(
-    home: Path, report: RetrievalReport, exam: tuple[list[Asked], list[BrokenCitation]]
+    course: Course, report: RetrievalReport, exam: tuple[list[Asked], list[BrokenCitation]]
 ) -> dict[str, float]:
     """The figures as they are now, by name."""
     talked = asyncio.run(
         evaluate_conversations(
-            EVAL / "conversation",
-            corpus=DATA,
+            course.conversations,
+            corpus=course.data,
             split="dev",
-            settings=settings_in(home),
+            settings=course.settings,
             progress=lambda _what, _at, _of: None,
         )
     )
@@ -140,14 +162,10 @@ def understood() -> dict[str, float]:
     return dict(zip(UNDERSTANDING, values, strict=True))
 
 
-def settings_in(home: Path) -> Settings:
-    return Settings(home=home, models=load_settings().models, threads=1)
-
-
-async def sit_exam(settings: Settings) -> tuple[list[Asked], list[BrokenCitation]]:
-    lines = (DATA / "answers.jsonl").read_text(encoding="utf-8").splitlines()
-    corpus = load_corpus(DATA)
-    async with open_corpus(corpus, settings=settings, progress=lambda *_: None) as engine:
+async def sit_exam(course: Course) -> tuple[list[Asked], list[BrokenCitation]]:
+    lines = (course.data / "answers.jsonl").read_text(encoding="utf-8").splitlines()
+    corpus = load_corpus(course.data)
+    async with open_corpus(corpus, settings=course.settings, progress=lambda *_: None) as engine:
         asked = [await ask(engine, json.loads(line)) for line in lines]
         texts = stored_texts(engine, await engine.documents())
     citations = [citation for each in asked for citation in each.answer.citations]
@@ -217,8 +235,10 @@ def test_questions_are_understood_as_well(
 @pytest.mark.model
 @needs_model
 @pytest.mark.parametrize("name", FOUND)
-def test_no_figure_falls(name: str, found: dict[str, float], update_golden: bool) -> None:
-    hold(name, found[name], renew=update_golden)
+def test_no_figure_falls(
+    name: str, course: Course, found: dict[str, float], update_golden: bool
+) -> None:
+    hold(course.figure(name), found[name], renew=update_golden)
 
 
 @pytest.mark.model

@@ -26,7 +26,7 @@ from quoth.store.catalogue import Catalogue
 from quoth.store.privacy_settings import PrivacyStore
 from quoth.store.rows import Collection, index_folder
 from tests.support.embedding_server import Script, embedding_server
-from tests.support.small_library import add, with_catalogue, write_sources
+from tests.support.small_library import add
 
 QUESTION = "When does a colony swarm?"
 
@@ -39,11 +39,9 @@ def server() -> Iterator[Script]:
 
 
 @pytest.fixture
-async def service(tmp_path: Path) -> AsyncIterator[Engine]:
+async def service(home: Path) -> AsyncIterator[Engine]:
     """An engine with the fake embedder that holds the small library, and stays open."""
-    with_catalogue(tmp_path / "home")
-    async with open_engine(Settings(home=tmp_path / "home", embedder="fake")) as engine:
-        await add(engine, write_sources(tmp_path / "sources"))
+    async with open_engine(Settings(home=home, embedder="fake")) as engine:
         yield engine
 
 

@@ -222,13 +222,15 @@ async def test_where_it_is_not_sure_the_closest_passages_are_marked_and_none_is_
 ) -> None:
     answer = await engine.answer("Who sells honey in Rome?")
     assert answer.status == "low_relevance"
-    assert answer.text.startswith("I am not sure that the documents answer this.")
     assert answer.citations == answer.sentences == ()
     assert not answer.grounded
-    first = answer.closest[0]
-    assert first.marked is not None
-    assert first.text[slice(*first.marked)] == (
-        "A strong colony needs fifteen kilograms of honey to live until spring."
+    marked = [each.text[slice(*each.marked)] for each in answer.closest if each.marked]
+    assert marked[0] == "A strong colony needs fifteen kilograms of honey to live until spring."
+    assert answer.text == "\n\n".join(
+        [
+            "I am not sure that the documents answer this. What comes closest:",
+            *(f"{number}. “{each}”" for number, each in enumerate(marked, start=1)),
+        ]
     )
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from bench.corpus import Corpus
 from bench.system import Found, Hit, Retrieve, Tools
-from quoth.answering.context import build_context, estimate_tokens
+from quoth.answering.context import build_context
 from quoth.bootstrap import open_engine
 from quoth.core.errors import QuothError
 from quoth.core.load_settings import load_settings

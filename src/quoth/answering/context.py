@@ -8,15 +8,15 @@ from typing import Literal
 
 from quoth.answering.prompts import defuse
 from quoth.core.types import Passage, Seconds
-from quoth.text.analyzer import estimate_tokens as estimate_tokens
+from quoth.text.analyzer import estimate_tokens
 from quoth.text.locators import label, locate
 from quoth.text.sentences import Span, sentences
 
 CountTokens = Callable[[Sequence[str]], Sequence[int]]
 """Counts the tokens of each text with the answering model's tokenizer, or over-estimates them."""
 ContextOrder = Literal["best_first", "edges", "document"]
-
-
+HEADER_TOKENS = 45
+"""Tokens that the title and the place of a passage take in a prompt, about."""
 LEFT_OUT = " […] "
 """Marks pruned sentences in a block."""
 
@@ -49,6 +49,21 @@ class Context:
     def passages(self) -> tuple[Passage, ...]:
         """Return the passages in the context, in its order, with their own numbers."""
         return tuple(block.passage for block in self.blocks)
+
+
+def passages_within(passages: Sequence[Passage], *, max_tokens: int) -> list[Passage]:
+    """Return the passages, best first, that fit the budget, the first in any case.
+
+    One that is too big is left out, and those after it are still tried.
+    """
+    taken: list[Passage] = []
+    left = max_tokens
+    counts = estimate_tokens([passage.text for passage in passages])
+    for passage, tokens in zip(passages, counts, strict=True):
+        if not taken or tokens + HEADER_TOKENS <= left:
+            taken.append(passage)
+            left -= tokens + HEADER_TOKENS
+    return taken
 
 
 def build_context(

@@ -22,6 +22,7 @@ from quoth.answering.answerability import (
     weigh_evidence,
 )
 from quoth.answering.citations import cite_statements
+from quoth.answering.context import passages_within
 from quoth.answering.contradictions import conflict_notice, disagreements, with_other_sides
 from quoth.answering.extractive.candidates import question_word_offset
 from quoth.answering.extractive.lookup import (
@@ -40,7 +41,7 @@ from quoth.answering.extractive.select import (
     new_first,
     sentence_spans,
 )
-from quoth.answering.extractive.write import write_answer
+from quoth.answering.extractive.write import marked_sentences, write_answer
 from quoth.core.events import CitationAdded, Event, TextAdded
 from quoth.core.protocols import EncodedQuery, Reranker, SpanScorer, SpanScores
 from quoth.core.trace import Trace
@@ -53,10 +54,7 @@ from quoth.retrieval.calibration import answer_probability, question_signals, re
 from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.search import encode_query
 from quoth.store.rows import now
-from quoth.text.analyzer import estimate_tokens
 
-HEADER_TOKENS = 45
-"""Tokens that the title and the place of a passage take in a prompt, about."""
 MAX_CLOSEST = 3
 """Passages shown, uncited, when the collection has no answer."""
 CLOSEST_SENTENCES = 12
@@ -85,7 +83,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     """Answer with the best verbatim sentences of the passages, each with its citation."""
     plan, language, trace = found.plan, found.query.language, context.trace
     with trace.stage("context"):
-        passages = _passages_within(found.passages, max_tokens=plan.max_context_tokens)
+        passages = passages_within(found.passages, max_tokens=plan.max_context_tokens)
     turns = context.request.history
     history = turns if found.query.continues else ()
     chosen = await _choose(context, found, passages, history=history)
@@ -105,7 +103,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         kind: Notice = "low_relevance" if unsure else "no_results" if found.hits else "nothing"
         if found.query.continues and not closest:
             kind = "no_more"
-        text = notice(kind, language=language)
+        text = notice(kind, language=language) + marked_sentences(closest, language=language)
     return Answer(
         query_id=context.query_id,
         query=found.query,
@@ -137,21 +135,6 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
 def whole_answer_events(answer: Answer) -> list[Event]:
     """Return the events of an answer that is not streamed by a model."""
     return [TextAdded(answer.text), *map(CitationAdded, answer.citations)]
-
-
-def _passages_within(passages: Sequence[Passage], *, max_tokens: int) -> list[Passage]:
-    """Return the passages, best first, that fit the budget, the first in any case.
-
-    One that is too big is left out, and those after it are still tried.
-    """
-    taken: list[Passage] = []
-    left = max_tokens
-    counts = estimate_tokens([passage.text for passage in passages])
-    for passage, tokens in zip(passages, counts, strict=True):
-        if not taken or tokens + HEADER_TOKENS <= left:
-            taken.append(passage)
-            left -= tokens + HEADER_TOKENS
-    return taken
 
 
 def _shown_before(material: QueryContext, history: Sequence[Turn]) -> frozenset[int]:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from quoth.answering.extractive.select import Statement
 from quoth.answering.generative.sanitize import plain_footnotes, plain_quotation
-from quoth.core.types import Sentence
+from quoth.core.translations import translate
+from quoth.core.types import Hit, Sentence
 from quoth.text.sentences import sentences
 
 WRAPPED = 50
@@ -52,6 +53,16 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
         ]
         text += f"{shown} [{number}]"
     return text, tuple(found)
+
+
+def marked_sentences(closest: Sequence[Hit], *, language: str) -> str:
+    """Return what is marked in each of the closest passages, quoted with the passage's number."""
+    told = ((hit.rank, hit.text[slice(*hit.marked)]) for hit in closest if hit.marked)
+    quoted = (
+        (rank, translate("answering.quoted_name", language, name=quotation_lines(text)))
+        for rank, text in told
+    )
+    return "".join(f"\n\n{rank}. {text}" for rank, text in quoted)
 
 
 def statement_span(statement: Statement) -> tuple[str, int, int]:

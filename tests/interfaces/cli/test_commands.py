@@ -110,10 +110,14 @@ def test_search_shows_ranked_passages(sample_home: Path) -> None:
 # --- documents --------------------------------------------------------------------------------
 
 
-def test_add_reports_each_document(tmp_path: Path, sources: Path) -> None:
+def test_add_reports_each_document(
+    tmp_path: Path, sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quoth.interfaces.cli.documents_view.LINE_S", 0.0)
     said = quoth(tmp_path / "home", "add", str(sources))
     assert said.code == 0
     assert said.out == ""
+    assert re.search(r"^reading    .+ passages, \d of 4 files$", said.err, re.MULTILINE)
     assert "ready      Keeping bees · markdown, en, 2 passages" in said.err
     assert "added      4\n" in said.err
     again = quoth(tmp_path / "home", "--json", "add", str(sources))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from pathlib import Path
@@ -34,6 +35,8 @@ COUNTS = 64
 """Columns of a bar with its counts and times, and of the passages of the file being read."""
 SPEED_S = 300.0
 """Seconds over which the speed is averaged that the remaining time is taken from."""
+LINE_S = 30.0
+"""Seconds between two lines that say how far it is, where there is no terminal for a bar."""
 
 
 def progress_bar(session: CliSession) -> Progress:
@@ -105,6 +108,7 @@ async def adding(
     Returns them after those that ``failed`` before.
     """
     documents: list[Document] = list(failed)
+    told = time.monotonic()
     with progress_bar(session) as bar:
         task = bar.add_task("Reading", total=None)
         async for step in steps:
@@ -114,13 +118,12 @@ async def adding(
                     bar.console.print(_document_line(step), soft_wrap=True)
                 bar.update(task, completed=max(len(documents), bar.tasks[0].completed))
             else:
-                bar.update(
-                    task,
-                    total=step.of_files,
-                    completed=step.done,
-                    description=f"{_short(step.source, room=bar.console.width - COUNTS)}"
-                    f" · {step.chunks}/{step.of_chunks}",
-                )
+                room = bar.console.width - COUNTS if bar.console.is_terminal else MAX_TITLE
+                at = f"{_short(step.source, room=room)} · {step.chunks}/{step.of_chunks}"
+                bar.update(task, total=step.of_files, completed=step.done, description=at)
+                if not bar.console.is_terminal and time.monotonic() - told > LINE_S:
+                    told = time.monotonic()
+                    session.say(f"reading    {at} passages, {step.files} of {step.of_files} files")
     return documents
 
 

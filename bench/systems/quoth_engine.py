@@ -29,6 +29,7 @@ from quoth.pipeline.commit import BATCH_CHUNKS, commit_entries
 from quoth.pipeline.components import embedding_fingerprint
 from quoth.pipeline.retrieve import Request
 from quoth.store.rows import Entry
+from quoth.text.analyzer import estimate_tokens
 
 DOCUMENT_CHUNKS = 50
 

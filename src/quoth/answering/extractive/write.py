@@ -56,13 +56,17 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
 
 
 def marked_sentences(closest: Sequence[Hit], *, language: str) -> str:
-    """Return what is marked in each of the closest passages, quoted with the passage's number."""
-    told = ((hit.rank, hit.text[slice(*hit.marked)]) for hit in closest if hit.marked)
-    quoted = (
-        (rank, translate("answering.quoted_name", language, name=quotation_lines(text)))
-        for rank, text in told
-    )
-    return "".join(f"\n\n{rank}. {text}" for rank, text in quoted)
+    """Return what is marked in each of the closest passages, quoted with the passage's number.
+
+    Where nothing is marked it is empty.
+    """
+    quoted = ""
+    for hit in closest:
+        if hit.marked:
+            sentence = quotation_lines(hit.text[slice(*hit.marked)])
+            name = translate("answering.quoted_name", language, name=sentence)
+            quoted += f"\n\n{hit.rank}. {name}"
+    return f" {translate('answering.closest', language)}{quoted}" if quoted else ""
 
 
 def statement_span(statement: Statement) -> tuple[str, int, int]:

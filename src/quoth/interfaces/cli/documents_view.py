@@ -108,7 +108,7 @@ async def adding(
     Returns them after those that ``failed`` before.
     """
     documents: list[Document] = list(failed)
-    told = time.monotonic()
+    reported = time.monotonic()
     with progress_bar(session) as bar:
         task = bar.add_task("Reading", total=None)
         async for step in steps:
@@ -121,8 +121,8 @@ async def adding(
                 room = bar.console.width - COUNTS if bar.console.is_terminal else MAX_TITLE
                 at = f"{_short(step.source, room=room)} · {step.chunks}/{step.of_chunks}"
                 bar.update(task, total=step.of_files, completed=step.done, description=at)
-                if not bar.console.is_terminal and time.monotonic() - told > LINE_S:
-                    told = time.monotonic()
+                if not bar.console.is_terminal and time.monotonic() - reported > LINE_S:
+                    reported = time.monotonic()
                     session.say(f"reading    {at} passages, {step.files} of {step.of_files} files")
     return documents
 

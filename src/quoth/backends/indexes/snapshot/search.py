@@ -120,7 +120,8 @@ class Snapshot:
     ) -> list[Scored]:
         """Rank chunks by cosine, best first."""
         search = partial(Part.nearest, vector=vector, limit=limit, filters=filters)
-        found = list(_SEARCHERS.map(search, self.parts))
+        each = _SEARCHERS.map if len(self.parts) > 1 else map
+        found = list(each(search, self.parts))
         return self._best(found, limit=limit)
 
     def match(

@@ -19,7 +19,7 @@ import warnings
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from quoth.core.settings import Settings
@@ -261,9 +261,9 @@ def main() -> None:
 class Maker:
     """The process that makes others."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: subprocess.Popen[str], *, folder: Path) -> None:
         self._process = process
-        self._folder = Path(mkdtemp(prefix="quoth-"))
+        self._folder = folder
         self._made = 0
 
     async def hand(self, home: Path) -> Hand:
@@ -337,15 +337,18 @@ class Hand:
 @contextmanager
 def make_hands() -> Iterator[Maker]:
     """Start the process that makes others, and end it with all of them."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.support.controlled_process"],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with (
+        TemporaryDirectory(prefix="quoth-") as folder,
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.support.controlled_process"],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process,
+    ):
         try:
-            yield Maker(process)
+            yield Maker(process, folder=Path(folder))
         finally:
             assert process.stdin is not None
             process.stdin.close()

@@ -111,13 +111,15 @@ def _guard(patch: pytest.MonkeyPatch, name: str) -> None:
 def _no_public_authorities() -> Iterator[None]:
     """Load no certificates of public authorities: each client would read them, and asks nobody."""
     load = ssl.SSLContext.load_verify_locations
+    public = (certifi.where(), ssl.get_default_verify_paths().openssl_cafile)
 
     def load_own(self: ssl.SSLContext, cafile: Any = None, *rest: Any, **named: Any) -> None:
-        if cafile != certifi.where():
+        if cafile not in public:
             load(self, cafile, *rest, **named)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl.SSLContext, "load_verify_locations", load_own)
+        patch.setattr(ssl.SSLContext, "load_default_certs", lambda *_words: None)
         yield
 
 

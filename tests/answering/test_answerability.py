@@ -15,12 +15,14 @@ from quoth.answering.answerability import (
     WORDS_NOTHING,
     AnswerEvidence,
     decide_status,
+    notes,
     notice,
     status_notices,
     weigh_evidence,
 )
 from quoth.answering.extractive.select import collect_sentences
 from quoth.core.types import Query
+from tests.support.answers import answer_to
 from tests.support.passages import passage
 
 SPREAD = [0.8] * 30
@@ -143,3 +145,20 @@ def test_passages_are_promised_only_where_there_are_some(language: str) -> None:
     promise = {"en": "are shown", "fr": "affichés"}[language]
     assert promise in notice("no_results", language=language)
     assert promise not in notice("nothing", language=language)
+
+
+@pytest.mark.parametrize(
+    ("confidence", "changes", "said"),
+    [
+        (0.3, {}, ["It is not certain that this answers the question."]),
+        (0.6, {}, []),
+        (None, {}, []),
+        (0.3, {"model": "a language model"}, []),
+        (0.2, {"citations": ()}, []),
+    ],
+)
+def test_an_answer_that_may_be_none_says_so(
+    confidence: float | None, changes: dict[str, object], said: list[str]
+) -> None:
+    quoted = {"citations": (object(),), "confidence": confidence, **changes}
+    assert list(notes(answer_to("Why?", **quoted))) == said

@@ -415,6 +415,13 @@ def test_a_comparison_quotes_what_begins_with_its_aspects_rather_than_what_menti
     ]
 
 
+def test_the_definition_of_the_second_aspect_is_quoted_though_the_question_fits_it_less() -> None:
+    told = f"Tin melts early in a fire. {LONG} {LONG}"
+    texts = (told, f"Lead is soft and grey, as all know. {LONG}")
+    found = runs(*texts, scores={"Tin": 0, "Lead": -5.5}, query=COMPARED)
+    assert [run.heading for run in found] == ["lead", "tin"]
+
+
 def test_what_only_mentions_an_aspect_is_not_put_under_its_name() -> None:
     texts = ("Tin melts early.", "Most people who make pots think that lead melts late.")
     found = runs(*texts, scores={"Tin": 0, "lead": -1}, query=COMPARED)

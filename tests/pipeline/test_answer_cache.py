@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,9 @@ from hypothesis import strategies as st
 
 from quoth.core.plan import make_plan
 from quoth.core.protocols import Matrix
-from quoth.core.types import (
-    Answer,
-    Counts,
-    Query,
-    Turn,
-)
+from quoth.core.types import Answer, Turn
 from quoth.pipeline.answer_cache import AnswerCache, CacheKey, make_cache_key
+from tests.support.answers import answer_to
 
 QUESTION = "How do I reset my password?"
 REWORDED = "Please, how can I reset my password?"
@@ -36,27 +31,6 @@ class Clock:
     def __call__(self) -> float:
         """Give the seconds."""
         return self.now
-
-
-def answer_to(question: str, **changes: Any) -> Answer:
-    made = Answer(
-        query_id="q_1",
-        query=Query(question, question, "en"),
-        text="It is so.",
-        sentences=(),
-        citations=(),
-        closest=(),
-        status="answered",
-        grounded=True,
-        degraded=(),
-        warnings=(),
-        counts=Counts(),
-        used_chunks=(),
-        timings_ms={},
-        profile="default",
-        index_version="t:1",
-    )
-    return replace(made, **changes)
 
 
 def key(choices: Mapping[str, Any] | None = None, **changes: Any) -> CacheKey:

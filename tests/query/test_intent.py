@@ -95,6 +95,12 @@ def _bare(aspects: Iterable[str]) -> set[str]:
         ("Is rye bread better than wheat bread?", ("rye bread", "wheat bread")),
         ('Compare "War and Peace" and "Emma"', ("War and Peace", "Emma")),
         ("Compare clay and sand in terms of drainage", ("clay", "sand")),
+        ("What is the difference between a tax and a fee in France?", ("tax", "fee")),
+        ("Quelle différence y a-t-il entre le seigle et le blé sous serre ?", ("seigle", "blé")),
+        (
+            "What's the difference between sleeping in a tent and sleeping in a hut?",
+            ("sleeping in a tent", "sleeping in a hut"),
+        ),
     ],
 )
 def test_aspects(text: str, aspects: tuple[str, ...]) -> None:

@@ -57,11 +57,10 @@ def _sentence(name: str, language: str) -> str | None:
 
 
 def notes(answer: Answer, *, language: str | None = None) -> Iterator[str]:
-    """Yield the notes on an answer for its user, without repetition.
-
-    The ``language`` of what failed is that of the question, unless another is given.
-    """
+    """Yield the notes on an answer, each once; what failed in ``language`` or the question's."""
     asked = answer.query.language
+    if answer.citations and answer.model is None and (answer.confidence or 1) < CERTAIN:
+        yield translate("answering.uncertain", language or asked)
     told: list[str] = []
     if any(entry.startswith("generate:") for entry in answer.degraded):
         told = [add_warning(each, language=asked) for each in ("failed", "cut", "refused", "empty")]
@@ -70,6 +69,8 @@ def notes(answer: Answer, *, language: str | None = None) -> Iterator[str]:
     yield from (describe_degradation(entry, language=spoken) for entry in answer.degraded)
 
 
+CERTAIN = 0.45
+"""The probability below which an answer says that it may be none (docs/decisions/057)."""
 UNSURE = 0.06
 """The probability from which passages that do not answer are shown as the closest ones."""
 NOTHING = 0.56

@@ -136,8 +136,7 @@ STRATEGIES: Mapping[QueryKind, Strategy] = {
 PROFILES: Mapping[str, Profile] = {
     "default": Profile(
         by_kind={
-            "comparison": {"max_per_document": 2},
-            "exploratory": {"max_per_document": 2, "final_k": 12},
+            "exploratory": {"final_k": 12},
             "summary": {"max_sentences": 6, "final_k": 12},
         },
     ),

@@ -101,8 +101,8 @@ Reason = Fate | Literal["filtered", "not_found", "too_deep", "changed"]
 class MissedPassage:
     """A passage and why it was not cited.
 
-    ``advice`` is the setting that would include it, where there is one. ``legs`` are its places
-    in each leg: those of then, or, where it was no candidate, those of a deeper search now.
+    ``advice`` is the setting with which it would be read, where there is one. ``legs`` are its
+    places in each leg: those of then, or, where it was no candidate, those of a deeper search now.
     """
 
     chunk_id: str
@@ -206,15 +206,12 @@ def _unless_quoted(missed: MissedPassage, text: str, record: Record) -> MissedPa
     if any(each.cut or needle in normalize_name(each.snippet) for each in quoted):
         return missed
     found = beside(numbers_of(record, [missed.chunk_id]))
-    advice = _more("max_sentences", record.plan.max_sentences + 2)
-    return replace(missed, reason=found.fate, why=found.why, advice=advice)
+    return replace(missed, reason=found.fate, why=found.why, advice="")
 
 
 def _advice(way: CandidateExplanation, record: Record) -> str:
     plan = record.plan
     match way.fate:
-        case "not_quoted" | "beside" if record.answer.citations:
-            return _more("max_sentences", plan.max_sentences + 2)
         case "over_budget":
             return _more("max_context_tokens", 2 * plan.max_context_tokens)
         case "below_final" if way.pool is not None:

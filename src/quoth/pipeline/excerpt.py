@@ -10,7 +10,17 @@ from typing import Any
 
 from quoth.core.errors import InputError, NotFound
 from quoth.core.outline import Heading
-from quoth.core.types import Box, Chunk, Citation, Document, Locator, Pages, Seconds, SpanLocator
+from quoth.core.types import (
+    Box,
+    Chunk,
+    Citation,
+    Document,
+    Hit,
+    Locator,
+    Pages,
+    Seconds,
+    SpanLocator,
+)
 from quoth.ingest.readers.pdf.page_marks import MarkedLine
 from quoth.pipeline.uploads import find_document
 from quoth.store.catalogue import Catalogue
@@ -158,7 +168,33 @@ def _in_section(chunks: Sequence[Chunk], place: str, *, headings: Sequence[Headi
 
 
 def _cited(catalogue: Catalogue, reference: str, *, window: int) -> Excerpt:
-    return cited_excerpt(catalogue, _citation(catalogue, reference), window=window)
+    found = _citation(catalogue, reference)
+    if "snippet" in found:
+        return cited_excerpt(catalogue, found, window=window)
+    return _closest_excerpt(catalogue, decode_json(Hit, found), window=window)
+
+
+def _closest_excerpt(catalogue: Catalogue, hit: Hit, *, window: int) -> Excerpt:
+    """Return the text around a closest passage of an answer that cites nothing."""
+    low, high = hit.marked or (0, len(hit.text))
+    chunk = catalogue.chunks([hit.chunk_id]).get(hit.chunk_id)
+    if chunk is None:
+        return Excerpt(
+            document_id=hit.document_id,
+            document=hit.document,
+            start=0,
+            end=len(hit.text),
+            text=hit.text,
+            marked=(low, high),
+            locator=hit.locator,
+            section=hit.locator.section,
+            link=hit.link,
+            is_replaced=True,
+        )
+    marked = (chunk.start + low, chunk.start + high)
+    chunks = _around(catalogue.document_chunks(hit.document_id), marked, window=window)
+    document = DocumentLists.of(catalogue).document(hit.document_id)
+    return _excerpt(document, chunks, span=None, marked=marked)
 
 
 def cited_excerpt(catalogue: Catalogue, cited: Mapping[str, Any], *, window: int = 1) -> Excerpt:
@@ -192,7 +228,10 @@ def _as_cited(citation: Citation) -> Excerpt:
 
 
 def _citation(catalogue: Catalogue, reference: str) -> dict[str, Any]:
-    """Return a stored citation as JSON; raises NotFound and InputError."""
+    """Return a stored citation, or closest passage where there is none, as JSON.
+
+    Raises NotFound and InputError.
+    """
     if reference.startswith("c_"):
         stored, number = json.loads(catalogue.citing(reference)), None
     else:
@@ -202,8 +241,8 @@ def _citation(catalogue: Catalogue, reference: str) -> dict[str, Any]:
         stored = json.loads(catalogue.recorded(parts["query"]).answer)
         number = int(parts["number"] or 1)
     citations = stored.get("citations", ())
-    for each in citations:
-        if each["number"] == number or each["id"] == reference:
+    for each in citations or stored.get("closest", ()):
+        if number == each.get("number", each.get("rank")) or each.get("id") == reference:
             found: dict[str, Any] = each
             return found
     raise NotFound(f"The answer has {len(citations)} citations, and none is '{reference}'.")

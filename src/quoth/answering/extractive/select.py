@@ -36,7 +36,7 @@ LINK_MARGIN = 6.0
 """The same for a document that names the first one, or is named by it: a second step."""
 MORE_MARGIN = 6.0
 """The same for a further answer to the question of an earlier one."""
-ASPECT_MARGIN = 3.0
+ASPECT_MARGIN = 6.0
 """The same for the only sentence about an aspect of a comparison."""
 FOREIGN_PENALTY = 1.0
 """What a sentence in another language than the query's loses where both are there."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 
 import httpx2
 
@@ -15,6 +16,8 @@ SILENCE_S = 120.0
 """The longest wait for the next byte; the caller sets a tighter limit for the whole."""
 MAX_BYTES = 4 << 20
 """Of one body as it travels: ten thousand tokens, each in an event of its own."""
+certificates = cache(httpx2.create_ssl_context)
+"""The authorities that this system trusts, read once."""
 _collected: ContextVar[list[httpx2.Response] | None] = ContextVar("_collected", default=None)
 
 
@@ -62,7 +65,7 @@ def open_client(proxy: str | None) -> httpx2.AsyncClient:
             proxy=proxy,
             trust_env=False,
             follow_redirects=False,
-            verify=httpx2.create_ssl_context(trust_env=True),
+            verify=certificates(),
             timeout=httpx2.Timeout(SILENCE_S, connect=CONNECT_S),
             # A compressed body may be a thousand times as long as what is counted.
             headers={"Accept-Encoding": "identity"},

@@ -238,4 +238,4 @@ def show_missed(session: CliSession, asked: WhyNot) -> None:
         session.out.print(head.append(f"  {each.why}", style="not bold"), soft_wrap=True)
         session.out.print(Text(f"    “{each.at.text}”", style="dim"), soft_wrap=True)
         if each.advice:
-            session.out.print(Text(f"    try: {each.advice}"), soft_wrap=True)
+            session.out.print(Text(f"    to have it read: {each.advice}"), soft_wrap=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -23,7 +22,6 @@ SNIPPET = 150
 """Characters of a snippet that a person is shown."""
 WIDEST = 110
 """Columns of an answer on the widest terminal; longer lines are hard to read."""
-_LINE_BREAK = re.compile(r"\s*\n")
 TIE = "\ue000"
 """Stands for a blank at which no line may end."""
 
@@ -44,19 +42,19 @@ def hit_list(session: CliSession, hits: Sequence[Hit]) -> None:
 
 
 def _marked(screen: Console, text: str, span: tuple[int, int]) -> Text:
-    """Return a whole passage with its lines, a part of it in bold, or between ** in a file."""
+    """Return a part of a text in bold, or between ** in a file, and what surrounds it."""
     before, told, after = marked_parts(text, span)
     mark = "" if screen.is_terminal else "**"
     return Text(before).append(f"{mark}{told}{mark}", style="bold not dim").append(after)
 
 
 def marked_parts(text: str, span: tuple[int, int]) -> tuple[str, str, str]:
-    """Return what stands before the marked part, the part and what follows, lines indented."""
+    """Return up to `SNIPPET` characters before the marked part, the part, and as many after it."""
     before, told, after = (
-        _LINE_BREAK.sub("\n     ", part)
-        for part in (text[: span[0]], text[slice(*span)], text[span[1] :])
+        " ".join(part.split()) for part in (text[: span[0]], text[slice(*span)], text[span[1] :])
     )
-    return before.lstrip(), told, after.rstrip()
+    before = f"{_trim_start(before)} " if before else ""
+    return before, told, f" {trim(after)}" if after else ""
 
 
 def answer_text(session: CliSession, answer: Answer) -> None:
@@ -158,6 +156,11 @@ def trim(text: str) -> str:
     if len(line) <= SNIPPET:
         return line
     return line[:SNIPPET].rsplit(" ", 1)[0] + " …"
+
+
+def _trim_start(line: str) -> str:
+    """Return the last `SNIPPET` characters of a line, cut between words."""
+    return line if len(line) <= SNIPPET else "… " + line[-SNIPPET:].partition(" ")[2]
 
 
 def _where(document: str, locator: Locator, section: str | None) -> str:

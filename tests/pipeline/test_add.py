@@ -27,7 +27,7 @@ from quoth.store.ingest_jobs import Jobs
 from quoth.testing import HashEmbedder, MemoryIndex
 from tests.support.full_disk import no_room
 from tests.support.killed_process import left_behind
-from tests.support.small_library import NOTES, add, open_tour, write_sources
+from tests.support.small_library import FRENCH, NOTES, add, open_tour, write_sources
 
 ALL_READY = ["ready"] * 4
 
@@ -119,6 +119,28 @@ async def test_a_changed_sidecar_is_a_changed_file(tmp_path: Path, sources: Path
         assert again["hive.srt"].title == "The hive within"
         assert again["hive.srt"].url is None
         assert len(await engine.documents()) == 4
+
+
+async def test_the_language_is_that_of_the_text_unless_it_is_given(tmp_path: Path) -> None:
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    french = f"<html lang=en><title>Ruche</title><body>{'<p>' + FRENCH} "
+    for name in ("ruche.html", "said.html"):
+        (sources / name).write_text(french, encoding="utf-8")
+    (sources / "said.meta.json").write_text('{"language": "de"}', encoding="utf-8")
+    (sources / "short.html").write_text("<html lang=it><p>12 : 34", encoding="utf-8")
+    (sources / "polski.txt").write_text(
+        "Pszczoły zbierają nektar z kwiatów i robią z niego miód, który zjadają zimą.\n" * 2,
+        encoding="utf-8",
+    )
+    async with open_tour(tmp_path / "home") as engine:
+        found = by_name(await add(engine, sources))
+    assert {name: each.language for name, each in found.items()} == {
+        "ruche.html": "fr",
+        "said.html": "de",
+        "short.html": "it",
+        "polski.txt": "pl",
+    }
 
 
 # --- the same thing twice ---------------------------------------------------------------------

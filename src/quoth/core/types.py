@@ -145,6 +145,8 @@ class ParsedDocument:
     ``places`` are sorted, do not overlap and cover every character that is not white space;
     ``sections`` are sorted and do not overlap (text before the first one has no section).
     Paragraphs are separated by an empty line. ``labels`` holds the printed page labels, in order.
+    ``is_language_given`` says that people named the language, which is more than what a program
+    wrote into the file.
     """
 
     kind: DocumentKind
@@ -160,6 +162,7 @@ class ParsedDocument:
     seconds: float | None = None
     date: str | None = None
     warnings: tuple[str, ...] = ()
+    is_language_given: bool = False
 
 
 @dataclass(frozen=True, slots=True)

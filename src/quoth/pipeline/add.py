@@ -29,15 +29,15 @@ from quoth.pipeline.same_file import known_file
 from quoth.store.blobs import source_of
 from quoth.store.ingest_jobs import LEASE_SECONDS, POISON, SET_ASIDE, Claim
 from quoth.store.rows import Collection, Entry, digest
-from quoth.text.analyzer import detect_language
+from quoth.text.analyzer import clear_language, detect_language
 
 T = TypeVar("T")
 
-PIPELINE = "15"
+PIPELINE = "16"
 """Changes whenever the same file would give other chunks."""
 
 LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "ar", "zh", "ja", "ko")
-"""Languages that document language detection can return."""
+"""Languages of which one is taken for a text that no language is clear for."""
 
 READ_AHEAD = 2
 """Files parsed ahead while another is embedded."""
@@ -321,9 +321,9 @@ def make_entry(
     key: str,
 ) -> Entry:
     """Chunk a parsed document and return its catalogue entry without vector-based fields."""
-    language = reading.language or detect_language(
-        reading.text[:20_000], among=LANGUAGES, fallback="en"
-    )
+    stated = reading.language
+    own = stated if reading.is_language_given else clear_language(reading.text)
+    language = own or stated or detect_language(reading.text, among=LANGUAGES, fallback="en")
     before = parts.catalogue.chunks_from(collection, [source])
     cut = chunk(
         reading,

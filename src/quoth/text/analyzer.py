@@ -34,6 +34,12 @@ ANALYSER = "quoth-terms-2"
 CONFIDENCE_FLOOR = 0.8
 """Probability among the languages asked for, below which the fallback is taken."""
 
+SAMPLE, SAMPLES = 2000, 8
+"""Characters of a text that the model looks at at once, and how often in a document."""
+
+NO_LANGUAGE = "zxx"
+"""What the model calls numbers and signs."""
+
 MAX_TERM_BYTES = 39
 """Terms are cut here on both sides; keyword indexes drop tokens of 40 bytes and more."""
 
@@ -220,6 +226,20 @@ def detect_language(text: str, *, among: Sequence[str], fallback: str) -> str:
     return _by_model(text, languages) or fallback
 
 
+def clear_language(text: str) -> str | None:
+    """Return the language of more than half of the samples of a text, None without one.
+
+    It is one of all that py3langid knows; each sample is in one with the `CONFIDENCE_FLOOR`.
+    """
+    step = max(SAMPLE, len(text) // SAMPLES)
+    samples = [text[at : at + SAMPLE] for at in range(0, len(text), step)][:SAMPLES]
+    whole = [sample for sample in samples if 2 * len(sample) >= min(len(text), SAMPLE)]
+    ranked = (_model().rank(sample)[0] for sample in whole)
+    found = Counter(language for language, score in ranked if score >= CONFIDENCE_FLOOR)
+    del found[NO_LANGUAGE]
+    return next((each for each, count in found.items() if 2 * count > len(whole)), None)
+
+
 def _normalized(text: str) -> str:
     if not text.isascii():
         # A pass of `replace` costs a tenth of a regular expression or a translation table.
@@ -324,15 +344,18 @@ def _cut(term: str) -> str:
 
 
 def _by_model(text: str, languages: tuple[str, ...]) -> str | None:
-    with _loading:  # once, however many threads need it first
-        identifier = _identifier()
-    ranked = identifier.rank(text[:2000])
+    ranked = _model().rank(text[:SAMPLE])
     scores = {language: float(score) for language, score in ranked if language in languages}
     total = sum(scores.values())
     if not total:
         return None
     best = max(languages, key=lambda language: scores.get(language, 0.0))
     return best if scores[best] / total >= CONFIDENCE_FLOOR else None
+
+
+def _model() -> LanguageIdentifier:
+    with _loading:  # once, however many threads need it first
+        return _identifier()
 
 
 _loading = threading.Lock()

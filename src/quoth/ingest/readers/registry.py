@@ -126,6 +126,7 @@ def _finish(
         speaker=reading.speaker or meta.speaker,
         date=meta.date or reading.date or date_from_file_name(path),
         warnings=(*warnings, *reading.warnings),
+        is_language_given=meta.language is not None,
     )
     return enforce_limits(whole)
 

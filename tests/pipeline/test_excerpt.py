@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from quoth.core.errors import InputError, NotFound
-from quoth.pipeline.excerpt import Excerpt, find_excerpt
+from quoth.ingest.chunker import chunk
+from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.text import read_plain
+from quoth.pipeline.excerpt import Excerpt, find_excerpt, find_place
 from quoth.pipeline.uploads import documents_in, find_document
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
@@ -49,6 +52,23 @@ def test_a_place_is_shown_in_the_stored_text(
     low, high = found.marked or (found.start, found.end)
     assert shown in found.text[low - found.start : high - found.start]
     assert link in (found.link or "")
+
+
+def test_a_paragraph_is_found_by_its_number() -> None:
+    text = "2.1. Boats pay.\n\n3.2. See 3.21.\n\n3.21. Rafts do not, says 2.1.\n"
+    reading = read_plain(text, meta=Metadata(), name="rules.txt")
+    chunks = chunk(
+        reading,
+        document_id="d",
+        chunk_id=str,
+        count_tokens=lambda texts: [len(each) for each in texts],
+        language="en",
+    )
+    (start, end), is_whole = find_place(chunks, "3.21", headings=[])
+    assert reading.text[start:end] == "3.21. Rafts do not, says 2.1."
+    assert not is_whole
+    with pytest.raises(NotFound, match=r"no '4\.1'"):
+        find_place(chunks, "4.1", headings=[])
 
 
 def test_a_printed_page_label_comes_before_the_number_of_the_pdf_page(catalogue: Catalogue) -> None:

@@ -36,6 +36,7 @@ _PAGE = re.compile(
     r"(?P<pdf>pdf )?(?:p\.? ?|page |slide )?(?P<first>\w+)(?:[-–](?P<last>\w+))?", re.I
 )
 _CHARS = re.compile(r"(?P<start>\d{1,12})[-–](?P<end>\d{1,12})")
+_DOTTED = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,3}")
 _CITED = re.compile(r"(?P<query>(?:q_?)?[0-9a-f]+)(?::(?P<number>\d+))?", re.I)
 
 Span = tuple[int, int]
@@ -68,7 +69,8 @@ def find_excerpt(
 
     A reference is the id of a citation, ``QUERY_ID:NUMBER``, or ``DOCUMENT[:PLACE]``: a place is
     a page (its label, else the number of the PDF page; ``pdf 12``), a time (``1:41``, ``90s``), a
-    range of characters, or a section's title or ``chapter 3``. Raises NotFound and InputError.
+    range of characters, a section's title or ``chapter 3``, or the number of a paragraph
+    (``13.2``). Raises NotFound and InputError.
     """
     if reference.startswith(("q_", "c_")):
         return _cited(catalogue, reference, window=window)
@@ -111,7 +113,15 @@ def find_place(
         start, end = int(chars["start"]), int(chars["end"])
         if start < end <= chunks[-1].end:
             return (start, end), False
-    return _in_section(chunks, place, headings=headings), True
+    section = _in_section(chunks, place, headings=headings)
+    if section is None and (paragraph := _numbered_paragraph(chunks, place.strip())):
+        return paragraph, False
+    if section is None:
+        raise NotFound(
+            f"There is no '{place}' in it. Give a page, a time, a range of characters such as "
+            "100-250, or the title of a section."
+        )
+    return section, True
 
 
 def _at_time(spots: Sequence[SpanLocator], time: re.Match[str]) -> Span:
@@ -144,7 +154,16 @@ def _on_pages(spots: Sequence[SpanLocator], page: re.Match[str]) -> Span | None:
     return (on[0].start, on[-1].end) if on else None
 
 
-def _in_section(chunks: Sequence[Chunk], place: str, *, headings: Sequence[Heading]) -> Span:
+def _numbered_paragraph(chunks: Sequence[Chunk], place: str) -> Span | None:
+    """Return the paragraph that begins with a number such as "13.2", None without one."""
+    if _DOTTED.fullmatch(place) is None:
+        return None
+    text = "".join(chunk.text for chunk in chunks)
+    begun = re.search(rf"^[ \t]*({re.escape(place)}\b(?!\.\d).*)", text, re.MULTILINE)
+    return begun and (chunks[0].start + begun.start(1), chunks[0].start + begun.end(1))
+
+
+def _in_section(chunks: Sequence[Chunk], place: str, *, headings: Sequence[Heading]) -> Span | None:
     name = normalize_name(place)
     chapter = name.removeprefix("chapter ").removeprefix("chapitre ")
     titles = [(normalize_name(each.path[-1]), each) for each in headings if each.path]
@@ -152,10 +171,7 @@ def _in_section(chunks: Sequence[Chunk], place: str, *, headings: Sequence[Headi
     found = found or [each for each in headings if each.chapter == chapter != ""]
     found = found or [each for title, each in titles if name and name in title]
     if not found:
-        raise NotFound(
-            f"There is no '{place}' in it. Give a page, a time, a range of characters such as "
-            "100-250, or the title of a section."
-        )
+        return None
     least = min(found, key=lambda each: len(each.path))
     held = [
         chunk

@@ -11,7 +11,7 @@ import mammoth
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
-from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
+from quoth.ingest.readers.blocks import assemble, to_plain_text
 from quoth.ingest.readers.charts import DIAGRAM, chart_blocks, diagram_blocks
 from quoth.ingest.readers.docx_numbers import (
     WordNumbers,
@@ -20,6 +20,7 @@ from quoth.ingest.readers.docx_numbers import (
 )
 from quoth.ingest.readers.html import body_blocks, parse_html
 from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.numbered_titles import with_numbered_titles
 from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.office_rewrite import rewritten, set_equations
 from quoth.ingest.readers.rows import is_header
@@ -79,7 +80,7 @@ def read_docx(file: SourceFile) -> ParsedDocument:
     title = tree.css_first("h1.title")
     shown = Metadata(title=to_plain_text(title.text(deep=True) or "") if title else None)
     meta = shown.merged_with(office_properties(container))
-    blocks: list[Block] = body_blocks(tree)
+    blocks = with_numbered_titles(body_blocks(tree))
     return file.document("document", assemble(blocks), meta=meta)
 
 

@@ -11,6 +11,7 @@ from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, normalize_whitespace
 from quoth.ingest.readers.dates import normalize_date
 from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.numbered_titles import with_numbered_titles
 from quoth.ingest.readers.rows import table_blocks
 from quoth.ingest.readers.source_file import SourceFile
 
@@ -67,7 +68,7 @@ def read_rtf(file: SourceFile) -> ParsedDocument:
         if revised
         else None,
     )
-    return file.document("document", assemble(blocks), meta=meta)
+    return file.document("document", assemble(with_numbered_titles(blocks)), meta=meta)
 
 
 def _marked(data: bytes) -> bytes:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble
 from quoth.ingest.readers.metadata import Metadata, file_title
+from quoth.ingest.readers.numbered_titles import numbered_titles, with_ended_sections
 from quoth.ingest.readers.text_layout import (
     NUMBER,
     indent,
@@ -31,13 +32,7 @@ FIRST_PARAGRAPHS = 3
 """Paragraphs in which a centred title may stand, such as behind a note on the edition."""
 
 _UNDERLINE = re.compile(r"(?:={3,}|-{3,}|~{3,}|\*{3,})")
-_NUMBERED = re.compile(
-    r"(?:\d{1,2}|[A-Z])(?P<deeper>(?:\.\d{1,2}){1,3})\.?[ \t]+[^\W\d_].{0,70}(?<![.,;:!])"
-)
-_CHAPTER = re.compile(
-    r"(?:chapter|chapitre|part|partie)\s+(?:\d{1,3}|[ivxlc]{1,7})\b[.:]?(?:\s*[-–—:]?\s+.{1,70})?",
-    re.IGNORECASE,
-)
+_SECTION = re.compile(r"\d|[A-Z]\.")
 _MANUAL_PAGE = re.compile(r"([^\s()]+\(\w+\)) {3,}\S.* {3,}\1")
 _LEADING_BLANKS = re.compile(r"^[ \t]+", re.MULTILINE)
 
@@ -45,7 +40,7 @@ _LEADING_BLANKS = re.compile(r"^[ \t]+", re.MULTILINE)
 def read_plain(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     """Read a text; the ``name`` of the file is its title unless a better one is known."""
     paragraphs = _paragraphs(text)
-    stored, places, sections = assemble(list(_blocks(paragraphs)))
+    stored, places, sections = assemble(with_ended_sections(_blocks(paragraphs)))
     return ParsedDocument(
         kind="text",
         title=meta.title or _title(paragraphs) or file_title(name),
@@ -60,15 +55,17 @@ def read_plain(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
 
 def plain_blocks(text: str) -> Iterator[Block]:
     """Return the paragraphs of a text in order, and headings that are beyond doubt."""
-    return _blocks(_paragraphs(text))
+    return with_ended_sections(_blocks(_paragraphs(text)))
 
 
 def _blocks(paragraphs: Sequence[Sequence[str]]) -> Iterator[Block]:
     layout = layout_of(paragraphs)
     outdented = outdented_titles(paragraphs, layout)
-    chapters = _numbered_chapters(paragraphs)
+    numbered = numbered_titles(paragraphs)
     underlines: list[str] = []
     """The kinds of underlines so far: as in reStructuredText, the first is that of level 1."""
+    below = 0
+    """The level of the last title of a division, such as "Chapter 3"."""
     for number, lines in enumerate(paragraphs):
         title = lines[0].strip()
         if _is_underlined(lines):
@@ -76,11 +73,12 @@ def _blocks(paragraphs: Sequence[Sequence[str]]) -> Iterator[Block]:
             underlines += [] if kind in underlines else [kind]
             yield Block(title, level=_depth(title) or 1 + underlines.index(kind))
             lines = lines[2:]
-        elif len(lines) == 1 and (level := 1 if number in chapters else _heading_level(title)):
-            yield Block(title, level=level)
+        elif number in numbered:
+            yield Block(title, level=numbered[number])
+            below = 0 if _SECTION.match(title) else numbered[number]
             continue
         elif number in outdented:
-            yield Block(title, level=max(outdented[number], _depth(title)))
+            yield Block(title, level=max(below + 1, outdented[number], _depth(title)))
             lines = lines[1:]
         if lines:
             yield Block(paragraph_text(lines, layout))
@@ -105,42 +103,6 @@ def _is_underlined(lines: Sequence[str]) -> bool:
         and len(title) <= 100
         and 0.5 * len(title) <= len(drawn) <= len(title) + 10
     )
-
-
-def _heading_level(line: str) -> int:
-    if _CHAPTER.fullmatch(line):
-        return 1
-    numbered = _NUMBERED.fullmatch(line)
-    return 1 + numbered["deeper"].count(".") if numbered else 0
-
-
-def _numbered_chapters(paragraphs: Sequence[Sequence[str]]) -> set[int]:
-    """Return the paragraphs that are titles like "4. Commands", where others are like "4.1 Names".
-
-    Their numbers follow one another, or that of a section; the last of several counts, since the
-    first may be in a table of contents. Each section has its chapter, or none is one.
-    """
-    chapters: dict[int, int] = {}
-    sections: set[int] = set()
-    columns: set[int] = set()
-    above, item = -1, -1
-    for at, lines in enumerate(paragraphs):
-        title = lines[0].strip()
-        number = NUMBER.match(title) if len(lines) == 1 else None
-        top = int(re.split(r"\D", title, maxsplit=1)[0]) if number else -1
-        if number and _NUMBERED.fullmatch(title):
-            columns.add(indent(lines[0]))
-            sections.add(top)
-        elif number and is_title(title):
-            is_next = top == 1 or top - 1 in chapters or top - 1 in sections
-            # An item follows another one, be it at once or behind text.
-            if is_next and top not in sections and top - 1 not in (above, item):
-                chapters[top] = at
-            else:
-                item = top
-        above = top if number else -1
-    found = {top: at for top, at in chapters.items() if indent(paragraphs[at][0]) in columns}
-    return set(found.values()) if sections <= set(found) else set()
 
 
 def _depth(title: str) -> int:

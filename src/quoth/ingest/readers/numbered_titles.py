@@ -1,0 +1,236 @@
+"""Titles with a number on a line of their own: "Article 7 – Services", "6.4 Common rules"."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise, zip_longest
+
+from quoth.ingest.readers.blocks import Block
+from quoth.ingest.readers.text_layout import NUMBER, indent, is_title
+from quoth.text.analyzer import normalize_name
+from quoth.text.numbers import ORDINALS, WORDS, roman_number
+
+MAX_TITLE = 100
+_NUMBERED = re.compile(
+    r"(?P<first>\d{1,2}|[A-Z])(?P<deeper>(?:\.\d{1,2}){1,3})\.?[ \t]+[^\W\d_].{0,70}(?<![.,;:!])"
+)
+_CHAPTER = re.compile(r"(\d{1,2})[.)]?[ \t]+[^\W\d_].{0,70}")
+_BEGINNING = re.compile(
+    r"\s*(?P<first>\d{1,2}|[A-Z](?=\.\d))(?P<deeper>(?:\.\d{1,2}){0,3})[.)]?\s+\W{0,3}[^\W\d_]"
+)
+_SENTENCE_END = re.compile(r"[^\W\d_]{3}[.:;] ")
+_DIVISION = re.compile(
+    r"(?P<word>[^\W\d_]{3,}(?=\s)|§+)\s*"
+    r"(?P<number>\d{1,3}(?P<deeper>(?:\.\d{1,2}){0,3})(?:er|[eè]re|e|º|°)?(?!\w)|[^\W\d_]+)"
+    r"(?:(?P<mark>\s*[:–—-]|\t| {2})\s*|[.)]?(?:\s+|$))(?P<title>.*)"
+)
+_LETTER = re.compile("[A-Z]")
+_ROMAN = re.compile("[IVXLC]+|[ivxl]+")
+_OPENING = "(\"'“«"
+
+
+@dataclass(frozen=True, slots=True)
+class _Division:
+    """A numbered division: its word, folded, its number, and how deep the number is below that."""
+
+    word: str
+    number: int
+    deeper: int
+
+
+def with_numbered_titles(blocks: Sequence[Block]) -> list[Block]:
+    """Return the blocks of a document; where it has no headings, those are its numbered titles."""
+    if any(block.level for block in blocks[1:]):
+        return list(blocks)
+    levels = numbered_titles([block.text.split("\n") for block in blocks])
+    found = (
+        replace(block, level=block.level or levels.get(at, 0)) for at, block in enumerate(blocks)
+    )
+    return [*with_ended_sections(found)]
+
+
+def with_ended_sections(blocks: Iterable[Block]) -> Iterator[Block]:
+    """End a section at a later number, so that none goes on where another one begins.
+
+    A paragraph "7.1 …" ends "6.4 Common rules", and so does "7. Services" where the numbers of
+    chapters are those of their sections. The section has that line as its title, else "7".
+    """
+    series = _Series()
+    for block in blocks:
+        number = _BEGINNING.match(block.text)
+        label, deeper = number.groups() if number else ("", "")
+        first, dots = _place(label), deeper.count(".")
+        if series.begins_chapter(first, dots, is_title=block.level > 0):
+            line, _, more = block.text.strip().partition("\n")
+            is_title = not block.level and not dots and _is_chapter(line)
+            if is_title and not more:
+                block = replace(block, level=series.level)
+            else:
+                yield Block(line if is_title else label, level=series.level, silent=True)
+            series.chapter, series.item = first, 0
+        elif block.level:
+            series.enter(first, dots, level=block.level)
+        elif first and not dots:
+            series.item = first
+        yield block
+
+
+@dataclass(slots=True)
+class _Series:
+    """Where the numbers of a text are: in which chapter, and at which item of a list.
+
+    ``has_title`` says whether the chapter has one ("7. Services"), ``has_sections`` whether the
+    sections of such a chapter have its number ("7.1").
+    """
+
+    chapter: int = 0
+    level: int = 1
+    item: int = 0
+    has_title: bool = False
+    has_sections: bool = False
+
+    def begins_chapter(self, first: int, dots: int, *, is_title: bool) -> bool:
+        """Return whether a number of a block begins a later chapter, whose title is not there."""
+        self.has_sections |= self.has_title and dots > 0 and first == self.chapter
+        if not 0 < self.chapter < first:
+            return False
+        if dots:
+            return self.has_sections if self.has_title else not is_title
+        # An item of a list follows another one.
+        is_next = first == self.chapter + 1 and self.item != self.chapter
+        return is_next and self.has_title and self.has_sections and not is_title
+
+    def enter(self, first: int, dots: int, *, level: int) -> None:
+        """Enter the section of a title."""
+        self.item = 0
+        if first and not (dots and self.has_title):
+            self.chapter, self.level, self.has_title = first, max(1, level - dots), not dots
+        elif not first and level <= self.level:
+            self.chapter, self.has_title = 0, False
+
+
+def _place(label: str) -> int:
+    """Return the number of a chapter; appendices with letters follow the others."""
+    return int(label) if label.isdecimal() else 100 + ord(label) if label else 0
+
+
+def numbered_titles(paragraphs: Sequence[Sequence[str]]) -> dict[int, int]:
+    """Return the paragraphs of one line that are titles with a number, with their levels."""
+    divisions = _divisions(paragraphs)
+    chapters = _chapters(paragraphs)
+    order = list(dict.fromkeys(each.word for each in divisions.values()))
+    order = [word for word in order if not _words()[word]]
+    levels: dict[int, int] = {}
+    above = (1, 0)  # the level and the number of the last division
+    for at, (lines, following) in enumerate(zip_longest(paragraphs, paragraphs[1:])):
+        if division := divisions.get(at):
+            level = 1 if _words()[division.word] else 1 + order.index(division.word)
+            levels[at] = level + division.deeper
+            above = (level, division.number)
+        elif at in chapters or _has_sections(lines, following):
+            levels[at] = 1
+        elif len(lines) == 1 and (title := _NUMBERED.fullmatch(lines[0].strip())):
+            top = above[0] if _value(title["first"]) == above[1] else 1
+            levels[at] = top + title["deeper"].count(".")
+    return levels
+
+
+@cache
+def _words() -> Mapping[str, bool]:
+    """Return the words for divisions, folded, each with whether it is one for appendices."""
+    data = (files("quoth.ingest.readers") / "data" / "divisions.toml").read_text("utf-8")
+    tables = tomllib.loads(data).values()
+    return {
+        normalize_name(word): key == "appendices"
+        for table in tables
+        for key in ("divisions", "appendices")
+        for word in table[key]
+    }
+
+
+def _divisions(paragraphs: Sequence[Sequence[str]]) -> dict[int, _Division]:
+    """Return the titles of divisions, without those that are listed in a table of contents."""
+    found = {
+        at: division
+        for at, lines in enumerate(paragraphs)
+        if len(lines) == 1 and (division := _division(lines[0].strip()))
+    }
+    listed: set[int] = set()
+    for one, other in pairwise(found):
+        if other == one + 1 and found[one].word == found[other].word:
+            listed.add(one)
+            again = any(found[later] == found[other] for later in found if later > other)
+            listed |= {other} if again else set()
+    return {at: division for at, division in found.items() if at not in listed}
+
+
+def _division(line: str) -> _Division | None:
+    """Return the division that a line is the title of, None for another line."""
+    parts = _DIVISION.fullmatch(line) if len(line) <= MAX_TITLE else None
+    if parts is None or (word := normalize_name(parts["word"])) not in _words():
+        return None
+    number, title = _value(parts["number"]), parts["title"]
+    if number is None or title.endswith((",", ";", ":", "!")):
+        return None
+    # A sentence may begin with a reference: "Part 2 says more.", "Section 4. No fee is due."
+    begins = title[:1].isupper() or title[:1] in _OPENING
+    if title and not parts["mark"] and (title.endswith((".", "?")) or not begins):
+        return None
+    return _Division(word, number, (parts["deeper"] or "").count("."))
+
+
+def _value(number: str) -> int | None:
+    """Return the value of the number or letter of a division."""
+    if digits := re.match(r"\d+", number):
+        return int(digits[0])
+    if _ROMAN.fullmatch(number) and (roman := roman_number(number)):
+        return roman
+    if _LETTER.fullmatch(number):
+        return ord(number) - ord("A") + 1
+    return WORDS.get(normalize_name(number)) or ORDINALS.get(normalize_name(number))
+
+
+def _chapters(paragraphs: Sequence[Sequence[str]]) -> set[int]:
+    """Return the paragraphs that are titles like "4. Commands", where others are like "4.1 Names".
+
+    Their numbers follow one another, or that of a section; the last of several counts, since the
+    first may be in a table of contents. Each section has its chapter, or none is one.
+    """
+    chapters: dict[int, int] = {}
+    sections: set[int] = set()
+    columns: set[int] = set()
+    above, item = -1, -1
+    for at, lines in enumerate(paragraphs):
+        title = lines[0].strip()
+        number = NUMBER.match(title) if len(lines) == 1 else None
+        top = int(re.split(r"\D", title, maxsplit=1)[0]) if number else -1
+        if number and _NUMBERED.fullmatch(title):
+            columns.add(indent(lines[0]))
+            sections.add(top)
+        elif number and is_title(title):
+            is_next = top == 1 or top - 1 in chapters or top - 1 in sections
+            # An item follows another one, be it at once or behind text.
+            if is_next and top not in sections and top - 1 not in (above, item):
+                chapters[top] = at
+            else:
+                item = top
+        above = top if number else -1
+    found = {top: at for top, at in chapters.items() if indent(paragraphs[at][0]) in columns}
+    return set(found.values()) if sections <= set(found) else set()
+
+
+def _is_chapter(line: str) -> bool:
+    """Return whether a line may be a title with one number: no sentence goes on behind it."""
+    return _CHAPTER.fullmatch(line) is not None and not _SENTENCE_END.search(line)
+
+
+def _has_sections(lines: Sequence[str], following: Sequence[str] | None) -> bool:
+    """Return whether a line is a title like "6. Versions", which "6.1" follows."""
+    title = _CHAPTER.fullmatch(lines[0].strip()) if len(lines) == 1 and following else None
+    first = re.match(r"\s*(\d{1,2})\.[01]\b", following[0]) if title and following else None
+    return bool(title and first and title[1] == first[1])

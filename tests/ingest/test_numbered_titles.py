@@ -1,0 +1,145 @@
+"""Titles with numbers in texts without other headings, and where their sections end."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from quoth.ingest.readers.blocks import Block
+from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.numbered_titles import with_numbered_titles
+from quoth.ingest.readers.text import read_plain
+
+CHARTER = """\
+Article 1er - DÉFINITIONS
+
+Le port : ce que la mer laisse.
+
+Article 2 – DROITS
+
+2.1. MOUILLAGE
+
+Nul ne mouille devant le quai.
+
+2.2. DISPOSITIONS COMMUNES
+
+2.2.1. Le capitaine signe le registre.
+
+Article 3 – LITIGES
+
+3.1. Le droit français s'applique.
+
+3.2. Le tribunal de Brest est compétent.
+
+ANNEXE A
+
+Le plan du port.
+"""
+
+
+def paths(text: str) -> list[tuple[str, ...]]:
+    reading = read_plain(dedent(text), meta=Metadata(), name="n.txt")
+    return [section.path for section in reading.sections]
+
+
+def test_numbered_divisions_of_a_text_are_its_sections() -> None:
+    rights = "Article 2 – DROITS"
+    assert paths(CHARTER) == [
+        ("Article 1er - DÉFINITIONS",),
+        (rights, "2.1. MOUILLAGE"),
+        (rights, "2.2. DISPOSITIONS COMMUNES"),
+        ("Article 3 – LITIGES",),
+        ("ANNEXE A",),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("title", "is_one"),
+    [
+        ("§ 3 Rechte", True),
+        ("Article 2 (Grant of License)", True),
+        ("Section 5 – Disclaimer of warranties.", True),
+        ("CHAPITRE PREMIER", True),
+        ("Capítulo IV. De los puertos", True),
+        ("SCENE II: A room in the palace.", True),
+        ("Appendix B", True),
+        ("Part 2 says what a boat may carry", False),
+        ("Section 4. No fee is due.", False),
+        ("Article by article", False),
+        ("Title of the book", False),
+        ("Figure 3: The pier", False),
+        ("Chapter civil", False),
+    ],
+)
+def test_a_division_has_a_word_for_one_and_a_number(title: str, *, is_one: bool) -> None:
+    assert paths(f"{title}\n\nThe water rises twice a day.\n") == ([(title,)] if is_one else [])
+
+
+def test_divisions_are_nested_in_the_order_of_their_words() -> None:
+    text = "\n\n".join(
+        ["Part I", "Chapter 1", "Low.", "Chapter 2", "2.1 Tides", "High.", "Part II", "Chapter 3"]
+    )
+    assert paths(f"{text}\n\nStill.\n") == [
+        ("Part I", "Chapter 1"),
+        ("Part I", "Chapter 2", "2.1 Tides"),
+        ("Part II", "Chapter 3"),
+    ]
+
+
+def test_a_list_of_divisions_is_a_table_of_contents() -> None:
+    listed = "Appendix I: Program\n\nAppendix II: Abstracts\n\n"
+    text = (
+        "The fair is in June.\n\nAppendix I: PROGRAM\n\nMonday.\n\nAppendix II: ABSTRACTS\n\nNo.\n"
+    )
+    assert paths(listed + text) == [("Appendix I: PROGRAM",), ("Appendix II: ABSTRACTS",)]
+
+
+def test_a_section_ends_where_a_later_number_begins() -> None:
+    text = """\
+        1. Definitions.
+
+             1.1. "Port" means where boats lie.
+
+             1.2. Common Rules
+
+             First come, first served:
+
+             1. Boats.
+
+             2. Rafts.
+
+        2. Fees.
+
+             2.1. None are due.
+
+        3. Storms
+
+        Nobody sails.
+
+        4. Warranty
+        There is none.
+
+        5. The harbour master may close the port, for as long as he likes, and does so in storms.
+
+        7.1 What this says does not bind the sea.
+        """
+    assert paths(text) == [
+        ("1. Definitions.",),
+        ("1. Definitions.", "1.2. Common Rules"),
+        ("2. Fees.",),
+        ("3. Storms",),
+        ("4. Warranty",),
+        ("5",),
+        ("7",),
+    ]
+
+
+def test_numbered_titles_are_headings_of_a_document_without_others() -> None:
+    blocks = [Block(text) for text in CHARTER.strip().split("\n\n")]
+    found = with_numbered_titles(blocks)
+    assert [each.level for each in found] == [1, 0, 1, 2, 0, 2, 0, 1, 0, 0, 1, 0]
+    assert with_numbered_titles([*blocks, Block("End", level=1)]) == [
+        *blocks,
+        Block("End", level=1),
+    ]

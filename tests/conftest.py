@@ -110,16 +110,20 @@ def _guard(patch: pytest.MonkeyPatch, name: str) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _no_public_authorities() -> Iterator[None]:
     """Load no certificates of public authorities: each client would read them, and asks nobody."""
-    load = ssl.SSLContext.load_verify_locations
+    load, load_default = ssl.SSLContext.load_verify_locations, ssl.SSLContext.load_default_certs
     public = (certifi.where(), ssl.get_default_verify_paths().openssl_cafile)
 
     def load_own(self: ssl.SSLContext, cafile: Any = None, *rest: Any, **named: Any) -> None:
         if cafile not in public:
             load(self, cafile, *rest, **named)
 
+    def load_named(self: ssl.SSLContext, *words: Any) -> None:
+        if "SSL_CERT_FILE" in os.environ:
+            load_default(self, *words)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl.SSLContext, "load_verify_locations", load_own)
-        patch.setattr(ssl.SSLContext, "load_default_certs", lambda *_words: None)
+        patch.setattr(ssl.SSLContext, "load_default_certs", load_named)
         yield
 
 

@@ -204,11 +204,12 @@ def test_a_section_whose_heading_asks_the_question_is_quoted_from_its_beginning(
     assert "Tin gets clean." in run.text
 
 
+@pytest.mark.parametrize("gap", [" ", "\n\n"])
 @pytest.mark.parametrize("opening", ["It", "This", "They"])
-def test_an_opening_that_refers_back_brings_the_sentence_before(opening: str) -> None:
-    text = f"The kakapo lives in New Zealand. {opening} can not fly. {LONG}"
+def test_an_opening_that_refers_back_brings_the_sentence_before(opening: str, gap: str) -> None:
+    text = f"{FAR}\n\nThe kakapo lives in New Zealand.{gap}{opening} can not fly. {LONG}"
     (run,) = runs(text, scores={"fly": 0})
-    assert run.text.startswith("The kakapo lives in New Zealand. ")
+    assert run.text.startswith(f"The kakapo lives in New Zealand.{gap}")
 
 
 STEPS = "\n".join(f"- {what}." for what in (

@@ -303,9 +303,6 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
     if run.goes_on_after_code(run.first) and not is_program(run.passage):
         for at in (run.first - 1, run.first - 2):
             run.adds(at, longest=longest)
-    first = sentences[run.first]
-    if first.anaphoric and first.joined:  # it refers to the sentence before, in its paragraph
-        run.adds(run.first - 1, longest=longest)
     after = run.last + 1
     if after < len(sentences) and sentences[after].contrasting and sentences[after].joined:
         run.adds(after, longest=longest)
@@ -327,6 +324,10 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
         while run.is_code(run.last + 1) and run.adds(run.last + 1, longest=MAX_LIST):
             pass
     _complete_section(run, longest=longest)
+    first, sections = run.first, sections_of(run.passage)
+    refers_back = first > 0 and sentences[first].anaphoric
+    if refers_back and _is_in_section(run.material, first - 1, first, sections=sections):
+        run.adds(first - 1, longest=longest + MAX_REST)
     return range(run.first, run.last + 1)
 
 

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from quoth.core.types import Chars, Pages, Section, SpanLocator, Unit
 from quoth.text.locators import ARROW
@@ -13,12 +14,21 @@ from quoth.text.locators import ARROW
 GAP = "\n\n"
 """What stands between two paragraphs."""
 
+MIN_ENTRIES = 5
+"""Minimum number of headings in a list of contents."""
+MIN_SHARE = 0.8
+"""Minimum share of headings among the lines of a list of contents."""
+MAX_LABEL = 3
+"""Maximum words of the label of a list of contents."""
+
 _NEWLINES = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 # Control characters, lone surrogates, and marks that are only there for the typesetter.
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _RUN = re.compile(r"\s+")
 _LINE_NUMBER = re.compile(r"^[^\S\n]*(\d{1,6})[:|]?(?:[^\S\n]|$)")
+_ITEM = re.compile(r"- |\d+\. ")
+_LIST_MARK = re.compile(r"^\s*(?:[-*•–]|\(?\d+(?:\.\d+)*[.):]?)\s+")
 MIN_NUMBERED = 3
 """Minimum lines of a listing whose numbers are those of its lines."""
 
@@ -115,7 +125,7 @@ def assemble(blocks: Iterable[Block]) -> Content:
     follows_heading = False
     opening: Block | None = None
     anchor: str | None = None
-    for block in blocks:
+    for block in _without_contents(blocks):
         text = block.text.strip("\n").rstrip()
         if not text.strip():
             continue
@@ -171,3 +181,57 @@ def _place(
             return SpanLocator(position, end, own)
         case None:
             return SpanLocator(position, end, Chars(position, end, section=path, anchor=anchor))
+
+
+def _without_contents(blocks: Iterable[Block]) -> list[Block]:
+    """Leave out lists of headings of the same document, and the label of such a list.
+
+    Slides stay as they are, and so does a list that a sentence announces: its items are meant.
+    """
+    given = [block for block in blocks if block.text.strip()]
+    headings = {_bare(block.text) for block in given if block.level}
+    if len(headings) < MIN_ENTRIES:
+        return given
+    kept: list[Block] = []
+    for is_list, group in groupby(given, key=lambda block: _is_entry(block, headings)):
+        run = list(group)
+        if not is_list or is_introduced(kept) or not _are_contents(run, headings):
+            kept += run
+        elif kept and not kept[-1].level and is_label(kept[-1].text):
+            kept.pop()
+    return kept
+
+
+def is_item(block: Block) -> bool:
+    """Return whether a block is an item of a list."""
+    return not block.level and _ITEM.match(block.text) is not None
+
+
+def is_introduced(blocks: Sequence[Block]) -> bool:
+    """Return whether a sentence ends in a colon, so that what follows completes it."""
+    text = blocks[-1].text.rstrip() if blocks and not blocks[-1].level else ""
+    return text.endswith(":") and not is_label(text)
+
+
+def is_label(text: str) -> bool:
+    """Return whether a text is no sentence: "Table of contents"."""
+    return len(text.split()) <= MAX_LABEL and not text.rstrip().endswith((".", "!", "?"))
+
+
+def _are_contents(run: Sequence[Block], headings: set[str]) -> bool:
+    lines = [_bare(line) for block in run for line in block.text.splitlines() if line.strip()]
+    found = sum(line in headings for line in lines)
+    return found >= max(MIN_ENTRIES, MIN_SHARE * len(lines))
+
+
+def _is_entry(block: Block, headings: set[str]) -> bool:
+    """Return whether a block may belong to a list of contents: an item, or headings only."""
+    if block.level or isinstance(block.place, Pages):
+        return False
+    return is_item(block) or all(_bare(line) in headings for line in block.text.splitlines())
+
+
+def _bare(line: str) -> str:
+    """Return a title without the mark, number and page that a list gives it."""
+    title = _LIST_MARK.sub("", line)
+    return " ".join((title.rstrip("0123456789").rstrip(" .\t") or title).casefold().split())

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
-from quoth.ingest.readers.blocks import Block
+from quoth.ingest.readers.blocks import Block, is_introduced, is_item, is_label
 from quoth.text.locators import CELL_GAP
 
 MIN_PAGES = 2
@@ -15,11 +15,8 @@ MIN_PAGES = 2
 MIN_SHARE = 0.25
 MIN_LINKS = 3
 """Minimum number of links of a list of contents."""
-MAX_LABEL = 3
-"""Maximum words of the label of a list of contents."""
 
 _NUMBER = re.compile(r"\d+")
-_ITEM = re.compile(r"- |\d+\. ")
 
 
 def block_keys(block: Block) -> frozenset[str]:
@@ -64,7 +61,7 @@ def _without_contents(blocks: Sequence[Block]) -> list[Block]:
         first += len(run)
         if not linked:
             content += run
-        elif not _is_introduced(content) and (
+        elif not is_introduced(content) and (
             not content
             or (
                 _is_contents(run)
@@ -72,7 +69,7 @@ def _without_contents(blocks: Sequence[Block]) -> list[Block]:
             )
             or (first == len(blocks) and not content[-1].level)
         ):
-            if content and not content[-1].level and _is_label(content[-1].text):
+            if content and not content[-1].level and is_label(content[-1].text):
                 content.pop()
         else:
             content += run
@@ -89,23 +86,8 @@ def _is_contents(run: Sequence[Block]) -> bool:
 
 def _is_part_of_list(run: Sequence[Block], before: Block, after: Sequence[Block]) -> bool:
     """Return whether the links are items of a list that has others without links."""
-    goes_on = bool(after) and _is_item(run[-1]) and _is_item(after[0])
-    return goes_on or (_is_item(before) and _is_item(run[0]))
-
-
-def _is_item(block: Block) -> bool:
-    return not block.level and _ITEM.match(block.text) is not None
-
-
-def _is_introduced(blocks: Sequence[Block]) -> bool:
-    """Return whether a sentence ends in a colon, so that what follows completes it."""
-    text = blocks[-1].text.rstrip() if blocks and not blocks[-1].level else ""
-    return text.endswith(":") and not _is_label(text)
-
-
-def _is_label(text: str) -> bool:
-    """Return whether a text is no sentence: "Table of contents"."""
-    return len(text.split()) <= MAX_LABEL and not text.rstrip().endswith((".", "!", "?"))
+    goes_on = bool(after) and is_item(run[-1]) and is_item(after[0])
+    return goes_on or (is_item(before) and is_item(run[0]))
 
 
 def _own_heading(blocks: Sequence[Block], title: str) -> int | None:

@@ -22,6 +22,7 @@ from quoth.core.errors import IndexMismatch, StorageFull
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Document
 from quoth.engine import Engine
+from quoth.pipeline.commit import IngestProgress
 from quoth.pipeline.retrieve import Request
 from quoth.store.ingest_jobs import Jobs
 from quoth.testing import HashEmbedder, MemoryIndex
@@ -119,6 +120,16 @@ async def test_a_changed_sidecar_is_a_changed_file(tmp_path: Path, sources: Path
         assert again["hive.srt"].title == "The hive within"
         assert again["hive.srt"].url is None
         assert len(await engine.documents()) == 4
+
+
+async def test_progress_counts_the_passages_of_each_document(tmp_path: Path, sources: Path) -> None:
+    async with open_tour(tmp_path / "home") as engine:
+        steps = [step async for step in engine.add([sources])]
+    counts = {each.title: each.chunks for each in steps if isinstance(each, Document)}
+    said = [step for step in steps if isinstance(step, IngestProgress)]
+    assert said[-1].in_batch == len(counts) > 1
+    assert all(step.own[0] <= step.own[1] == counts[step.source] for step in said)
+    assert said[-1].chunks == sum(counts.values())
 
 
 async def test_the_language_is_that_of_the_text_unless_it_is_given(tmp_path: Path) -> None:

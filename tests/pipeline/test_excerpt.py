@@ -112,3 +112,12 @@ def test_a_citation_is_shown_and_opened_from_the_command_line(home: Path) -> Non
     gone = quoth(home, "show", cited["id"])
     assert f">>> {cited['snippet']} <<<" in gone.out
     assert "was updated or removed since" in " ".join(gone.err.split())
+
+
+def test_titles_stand_once_above_what_is_shown(home: Path, tmp_path: Path) -> None:
+    text = "# Of the port\n\nIt is small.\n\n## Boats\n\nTwo.\n\n### Rafts\n\nNone is let in.\n"
+    (tmp_path / "port.md").write_text(text, encoding="utf-8")
+    assert quoth(home, "add", str(tmp_path / "port.md")).code == 0
+    head = quoth(home, "show", "port.md:rafts").out.splitlines()[0]
+    assert head.startswith("Of the port · Boats ▸ Rafts · ")
+    assert head.count("Rafts") == head.count("Of the port") == 1

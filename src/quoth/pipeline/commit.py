@@ -38,7 +38,10 @@ NO_TOKENS: TokenRows = np.zeros((0, 0), np.uint8)
 
 @dataclass(frozen=True, slots=True)
 class IngestProgress:
-    """Ingestion progress: files done of all files, and chunks of the current batch of files."""
+    """Ingestion progress: files done of all files, and chunks of the current batch of files.
+
+    ``source`` is the document of the batch that is embedded, ``own`` its chunks done and all.
+    """
 
     source: str
     files: int
@@ -46,6 +49,7 @@ class IngestProgress:
     chunks: int
     of_chunks: int
     in_batch: int = 1
+    own: tuple[int, int] = (0, 0)
 
     @property
     def done(self) -> float:
@@ -63,7 +67,7 @@ async def write_batch(
     now = await asyncio.to_thread(parts.catalogue.collection, collection.name)
     parts = await asyncio.to_thread(components_of, parts, now)
     chunks = [chunk for entry in batch for chunk in entry.chunks]
-    source = batch[0].document.title
+    documents = {entry.document.document_id: entry.document for entry in batch}
     known = await known_vectors(parts, now, batch)
     absent = [chunk for chunk in chunks if embedded_text(chunk) not in known]
     partial = None
@@ -72,7 +76,9 @@ async def write_batch(
         partial = PartialVectors(parts.settings, chunks[0].document_id, model=model)
     for at in range(0, len(absent), EMBED_CHUNKS):
         done = len(chunks) - len(absent) + at
-        yield IngestProgress(source, 0, 0, done, len(chunks), len(batch))
+        now_read = documents[absent[at].document_id]
+        counts = (absent[at].ordinal, now_read.chunks)
+        yield IngestProgress(now_read.title, 0, 0, done, len(chunks), len(batch), counts)
         part = absent[at : at + EMBED_CHUNKS]
         saved = None if partial is None else await asyncio.to_thread(partial.load, part)
         own, tokens_of = saved or await embed_chunks(parts, part)
@@ -88,7 +94,9 @@ async def write_batch(
     )
     if partial is not None:
         await asyncio.to_thread(partial.delete)
-    yield IngestProgress(source, 0, 0, len(chunks), len(chunks), len(batch))
+    last = batch[-1].document
+    counts = (last.chunks, last.chunks)
+    yield IngestProgress(last.title, 0, 0, len(chunks), len(chunks), len(batch), counts)
     for entry in batch:
         yield entry.document
 

@@ -50,7 +50,7 @@ class DocumentEngine:
         await asyncio.to_thread(require_egress, parts)
         for key in await reconcile(parts, found):
             async for at, of in copy_chunks(parts, found.table, document_id=key):
-                yield IngestProgress(key, 0, 0, at, of)
+                yield IngestProgress(key, 0, 0, at, of, own=(at, of))
         about = (given or DocumentMetadata()).cleaned()
         steps = add_documents(parts, found, sources=sources, given=about)
         async with aclosing(steps):

@@ -119,7 +119,8 @@ async def adding(
                 bar.update(task, completed=max(len(documents), bar.tasks[0].completed))
             else:
                 room = bar.console.width - COUNTS if bar.console.is_terminal else MAX_TITLE
-                at = f"{_short(step.source, room=room)} · {step.chunks}/{step.of_chunks}"
+                done, of = step.own
+                at = f"{_short(step.source, room=room)} · {done}/{of}"
                 bar.update(task, total=step.of_files, completed=step.done, description=at)
                 if not bar.console.is_terminal and time.monotonic() - reported > LINE_S:
                     reported = time.monotonic()

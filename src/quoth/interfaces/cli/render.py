@@ -33,7 +33,7 @@ def hit_list(session: CliSession, hits: Sequence[Hit]) -> None:
     for hit in hits:
         head = Text(f"{hit.rank:>3}  ")
         head.append(hit.document, style="bold")
-        head.append(_where(hit.document, hit.locator, hit.locator.section)).append("  ")
+        head.append(place_name(hit.document, hit.locator, hit.locator.section)).append("  ")
         session.out.print(head.append(_link(session.out, hit.link)), soft_wrap=True)
         shown = Text(f"“{trim(hit.text)}”")
         if hit.marked is not None:
@@ -117,7 +117,7 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
     for each in answer.citations:
         head = Text(f"{each.number:>3}  ")
         head.append(each.document_name, style="bold")
-        head.append(_where(each.document_name, each.locator, each.section_heading))
+        head.append(place_name(each.document_name, each.locator, each.section_heading))
         if each.support == "partly":
             head.append(" · in part", style="yellow")
         out.print(head.append("  ").append(_link(out, each.link)), soft_wrap=True)
@@ -163,10 +163,11 @@ def _trim_start(line: str) -> str:
     return line if len(line) <= SNIPPET else "… " + line[-SNIPPET:].partition(" ")[2]
 
 
-def _where(document: str, locator: Locator, section: str | None) -> str:
+def place_name(document: str, locator: Locator, section: str | None) -> str:
     """Name a place within a document, nothing of it twice."""
     known = [document]
-    for part in (label(locator), section or ""):
+    within = f"{document}{ARROW}"
+    for part in (label(locator).removeprefix(within), (section or "").removeprefix(within)):
         if part and not any(each.endswith(part) or part in each.split(ARROW) for each in known):
             known.append(part)
     return "".join(f" · {each}" for each in known[1:])

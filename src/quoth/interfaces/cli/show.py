@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from quoth.interfaces.cli.render import place_name
 from quoth.interfaces.cli.session import DONE, FAILED, CliSession, catalogue_of, command
-from quoth.text.locators import label
 
 if TYPE_CHECKING:
     from quoth.pipeline.excerpt import Excerpt
@@ -75,8 +75,8 @@ async def find(session: CliSession, words: list[str], *, window: int = 1) -> Exc
 
 def show_excerpt(session: CliSession, found: Excerpt) -> None:
     """Show where a text stands, and the text, what is cited marked."""
-    where = [found.document, label(found.locator), found.section or "", found.link or ""]
-    head = " · ".join(dict.fromkeys(part for part in where if part))
+    where = place_name(found.document, found.locator, found.section)
+    head = " · ".join(filter(None, (f"{found.document}{where}", found.link)))
     session.out.print(Text(head, style="bold"), soft_wrap=True)
     text = Text("\n")
     low, high = found.marked or (found.end, found.end)

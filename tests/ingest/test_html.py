@@ -161,7 +161,11 @@ def test_anchors_are_own_surrounding_and_preceding_ids() -> None:
         ("<pre>2019 4.5\n2020 4.7\n2021 5.1</pre>", ["2019 4.5\n2020 4.7\n2021 5.1"]),
         (
             "<p>From <img class=math src=a.png alt='100~k\\Omega'> on.</p>",
-            ["From 100~k\\Omega on."],
+            ["From 100 kΩ on."],
+        ),
+        (
+            "<p><img class=math alt='\\Delta D \\leq \\pm3\\ \\mu F\\cdot\\sin(\\bar{x})'></p>",
+            ["ΔD ≤ ±3 μF·\\sin(\\bar{x})"],
         ),
         ("<div class=math><p><img alt='\\sqrt{\\frac{1}{n-1}}'></div>", ["\\sqrt{\\frac{1}{n-1}}"]),
         ("<p><img class=photo alt='A dog'>Rex</p>", ["Rex"]),

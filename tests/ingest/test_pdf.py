@@ -256,6 +256,17 @@ def test_a_preface_is_not_the_title_of_a_book(first: str, title: str, tmp_path: 
     assert read_pdf(tmp_path / "tides.pdf").title == title
 
 
+def test_only_lines_that_follow_one_another_are_one_title(tmp_path: Path) -> None:
+    module = maker()
+    pdf = module.Pdf()
+    large = [("Tides of", 680), ("the North", 656), ("Contents", 300)]
+    titles = "\n".join(module.draw(text, x=70, y=y, size=20) for text, y in large)
+    body = module.show(module.wrap(module.PARAGRAPH, width=250), y=600)
+    pdf.page(f"{titles}\n{body}")
+    (tmp_path / "t.pdf").write_bytes(pdf.bytes())
+    assert read_pdf(tmp_path / "t.pdf").title == "Tides of the North"
+
+
 def test_outline_becomes_sections_with_their_paths() -> None:
     reading = read_pdf(PDFS / "book.pdf")
     assert [section.path for section in reading.sections] == [

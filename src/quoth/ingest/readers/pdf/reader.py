@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import dropwhile, takewhile
 from pathlib import Path
 
 import pypdfium2 as pdfium2
@@ -270,7 +271,8 @@ def _title(
     first = next(iter(pages.values()), ())
     largest = max((line.size for line in first), default=0.0)
     if largest > 1.15 * body_size(_all(pages)):
-        lines = [line for line in first if line.size > 0.95 * largest][:3]
+        from_largest = dropwhile(lambda line: line.size <= 0.95 * largest, first)
+        lines = [*takewhile(lambda line: line.size > 0.95 * largest, from_largest)][:3]
         found = " ".join(line.text + line.hyphen for line in lines)
         if sum(character.isalpha() for character in found) >= 3 and not names_matter(found):
             return found[:300]

@@ -143,3 +143,18 @@ def test_numbered_titles_are_headings_of_a_document_without_others() -> None:
         *blocks,
         Block("End", level=1),
     ]
+
+
+def test_titles_in_capitals_are_the_headings_of_a_text_without_others() -> None:
+    prose = "The water rises twice a day, and " + "whoever sails keeps a table of the hours. " * 2
+    text = "\n\n".join(
+        ["INTRODUCTION", prose, "SECOND REPORT", prose, "THIRD REPORT", "None.", "ANY QUESTIONS?"]
+    )
+    text += f"\n{prose}\n\nANNEX\n\n{prose}\n\nAppendix A\n\nA table.\n"
+    titles = ["INTRODUCTION", "SECOND REPORT", "THIRD REPORT", "ANY QUESTIONS?", "ANNEX"]
+    assert paths(text) == [*((title,) for title in titles), ("Appendix A",)]
+    assert paths(text.replace("SECOND REPORT", "2.1 Second report")) == [
+        ("2.1 Second report",),
+        ("Appendix A",),
+    ]
+    assert paths(text.replace(prose, "Low.")) == [("Appendix A",)]

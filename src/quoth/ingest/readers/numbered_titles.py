@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -11,11 +12,13 @@ from importlib.resources import files
 from itertools import pairwise, zip_longest
 
 from quoth.ingest.readers.blocks import Block
-from quoth.ingest.readers.text_layout import NUMBER, indent, is_title
+from quoth.ingest.readers.text_layout import MAX_TITLE_REPEATS, NUMBER, indent, is_title
 from quoth.text.analyzer import normalize_name
 from quoth.text.numbers import ORDINALS, WORDS, roman_number
 
 MAX_TITLE = 100
+MIN_CAPITAL_TITLES = 3
+"""Titles in capitals from which these are headings."""
 _NUMBERED = re.compile(
     r"(?P<first>\d{1,2}|[A-Z])(?P<deeper>(?:\.\d{1,2}){1,3})\.?[ \t]+[^\W\d_].{0,70}(?<![.,;:!])"
 )
@@ -29,6 +32,7 @@ _DIVISION = re.compile(
     r"(?P<number>\d{1,3}(?P<deeper>(?:\.\d{1,2}){0,3})(?:er|[eè]re|e|º|°)?(?!\w)|[^\W\d_]+)"
     r"(?:(?P<mark>\s*[:–—-]|\t| {2})\s*|[.)]?(?:\s+|$))(?P<title>.*)"
 )
+_CAPITALS = re.compile(r"\w(?=.*[^\W\d_]{4})(?:.|\n(?=.{1,99}\Z)){3,150}[\w)?'\"’”]")
 _LETTER = re.compile("[A-Z]")
 _ROMAN = re.compile("[IVXLC]+|[ivxl]+")
 _OPENING = "(\"'“«"
@@ -52,6 +56,36 @@ def with_numbered_titles(blocks: Sequence[Block]) -> list[Block]:
         replace(block, level=block.level or levels.get(at, 0)) for at, block in enumerate(blocks)
     )
     return [*with_ended_sections(found)]
+
+
+def with_capital_titles(blocks: Sequence[Block]) -> list[Block]:
+    """Return the blocks of a text; where it has no headings, those are its titles in capitals.
+
+    Several have prose below them; others may begin their paragraph. Appendices do not count as
+    headings.
+    """
+    if any(block.level and not _is_appendix(block.text) for block in blocks):
+        return list(blocks)
+    times = Counter(block.text for block in blocks)
+    alone = {
+        at
+        for at, block in enumerate(blocks)
+        if _is_in_capitals(block.text) and times[block.text] <= MAX_TITLE_REPEATS
+    }
+    lengths = [*(len(block.text) for block in blocks[1:]), 0]
+    if sum(lengths[at] > MAX_TITLE for at in alone) < MIN_CAPITAL_TITLES:
+        return list(blocks)
+    found: list[Block] = []
+    for at, block in enumerate(blocks):
+        line, _, more = block.text.partition("\n")
+        if at not in alone and more and _is_in_capitals(line) and not more.isupper():
+            found.append(Block(line, level=1, silent=True))
+        found.append(replace(block, level=1) if at in alone else block)
+    return found
+
+
+def _is_in_capitals(text: str) -> bool:
+    return text.isupper() and _CAPITALS.fullmatch(text.strip()) is not None
 
 
 def with_ended_sections(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -167,6 +201,11 @@ def _divisions(paragraphs: Sequence[Sequence[str]]) -> dict[int, _Division]:
             again = any(found[later] == found[other] for later in found if later > other)
             listed |= {other} if again else set()
     return {at: division for at, division in found.items() if at not in listed}
+
+
+def _is_appendix(title: str) -> bool:
+    division = _division(title)
+    return division is not None and _words()[division.word]
 
 
 def _division(line: str) -> _Division | None:

@@ -11,7 +11,11 @@ from collections.abc import Iterator, Sequence
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble
 from quoth.ingest.readers.metadata import Metadata, file_title
-from quoth.ingest.readers.numbered_titles import numbered_titles, with_ended_sections
+from quoth.ingest.readers.numbered_titles import (
+    numbered_titles,
+    with_capital_titles,
+    with_ended_sections,
+)
 from quoth.ingest.readers.text_layout import (
     NUMBER,
     indent,
@@ -40,7 +44,9 @@ _LEADING_BLANKS = re.compile(r"^[ \t]+", re.MULTILINE)
 def read_plain(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     """Read a text; the ``name`` of the file is its title unless a better one is known."""
     paragraphs = _paragraphs(text)
-    stored, places, sections = assemble(with_ended_sections(_blocks(paragraphs)))
+    stored, places, sections = assemble(
+        with_ended_sections(with_capital_titles([*_blocks(paragraphs)]))
+    )
     return ParsedDocument(
         kind="text",
         title=meta.title or _title(paragraphs) or file_title(name),
@@ -55,7 +61,7 @@ def read_plain(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
 
 def plain_blocks(text: str) -> Iterator[Block]:
     """Return the paragraphs of a text in order, and headings that are beyond doubt."""
-    return with_ended_sections(_blocks(_paragraphs(text)))
+    return with_ended_sections(with_capital_titles([*_blocks(_paragraphs(text))]))
 
 
 def _blocks(paragraphs: Sequence[Sequence[str]]) -> Iterator[Block]:

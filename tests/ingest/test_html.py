@@ -84,6 +84,7 @@ DOCBOOK = """<table><tr><td><a href=s>Prev</a></td><td><a href=n>Next</a></td></
         f"{CONTENT}<div class=toc><b>In</b><ul>{links('apples.html')}</ul></div><p id=toc></p>",
         f"{CONTENT}<table><tr><td>Soil</td><td><a href=i.html>Up</a></td><td>Shears</td></table>",
         f"<div class=navheader>{DOCBOOK}</div>{CONTENT}<div class=navfooter>{DOCBOOK}</div>",
+        f"{CONTENT}<div id=footer>Comments? <a href='mailto:a@b.example'>Write to us</a></div>",
         CONTENT.replace("</h1>", "<a href='#hedge'>\uf0c1</a></h1>"),
     ],
     ids=[
@@ -94,6 +95,7 @@ DOCBOOK = """<table><tr><td><a href=s>Prev</a></td><td><a href=n>Next</a></td></
         "named",
         "neighbours",
         "docbook",
+        "footer",
         "permalink",
     ],
 )

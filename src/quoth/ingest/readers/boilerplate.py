@@ -71,7 +71,8 @@ def is_hidden(node: LexborNode) -> bool:
 
 def _is_landmark(node: LexborNode, role: str) -> bool:
     """Return whether an element stands around the content; a banner may have the page's title."""
-    if not _NAVIGATION_CLASSES.isdisjoint((node.attributes.get("class") or "").casefold().split()):
+    classes = (node.attributes.get("class") or "").casefold().split()
+    if not _NAVIGATION_CLASSES.isdisjoint(classes) or node.attributes.get("id") == "footer":
         return True
     return role in _LANDMARKS and not (role == "banner" and node.css_first("h1"))
 

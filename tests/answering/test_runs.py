@@ -225,6 +225,20 @@ def test_a_list_is_quoted_with_all_items_from_the_one_that_tells(seed: str) -> N
     assert LONG not in run.text
 
 
+@pytest.mark.parametrize(
+    ("between", "goes_on"),
+    [
+        ("Salt keeps it.", True),
+        ("Serve it with these:", False),
+        ("Salt keeps it. Oil does so, too. Rum does not. Few know that.", False),
+    ],
+)
+def test_a_list_goes_on_after_a_paragraph_of_an_item(between: str, goes_on: bool) -> None:
+    text = f"Bread needs these steps.\n\n{STEPS}\n\n{between}\n\n- Eat it warm.\n\n{FAR} {LONG}"
+    (run,) = runs(text, scores={"needs these": 0})
+    assert run.text.endswith("Eat it warm.") == goes_on
+
+
 def test_a_list_that_is_too_long_says_that_it_goes_on() -> None:
     items = "\n".join(f"- tool {'x' * 150} number {at}." for at in range(15))
     (run,) = runs(f"Bread needs these tools.\n\n{items}", scores={"Bread": 0}, most=20)
@@ -434,6 +448,20 @@ def test_what_compares_the_aspects_itself_is_quoted_as_a_whole() -> None:
     found = runs(text, scores={"fire": 0, "pots": -1}, query=COMPARED)
     assert [run.heading for run in found] == [""]
     assert found[0].text.startswith("In a fire tin melts before lead.")
+
+
+def test_beside_what_compares_the_aspects_each_is_quoted_where_it_begins() -> None:
+    texts = (
+        "Of all the metals in a fire tin melts before lead.",
+        f"Lead is grey. {FAR}",
+        f"Tin is white. {FAR}",
+    )
+    found = runs(*texts, scores={"fire": 0, "Lead is": -3, "Tin is": -4}, query=COMPARED)
+    assert [(run.heading, run.text.split(".")[0]) for run in found] == [
+        ("lead", "Lead is grey"),
+        ("tin", "Tin is white"),
+        ("", "Of all the metals in a fire tin melts before lead"),
+    ]
 
 
 def test_what_follows_a_question_or_a_term_has_its_score() -> None:

@@ -152,7 +152,7 @@ def _closest(found: Retrieved, chosen: _Selection, *, skipped: int) -> tuple[Hit
     if found.query.continues and chosen.status == "no_results":
         return ()
     starts = {chunk.chunk_id: chunk for passage in found.passages for chunk in passage.chunks}
-    closest = []
+    closest: list[Hit] = []
     for hit in found.hits[skipped : skipped + MAX_CLOSEST]:
         places = [
             at
@@ -162,6 +162,8 @@ def _closest(found: Retrieved, chosen: _Selection, *, skipped: int) -> tuple[Hit
         if places and chosen.scores is not None and chosen.status == "low_relevance":
             best = chosen.material.sentences[max(places, key=chosen.scores.__getitem__)]
             start = starts[hit.chunk_id].start
+            if any(best.text == each.text[slice(*each.marked)] for each in closest if each.marked):
+                continue
             hit = replace(hit, marked=(best.start - start, min(best.end - start, len(hit.text))))
         closest.append(hit)
     return tuple(closest)

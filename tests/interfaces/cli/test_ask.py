@@ -10,7 +10,7 @@ import quoth as package
 from quoth.core.calibration import Tuning
 from quoth.evaluation.tune import BestWeight, Tuned
 from quoth.interfaces.cli import tune
-from quoth.interfaces.cli.render import SNIPPET, marked_parts
+from quoth.interfaces.cli.render import AROUND, marked_parts
 from tests.support.cli import quoth
 from tests.support.small_library import write_sources
 
@@ -76,7 +76,7 @@ def test_the_marked_part_of_a_passage_stands_between_what_surrounds_it() -> None
     before, _, after = marked_parts(f"{'long ' * 90}Bees. {'after ' * 90}", (450, 455))
     assert before.startswith("… long")
     assert after.endswith("after …")
-    assert max(len(before), len(after)) <= SNIPPET + 4
+    assert max(len(before), len(after)) <= AROUND + 4
 
 
 def test_a_choice_for_one_question(home: Path) -> None:

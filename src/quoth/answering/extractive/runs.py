@@ -97,8 +97,8 @@ MAX_TERM = 60
 
 MAX_REST = 300
 """Characters of a section beside a run, or between two, that are quoted with them."""
-BETWEEN_STEPS = 3
-"""Sentences that may stand between two items of a numbered list."""
+BETWEEN_ITEMS = 3
+"""Sentences that may stand between two items of a list."""
 
 HEADED = 0.75
 """Minimum share of the question's words in a heading for its section to be the answer."""
@@ -182,19 +182,31 @@ class SentenceRun:
             map(int, _NUMBER.findall(self.passage.text[before : sentences[last].end - start]))
         )
 
-    def next_step(self) -> int | None:
-        """Return the item with the next number where a few sentences stand between, else None."""
+    def next_item(self) -> int | None:
+        """Return the next item of the run's list where a few sentences stand between, else None.
+
+        An item of a numbered list has the next number; what is announced begins another list.
+        """
+        sentences, sections = self.material.sentences, sections_of(self.passage)
         own = self.numbers(self.first, self.last)
-        sections = sections_of(self.passage)
-        ahead = range(self.last + 1, self.last + 2 + BETWEEN_STEPS) if own else ()
-        for at in ahead:
-            if at >= len(self.material.sentences) or not _is_in_section(
-                self.material, at, self.last, sections=sections
-            ):
+        if not own and not self.has_item():
+            return None
+        for at in range(self.last + 1, min(self.last + 2 + BETWEEN_ITEMS, len(sentences))):
+            if not _is_in_section(self.material, at, self.last, sections=sections):
                 return None
             if found := self.numbers(at, at):
-                return at if found[0] == own[-1] + 1 else None
+                return at if own and found[0] == own[-1] + 1 else None
+            if not own and self.is_item(at):
+                return at
+            if not own and sentences[at].text.endswith(":"):
+                return None
         return None
+
+    def has_item(self) -> bool:
+        """Return whether the run quotes an item of a list."""
+        run = range(self.first, self.last + 1)
+        texts = (self.material.sentences[at].text for at in run)
+        return any(map(self.is_item, run)) or any("\n- " in text for text in texts)
 
     def is_row(self, at: int) -> bool:
         """Return whether a sentence is a row of a table, as is the one before it."""
@@ -318,7 +330,7 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
     # All of a list or table of which the run quotes a part, and a step's command.
     growing = run.has_list()
     while growing:
-        step = run.last + 1 if run.continues(run.last + 1) else run.next_step()
+        step = run.last + 1 if run.continues(run.last + 1) else run.next_item()
         growing = step is not None and run.adds(step, longest=MAX_LIST)
     if not run.is_code(run.last):
         while run.is_code(run.last + 1) and run.adds(run.last + 1, longest=MAX_LIST):

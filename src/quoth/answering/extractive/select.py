@@ -344,8 +344,8 @@ def _best_of_aspects(
     """Return the best sentence of each aspect of a comparison, with the aspect's name.
 
     A sentence that begins with the aspect tells what it is, another may only mention it; best are
-    such sentences of one passage. Without those, there are none if the best sentence of all speaks
-    of each aspect: it compares them itself.
+    such sentences of one passage. Where an aspect has no such sentence, there are none if the best
+    sentence of all speaks of each aspect: it compares them itself.
     """
     found: dict[int, str] = {}
     openings: dict[str, list[int]] = {}
@@ -365,7 +365,7 @@ def _best_of_aspects(
         if len(together) == len(query.aspects):
             return together
     compared = all(is_named(material, order[0], aspect) for aspect in query.aspects)
-    return {} if compared else found
+    return found if all(openings.values()) or not compared else {}
 
 
 def statement_of(parts: Sequence[Quotable], passage: Passage) -> Statement:

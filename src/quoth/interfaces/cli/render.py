@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SNIPPET = 150
 """Characters of a snippet that a person is shown."""
+AROUND = 300
+"""Characters on either side of the likeliest sentence of a passage."""
 WIDEST = 110
 """Columns of an answer on the widest terminal; longer lines are hard to read."""
 TIE = "\ue000"
@@ -49,12 +51,12 @@ def _marked(screen: Console, text: str, span: tuple[int, int]) -> Text:
 
 
 def marked_parts(text: str, span: tuple[int, int]) -> tuple[str, str, str]:
-    """Return up to `SNIPPET` characters before the marked part, the part, and as many after it."""
+    """Return up to `AROUND` characters before the marked part, the part, and as many after it."""
     before, told, after = (
         " ".join(part.split()) for part in (text[: span[0]], text[slice(*span)], text[span[1] :])
     )
     before = f"{_trim_start(before)} " if before else ""
-    return before, told, f" {trim(after)}" if after else ""
+    return before, told, f" {trim(after, AROUND)}" if after else ""
 
 
 def answer_text(session: CliSession, answer: Answer) -> None:
@@ -150,17 +152,17 @@ def health_report(session: CliSession, health: Health) -> None:
             session.out.print(f"     {check.advice}", highlight=False, markup=False, soft_wrap=True)
 
 
-def trim(text: str) -> str:
-    """One line of at most `SNIPPET` characters, cut between words."""
+def trim(text: str, most: int = SNIPPET) -> str:
+    """One line of at most ``most`` characters, cut between words."""
     line = " ".join(text.split())
-    if len(line) <= SNIPPET:
+    if len(line) <= most:
         return line
-    return line[:SNIPPET].rsplit(" ", 1)[0] + " …"
+    return line[:most].rsplit(" ", 1)[0] + " …"
 
 
 def _trim_start(line: str) -> str:
-    """Return the last `SNIPPET` characters of a line, cut between words."""
-    return line if len(line) <= SNIPPET else "… " + line[-SNIPPET:].partition(" ")[2]
+    """Return the last `AROUND` characters of a line, cut between words."""
+    return line if len(line) <= AROUND else "… " + line[-AROUND:].partition(" ")[2]
 
 
 def place_name(document: str, locator: Locator, section: str | None) -> str:

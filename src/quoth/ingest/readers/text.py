@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from quoth.core.types import ParsedDocument
-from quoth.ingest.readers.blocks import Block, assemble
+from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
 from quoth.ingest.readers.metadata import Metadata, file_title
 from quoth.ingest.readers.numbered_titles import (
     numbered_titles,
@@ -68,13 +68,16 @@ def _blocks(paragraphs: Sequence[Sequence[str]]) -> Iterator[Block]:
     layout = layout_of(paragraphs)
     outdented = outdented_titles(paragraphs, layout)
     numbered = numbered_titles(paragraphs)
-    underlines: list[str] = []
+    underlines = ["overline"] if any(map(_is_overlined, paragraphs)) else []
     """The kinds of underlines so far: as in reStructuredText, the first is that of level 1."""
     below = 0
     """The level of the last title of a division, such as "Chapter 3"."""
     for number, lines in enumerate(paragraphs):
         title = lines[0].strip()
-        if _is_underlined(lines):
+        if _is_overlined(lines):
+            yield Block(to_plain_text(lines[1]), level=1)
+            lines = lines[3:]
+        elif _is_underlined(lines):
             kind = lines[1].strip()[0]
             underlines += [] if kind in underlines else [kind]
             yield Block(title, level=_depth(title) or 1 + underlines.index(kind))
@@ -97,6 +100,16 @@ def _paragraphs(text: str) -> list[list[str]]:
     parts = re.split(r"\n(?:[ \t]*\n)+", whole)
     split = ([line.rstrip() for line in part.split("\n") if line.strip()] for part in parts)
     return [lines for lines in split if lines]
+
+
+def _is_overlined(lines: Sequence[str]) -> bool:
+    """Return whether a title stands between two equal lines of signs."""
+    return (
+        len(lines) > 2
+        and lines[0] == lines[2]
+        and _UNDERLINE.fullmatch(lines[0].strip()) is not None
+        and is_title(to_plain_text(lines[1]))
+    )
 
 
 def _is_underlined(lines: Sequence[str]) -> bool:

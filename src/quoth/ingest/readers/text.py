@@ -30,7 +30,7 @@ MIN_CENTRED_INDENT = 8
 """Least blanks before a title in the middle of a line."""
 MAX_OFF_CENTRE = 10
 """Characters by which the blanks on its two sides may differ."""
-MAX_UNEVEN = 2
+MAX_UNEVEN = 4
 """The same for the lines of a title that has several."""
 FIRST_PARAGRAPHS = 3
 """Paragraphs in which a centred title may stand, such as behind a note on the edition."""

@@ -175,6 +175,60 @@ in which it lies with the others.
     assert [line[:12] for line in found.splitlines()] == ["The boats of", "The list of "]
 
 
+def test_prose_that_is_indented_is_joined_where_its_lines_are_full() -> None:
+    quoted = """\
+    The list of the pilots goes to the same office, by the same boat, and into the same
+    chest, in which it lies with the others until nobody remembers who has written it or
+    what for, as the lists of the boats do."""
+    found = texts(f"{PROSE * 3}{quoted}\n\n{PROSE}")[3]
+    assert found == " ".join(line.strip() for line in quoted.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "sections"),
+    [
+        (
+            """\
+-----------------------------------------------------------
+A.                         BOATS
+-----------------------------------------------------------
+
+Boats sail.
+
+Names
+-----
+
+They have names.
+
+-----------------------------------------------------------
+B.                         TIDES
+-----------------------------------------------------------
+
+Water comes.
+""",
+            "tides",
+            [("A. BOATS",), ("A. BOATS", "Names"), ("B. TIDES",)],
+        ),
+        (
+            f"""\
+{"LICENCE OF THE HARBOUR":>53}
+{"Version 3, 29 June 2007":>55}
+
+{"Preamble":>46}
+
+The boats of the harbour are counted in spring and in autumn, and the list is sent on.
+""",
+            "LICENCE OF THE HARBOUR",
+            [],
+        ),
+    ],
+    ids=["titles between lines", "two centred lines"],
+)
+def test_titles_of_other_layouts(text: str, title: str, sections: list[tuple[str, ...]]) -> None:
+    read = read_plain(text, meta=Metadata(), name="tides.txt")
+    assert (read.title, [each.path for each in read.sections]) == (title, sections)
+
+
 PROSE = """\
 The boats of the harbour are counted in spring and in autumn, and the list is sent to the
 office that keeps the lists of all harbours of the coast, where it is read and kept in an
@@ -201,7 +255,13 @@ boats = [
 ]"""
 
 
-@pytest.mark.parametrize("text", [TABLE, PROGRAM, STATEMENTS, LIST])
+NAMES = """\
+    boats/of/the/northern/harbour/Ada-of-the-great-flood-of-nineteen-hundred-nine.txt
+    boats/of/the/northern/harbour/Bo-of-the-great-storm-of-nineteen-hundred-eleven.txt
+    boats/of/the/northern/harbour/Cyd-of-the-great-frost-of-nineteen-hundred-ten.txt"""
+
+
+@pytest.mark.parametrize("text", [TABLE, PROGRAM, STATEMENTS, LIST, NAMES])
 def test_tables_and_programs_keep_their_lines(text: str) -> None:
     assert texts(f"{PROSE * 3}{text}\n\n{PROSE}")[3] == text
 

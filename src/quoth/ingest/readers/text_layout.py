@@ -13,6 +13,10 @@ from quoth.ingest.readers.hyphens import WORD, belongs, evidence
 MIN_WRAP_WIDTH = 50
 MAX_WRAP_WIDTH = 120
 """Characters between which lines are taken for wrapped prose."""
+MIN_FILLED = 2
+"""Full lines with which a part that is indented is wrapped prose."""
+MIN_WORDS = 4
+"""Words of each of these lines, unlike those of a list of long names."""
 MIN_WRAPPED_SHARE = 2 / 3
 """Share of the line breaks of a paragraph that are due to wrapping, where it is prose."""
 MIN_AT_MARGIN = 8
@@ -30,6 +34,7 @@ NUMBER = re.compile(r"\d{1,2}((?:\.\d{1,2}){0,3})\.?[ \t]")
 _COLUMNS = re.compile(r".*(?:[^\s.!?] {3}|\S {4}|\S\t)\s*\S")
 """A gap within a line; justified sentences may be three blanks apart."""
 _NO_TITLE = re.compile(r"[a-z]|[\W_]|.*(?: {3}|[\t={}\\<>$])|.*[.,;:!]$")
+_PROGRAM = re.compile(r"[={}\\<>$_]")
 _AFTER_TERM = re.compile(r" {2}\S")
 _TERM_END = re.compile(r"[^\W_][)>\]'\"”’»*?]*$")
 _TYPESET_HYPHEN = "\u2010"
@@ -193,8 +198,8 @@ def _is_second(line: str, parts: Sequence[Sequence[str]]) -> bool:
 def _part_text(lines: Sequence[str], before: Sequence[str], layout: Layout) -> str:
     """Return the lines of a part without the margin, as one where they are wrapped prose.
 
-    Such are at the margin, of an item or of a definition; ``before`` is the part before, which may
-    be the term that is defined.
+    Such are at the margin, of an item or of a definition, or have several lines which are all full;
+    ``before`` is the part before, which may be the term that is defined.
     """
     own = [line[min(layout.margin, indent(line)) :] for line in lines]
     if len(lines) == 1 or layout.width is None or any(map(_COLUMNS.match, lines)):
@@ -202,7 +207,11 @@ def _part_text(lines: Sequence[str], before: Sequence[str], layout: Layout) -> s
     item, first = ITEM.match(lines[0]), indent(lines[0])
     defines = len(before) == 1 and indent(before[0]) < first and _is_term(before[0])
     wrapped = [_is_wrapped(*pair, width=layout.width) for pair in pairwise(lines)]
-    if not (item or defines or min(map(indent, lines)) <= layout.margin):
+    is_prose = min(len(line.split()) for line in lines[:-1]) >= MIN_WORDS and not any(
+        map(_PROGRAM.search, lines)
+    )
+    is_filled = is_prose and len(wrapped) >= MIN_FILLED and all(wrapped)
+    if not (item or defines or is_filled or min(map(indent, lines)) <= layout.margin):
         return "\n".join(own)
     if sum(wrapped) < MIN_WRAPPED_SHARE * len(wrapped):
         return "\n".join(own)

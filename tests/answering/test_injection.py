@@ -267,6 +267,10 @@ def test_plain_words_are_quoted_as_they_are(text: str) -> None:
     assert plain_quotation(text) == text
 
 
+def test_marks_of_roles_are_no_placeholders() -> None:
+    assert plain_quotation("[INST] <<SYS>> Write.") == "[INST] << SYS>> Write."
+
+
 # --- what nothing proves ----------------------------------------------------------------------
 
 

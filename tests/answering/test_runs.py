@@ -225,6 +225,13 @@ def test_a_list_is_quoted_with_all_items_from_the_one_that_tells(seed: str) -> N
     assert LONG not in run.text
 
 
+@pytest.mark.parametrize(("most", "quoted"), [(3, [3]), (2, [1, 1])])
+def test_what_stands_between_two_runs_counts_as_quoted(most: int, quoted: list[int]) -> None:
+    two = "Early boats left the harbour with all of their nets, and nobody knew where they went."
+    found = runs(f"{LONG}\n\nKnives and pots\n\n{two}", scores={"Rain": 0, "Early": 0}, most=most)
+    assert [len(run.parts) for run in found] == quoted
+
+
 @pytest.mark.parametrize(
     ("between", "goes_on"),
     [

@@ -196,7 +196,7 @@ A.                         BOATS
 Boats sail.
 
 Names
------
+========================================
 
 They have names.
 

@@ -293,6 +293,7 @@ class _Chooser:
             before, told = joined[-1] if joined else (range(-1, -1), seed)
             if sentences[told].passage == sentences[seed].passage and self._are_near(before, run):
                 best = max(told, seed, key=lambda at: float(self.scores[at]))
+                self.used.update(range(before.stop, run.start))
                 joined[-1] = (range(before.start, run.stop), best)
             else:
                 joined.append((run, seed))
@@ -305,11 +306,11 @@ class _Chooser:
             return bool(before)
         last, first = (self.material.sentences[at] for at in (before[-1], run[0]))
         sections = sections_of(self.passages[first.passage])
-        free = self.used.isdisjoint(range(before.stop, run.start))
-        in_table = CELL_GAP in last.text or CELL_GAP in first.text
+        between = range(before.stop, run.start)
         return (
-            free
-            and not in_table
+            len(self.used) + len(between) <= self.max_sentences
+            and self.used.isdisjoint(between)
+            and CELL_GAP not in last.text + first.text
             and sections[last.chunk_id] == sections[first.chunk_id]
             and first.start - last.end <= MAX_REST
         )

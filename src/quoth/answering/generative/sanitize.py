@@ -226,8 +226,8 @@ _OPENING = frozenset("[]({<")
 """What begins a link, a tag, or something that could be taken for a source's header."""
 LIVE = re.compile(r"(\](?=[(:\[])|<(?=[A-Za-z/!?|]))")
 """What could open a link, an image or a tag."""
-_PLACEHOLDER = rf"<(?!(?:{'|'.join(sorted(ELEMENTS))})>)[\w.@+-]{{1,60}}>"
-"""``<name>`` or ``<name@example.org>``, which is no element of HTML."""
+_PLACEHOLDER = rf"(?<!<)<(?!(?:{'|'.join(sorted(ELEMENTS))})>)[\w.@+-]{{1,60}}>(?!>)"
+"""``<name>`` or ``<name@example.org>``, which is no element of HTML, but not ``<<SYS>>``."""
 _LIVE = re.compile(rf"(?!{_PLACEHOLDER}){LIVE.pattern}", re.IGNORECASE)
 
 

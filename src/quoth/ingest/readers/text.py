@@ -120,7 +120,8 @@ def _is_underlined(lines: Sequence[str]) -> bool:
         _UNDERLINE.fullmatch(drawn) is not None
         and any(character.isalnum() for character in title)
         and len(title) <= 100
-        and 0.5 * len(title) <= len(drawn) <= len(title) + 10
+        and 0.5 * len(title) <= len(drawn)
+        and (len(drawn) <= len(title) + 10 or (len(lines) == 2 and is_title(title)))
     )
 
 

@@ -59,13 +59,13 @@ def _sentence(name: str, language: str) -> str | None:
 def notes(answer: Answer, *, language: str | None = None) -> Iterator[str]:
     """Yield the notes on an answer, each once; what failed in ``language`` or the question's."""
     asked = answer.query.language
+    spoken = language or asked
     if answer.citations and answer.model is None and (answer.confidence or 1) < CERTAIN:
-        yield translate("answering.uncertain", language or asked)
+        yield translate("answering.uncertain", spoken)
     told: list[str] = []
     if any(entry.startswith("generate:") for entry in answer.degraded):
         told = [add_warning(each, language=asked) for each in ("failed", "cut", "refused", "empty")]
     yield from (warning for warning in answer.warnings if warning not in told)
-    spoken = language or asked
     yield from (describe_degradation(entry, language=spoken) for entry in answer.degraded)
 
 

@@ -206,7 +206,7 @@ def _unless_quoted(missed: MissedPassage, text: str, record: Record) -> MissedPa
     if any(each.cut or needle in normalize_name(each.snippet) for each in quoted):
         return missed
     found = beside(numbers_of(record, [missed.chunk_id]))
-    return replace(missed, reason=found.fate, why=found.why, advice="")
+    return replace(missed, reason=found.fate, why=found.why)
 
 
 def _advice(way: CandidateExplanation, record: Record) -> str:

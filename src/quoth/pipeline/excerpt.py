@@ -193,7 +193,8 @@ def _cited(catalogue: Catalogue, reference: str, *, window: int) -> Excerpt:
 def _closest_excerpt(catalogue: Catalogue, hit: Hit, *, window: int) -> Excerpt:
     """Return the text around a closest passage of an answer that cites nothing."""
     low, high = hit.marked or (0, len(hit.text))
-    chunk = catalogue.chunks([hit.chunk_id]).get(hit.chunk_id)
+    chunks = catalogue.document_chunks(hit.document_id)
+    chunk = next((each for each in chunks if each.chunk_id == hit.chunk_id), None)
     if chunk is None:
         return Excerpt(
             document_id=hit.document_id,
@@ -208,9 +209,8 @@ def _closest_excerpt(catalogue: Catalogue, hit: Hit, *, window: int) -> Excerpt:
             is_replaced=True,
         )
     marked = (chunk.start + low, chunk.start + high)
-    chunks = _around(catalogue.document_chunks(hit.document_id), marked, window=window)
     document = DocumentLists.of(catalogue).document(hit.document_id)
-    return _excerpt(document, chunks, span=None, marked=marked)
+    return _excerpt(document, _around(chunks, marked, window=window), span=None, marked=marked)
 
 
 def cited_excerpt(catalogue: Catalogue, cited: Mapping[str, Any], *, window: int = 1) -> Excerpt:

@@ -189,16 +189,18 @@ class SentenceRun:
         """
         sentences, sections = self.material.sentences, sections_of(self.passage)
         own = self.numbers(self.first, self.last)
-        if not own and not self.has_item():
+        if not (own or self.has_item()):
             return None
         for at in range(self.last + 1, min(self.last + 2 + BETWEEN_ITEMS, len(sentences))):
             if not _is_in_section(self.material, at, self.last, sections=sections):
                 return None
             if found := self.numbers(at, at):
                 return at if own and found[0] == own[-1] + 1 else None
-            if not own and self.is_item(at):
+            if own:
+                continue
+            if self.is_item(at):
                 return at
-            if not own and sentences[at].text.endswith(":"):
+            if sentences[at].text.endswith(":"):
                 return None
         return None
 

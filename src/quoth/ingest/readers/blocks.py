@@ -127,8 +127,6 @@ def assemble(blocks: Iterable[Block]) -> Content:
     anchor: str | None = None
     for block in _without_contents(blocks):
         text = block.text.strip("\n").rstrip()
-        if not text.strip():
-            continue
         if block.silent:
             titles = [(level, title) for level, title in titles if level < block.level]
             titles.append((block.level, to_plain_text(text)))
@@ -197,9 +195,15 @@ def _without_contents(blocks: Iterable[Block]) -> list[Block]:
         run = list(group)
         if not is_list or is_introduced(kept) or not _are_contents(run, headings):
             kept += run
-        elif kept and not kept[-1].level and is_label(kept[-1].text):
-            kept.pop()
+        else:
+            drop_label(kept)
     return kept
+
+
+def drop_label(blocks: list[Block]) -> None:
+    """Remove the last block if it is the label of what follows: "Table of contents"."""
+    if blocks and not blocks[-1].level and _is_label(blocks[-1].text):
+        blocks.pop()
 
 
 def is_item(block: Block) -> bool:
@@ -210,10 +214,10 @@ def is_item(block: Block) -> bool:
 def is_introduced(blocks: Sequence[Block]) -> bool:
     """Return whether a sentence ends in a colon, so that what follows completes it."""
     text = blocks[-1].text.rstrip() if blocks and not blocks[-1].level else ""
-    return text.endswith(":") and not is_label(text)
+    return text.endswith(":") and not _is_label(text)
 
 
-def is_label(text: str) -> bool:
+def _is_label(text: str) -> bool:
     """Return whether a text is no sentence: "Table of contents"."""
     return len(text.split()) <= MAX_LABEL and not text.rstrip().endswith((".", "!", "?"))
 

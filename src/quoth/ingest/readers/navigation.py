@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
-from quoth.ingest.readers.blocks import Block, is_introduced, is_item, is_label
+from quoth.ingest.readers.blocks import Block, drop_label, is_introduced, is_item
 from quoth.text.locators import CELL_GAP
 
 MIN_PAGES = 2
@@ -69,8 +69,7 @@ def _without_contents(blocks: Sequence[Block]) -> list[Block]:
             )
             or (first == len(blocks) and not content[-1].level)
         ):
-            if content and not content[-1].level and is_label(content[-1].text):
-                content.pop()
+            drop_label(content)
         else:
             content += run
     return content

@@ -44,9 +44,7 @@ _LEADING_BLANKS = re.compile(r"^[ \t]+", re.MULTILINE)
 def read_plain(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     """Read a text; the ``name`` of the file is its title unless a better one is known."""
     paragraphs = _paragraphs(text)
-    stored, places, sections = assemble(
-        with_ended_sections(with_capital_titles([*_blocks(paragraphs)]))
-    )
+    stored, places, sections = assemble(_titled_blocks(paragraphs))
     return ParsedDocument(
         kind="text",
         title=meta.title or _title(paragraphs) or file_title(name),
@@ -61,7 +59,11 @@ def read_plain(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
 
 def plain_blocks(text: str) -> Iterator[Block]:
     """Return the paragraphs of a text in order, and headings that are beyond doubt."""
-    return with_ended_sections(with_capital_titles([*_blocks(_paragraphs(text))]))
+    return _titled_blocks(_paragraphs(text))
+
+
+def _titled_blocks(paragraphs: Sequence[Sequence[str]]) -> Iterator[Block]:
+    return with_ended_sections(with_capital_titles([*_blocks(paragraphs)]))
 
 
 def _blocks(paragraphs: Sequence[Sequence[str]]) -> Iterator[Block]:

@@ -207,16 +207,23 @@ def _part_text(lines: Sequence[str], before: Sequence[str], layout: Layout) -> s
     item, first = ITEM.match(lines[0]), indent(lines[0])
     defines = len(before) == 1 and indent(before[0]) < first and _is_term(before[0])
     wrapped = [_is_wrapped(*pair, width=layout.width) for pair in pairwise(lines)]
-    is_prose = min(len(line.split()) for line in lines[:-1]) >= MIN_WORDS and not any(
-        map(_PROGRAM.search, lines)
-    )
-    is_filled = is_prose and len(wrapped) >= MIN_FILLED and all(wrapped)
-    if not (item or defines or is_filled or min(map(indent, lines)) <= layout.margin):
+    at_margin = min(map(indent, lines)) <= layout.margin
+    if not (item or defines or at_margin or _is_filled(lines, wrapped)):
         return "\n".join(own)
     if sum(wrapped) < MIN_WRAPPED_SHARE * len(wrapped):
         return "\n".join(own)
     stripped = [line.strip() for line in own]
     return _joined([own[0] if item else stripped[0], *stripped[1:]], wrapped, layout)
+
+
+def _is_filled(lines: Sequence[str], wrapped: Sequence[bool]) -> bool:
+    """Return whether several lines of words, without signs of programs, are all full."""
+    return (
+        len(wrapped) >= MIN_FILLED
+        and all(wrapped)
+        and all(len(line.split()) >= MIN_WORDS for line in lines[:-1])
+        and not any(map(_PROGRAM.search, lines))
+    )
 
 
 def _is_term(line: str) -> bool:

@@ -22,9 +22,11 @@ from scipy.optimize import minimize
 from quoth.answering.answerability import weigh_evidence
 from quoth.answering.extractive.candidates import question_word_offset
 from quoth.answering.extractive.score import (
+    WITH_READING,
     WITH_TOKENS,
     WITHOUT_TOKENS,
     feature_rows,
+    sentence_scores,
 )
 from quoth.answering.extractive.select import collect_sentences, sentence_spans
 from quoth.core.settings import Settings
@@ -33,11 +35,12 @@ from quoth.evaluation.corpus import open_corpus
 from quoth.evaluation.datasets import Judged, load_corpus, load_judged
 from quoth.evaluation.spans import Folded, fold_letters, overlaps
 from quoth.pipeline.retrieve import Request, Retrieved
+from quoth.pipeline.score_sentences import read_windows
 from quoth.retrieval.calibration import question_signals, reranker_scores
 
 ANSWERED = 0.93
 """The share of answerable questions that the threshold lets through."""
-GATE = ("covered", "best", "read", "ahead")
+GATE = ("covered", "best", "read", "ahead", "answers")
 TITLES = 60
 """Titles of a set that are asked for: "What is …?", of the set itself and of the next one."""
 WHAT = {"en": "What is {}?", "fr": "Qu'est-ce que {} ?"}
@@ -82,7 +85,12 @@ def titles(folder: Path) -> list[str]:
 async def titled(engine: Engine, question: str, *, answerable: bool) -> Example:
     """Return the signals of a short question, without sentences."""
     found = await engine.retrieve(Request(question, checked=False))
-    return Example({}, np.zeros(0), answerable, signals(engine, found, set()), None)
+    material = collect_sentences(found.query, found.passages)
+    assert engine.parts.sentence_scorer is not None
+    first = sentence_scores(found.query, material, passages=found.passages)
+    read = await read_windows(engine.parts.sentence_scorer, question, material, first)
+    made = signals(engine, found, set(), answers=best_of(read))
+    return Example({}, np.zeros(0), answerable, made, None)
 
 
 async def example(
@@ -114,16 +122,30 @@ async def example(
         float,
     )
     gold = {each.document_id for each, y in zip(material.sentences, evidence, strict=True) if y}
+    assert engine.parts.sentence_scorer is not None
+    first = sentence_scores(found.query, material, passages=found.passages, spans=scores)
+    read = await read_windows(engine.parts.sentence_scorer, question, material, first)
+    held = np.array([each.document_id in gold for each in material.sentences])
     return Example(
-        feature_rows(found.query, material, passages=found.passages, spans=scores),
+        feature_rows(found.query, material, passages=found.passages, spans=scores, read=read),
         evidence,
         judged.answerable,
-        signals(engine, found, set()),
-        signals(engine, found, gold) if judged.answerable and gold else None,
+        signals(engine, found, set(), answers=best_of(read)),
+        signals(engine, found, gold, answers=best_of(read[~held]))
+        if judged.answerable and gold
+        else None,
     )
 
 
-def signals(engine: Engine, found: Retrieved, without: set[str]) -> dict[str, float] | None:
+def best_of(read: np.ndarray) -> float | None:
+    """Return the best log-odds of the sentence scorer, None where it has read nothing."""
+    known = read[~np.isnan(read)]
+    return float(known.max()) if known.size else None
+
+
+def signals(
+    engine: Engine, found: Retrieved, without: set[str], *, answers: float | None
+) -> dict[str, float] | None:
     """Return the signals of answerability as if some documents were not there."""
     ranked = found.ranked[0]
     gone = {key for key, chunk in ranked.chunks.items() if chunk.document_id in without}
@@ -145,8 +167,9 @@ def signals(engine: Engine, found: Retrieved, without: set[str]) -> dict[str, fl
             [each for each in ranked.pool if each.chunk_id not in gone],
             reranker=engine.parts.reranker,
         ),
+        answers=answers,
     )
-    return dict(made) if made is not None and "read" in made else None
+    return dict(made) if made is not None and "answers" in made else None
 
 
 def fit_sentences(sets: list[list[Example]], names: list[str]) -> dict[str, float]:
@@ -228,7 +251,7 @@ def main(home: str, *folders: str) -> None:
     sets: dict[str, list[Example]] = {}
     for folder, other in zip(folders, folders[1:] + folders[:1], strict=True):
         sets[folder] = asyncio.run(examples(Path(folder), Path(other), settings))
-    for names in (list(WITH_TOKENS), list(WITHOUT_TOKENS)):
+    for names in (list(WITH_READING), list(WITH_TOKENS), list(WITHOUT_TOKENS)):
         for left, one in sets.items():
             weights = fit_sentences([each for key, each in sets.items() if key != left], names)
             print(f"{left}: best sentence right {first_right(one, weights):.3f}")

@@ -1,4 +1,4 @@
-"""Build the model once: an ONNX folder with 8-bit matrices, moved into place atomically."""
+"""Build the embedder and the sentence scorer once: 8-bit matrices, moved into place atomically."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from quoth.backends.onnx.model_folder import MODEL, ModelCard, stored_card, write_card
 from quoth.core.errors import ConfigError, StorageFull
-from quoth_e5 import E5_SHA256, NAME, e5_revision, is_built
+from quoth_e5 import E5_SHA256, NAME, SENTENCES, e5_revision, is_built, sentence_revision
 from quoth_e5.graph import WORD_NUMBERS, WORD_SCALES, encoder_graph
+from quoth_e5.sentences import SCORES_PRODUCT, load_trained, sentence_graph
 from quoth_e5.tokenizer import TABLE, full_tokenizer, write_table
 from quoth_e5.weights import Blocks, EncoderWeights, load_weights
 
@@ -91,7 +92,12 @@ def _build(
         full_tokenizer(read.vocabulary).save(str(draft / "tokenizer.json"), pretty=False)
         write_table(read.vocabulary, folder=draft / TABLE)
         progress("Building the network with 8-bit matrices.")
-        _write_model(read, folder=draft)
+        _write_model(encoder_graph(_few_words(read)), MODEL, folder=draft, words=read.words)
+        sentences = sentence_revision(sha256)
+        if sentences:
+            progress("Building the sentence scorer.")
+            scorer = sentence_graph(_few_words(read), load_trained())
+            _write_model(scorer, SENTENCES, folder=draft)
         card = ModelCard(
             name=NAME,
             revision=e5_revision(sha256),
@@ -100,6 +106,7 @@ def _build(
             query_prefix="query: ",
             document_prefix="passage: ",
             pooling="mean",
+            sentences=sentences,
         )
         write_card(card, folder=draft)
         if folder.exists():
@@ -111,23 +118,34 @@ def _build(
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _write_model(weights: EncoderWeights, *, folder: Path) -> None:
+def _few_words(weights: EncoderWeights) -> EncoderWeights:
+    """Return the weights with the first row of the word table only.
+
+    The quantizer copies its input several times, so the table, which it would not change, is put in
+    after it: that halves the memory a build needs.
+    """
+    words = weights.words
+    return replace(weights, words=Blocks(words.numbers[:1], words.scales[:1]))
+
+
+def _write_model(
+    graph: onnx.ModelProto, name: str, *, folder: Path, words: Blocks | None = None
+) -> None:
     """Quantize the matrices (symmetric, per column, activations at run time) and save.
 
     Seven of the eight bits are used: processors without VNNI add products in 16 bits, where
-    eight would overflow and silently corrupt the vectors.
-    The quantizer copies its input several times, so the word table, which it would not change,
-    is put in after it: that halves the memory a build needs.
+    eight would overflow and silently corrupt the vectors. ``words`` is the word table; a model
+    without one shares that of the embedder beside it.
     """
-    words = weights.words
     rough = folder / "rough.onnx"
     root = logging.getLogger()
     root.addFilter(_is_no_hint)
     try:
         quantize_dynamic(
-            encoder_graph(replace(weights, words=Blocks(words.numbers[:1], words.scales[:1]))),
+            graph,
             rough,
             op_types_to_quantize=["MatMul"],
+            nodes_to_exclude=[SCORES_PRODUCT],
             weight_type=QuantType.QInt8,
             per_channel=True,
             reduce_range=True,
@@ -136,18 +154,33 @@ def _write_model(weights: EncoderWeights, *, folder: Path) -> None:
         root.removeFilter(_is_no_hint)
     model = onnx.load_model(rough)
     rough.unlink()
-    for tensor in model.graph.initializer:
-        if tensor.name in (WORD_NUMBERS, WORD_SCALES):
+    tables = [each for each in model.graph.initializer if each.name in (WORD_NUMBERS, WORD_SCALES)]
+    if words is None:
+        for tensor in tables:
+            model.graph.initializer.remove(tensor)
+    else:
+        for tensor in tables:
             table = words.numbers if tensor.name == WORD_NUMBERS else words.scales
             tensor.CopyFrom(numpy_helper.from_array(table, tensor.name))
     onnx.save_model(
         model,
-        folder / MODEL,
+        folder / name,
         save_as_external_data=True,
-        location=f"{MODEL}.data",
+        location=f"{name}.data",
         size_threshold=MAPPED_FROM_BYTES,
     )
-    shutil.copymode(folder / MODEL, folder / f"{MODEL}.data")
+    shutil.copymode(folder / name, folder / f"{name}.data")
+    if words is None:
+        _share_words(folder / name, folder / MODEL)
+
+
+def _share_words(path: Path, owner: Path) -> None:
+    """Let a model map the word table in the file of another one beside it."""
+    model, other = (onnx.load_model(each, load_external_data=False) for each in (path, owner))
+    model.graph.initializer.extend(
+        each for each in other.graph.initializer if each.name in (WORD_NUMBERS, WORD_SCALES)
+    )
+    path.write_bytes(model.SerializeToString())
 
 
 def _is_no_hint(record: logging.LogRecord) -> bool:

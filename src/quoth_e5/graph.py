@@ -26,7 +26,7 @@ def encoder_graph(weights: EncoderWeights) -> onnx.ModelProto:
         heads=weights.heads,
         epsilon=weights.epsilon,
     )
-    state = graph.layers(_embeddings(graph, weights), count=weights.layers)
+    state = graph.layers(embeddings(graph, weights), count=weights.layers)
     graph.node("Identity", [state], name="last_hidden_state")
     return graph.model(
         inputs=("input_ids", "attention_mask"),
@@ -35,7 +35,7 @@ def encoder_graph(weights: EncoderWeights) -> onnx.ModelProto:
     )
 
 
-def _embeddings(graph: EncoderGraph, weights: EncoderWeights) -> str:
+def embeddings(graph: EncoderGraph, weights: EncoderWeights) -> str:
     """Look up words and positions, and normalize their sum."""
     words, hidden = weights.words, weights.hidden
     numbers = [graph.constant(WORD_NUMBERS, words.numbers), "input_ids"]

@@ -31,6 +31,7 @@ from quoth.bootstrap.embedding import (
     close_embedder,
     open_rerankers,
     open_sentence_embedder,
+    open_sentence_scorer,
     token_space,
 )
 from quoth.bootstrap.embedding import default_model as default_model
@@ -135,6 +136,9 @@ def _open_resources(
     rerankers = open_rerankers(settings, space := token_space(settings, embedder))
     if rerankers is not None:
         closing.push_async_callback(rerankers.aclose)
+    scorer = open_sentence_scorer(settings, embedder)
+    if scorer is not None:
+        closing.callback(scorer.close)
     prompts, about = PROMPTS, ""
     if settings.prompts:
         prompts, about = operator_prompts(settings.prompts)
@@ -155,6 +159,7 @@ def _open_resources(
         moderator=moderator,
         breakers=tuple(breakers),
         rerankers=rerankers,
+        sentence_scorer=scorer,
         space=space,
         page_embedder=pages,
         prompts=prompts,

@@ -12,8 +12,9 @@ from quoth.backends.embedders import registry
 from quoth.backends.embedders.registry import DEFAULT_EMBEDDER
 from quoth.core.page_images import PageEmbedder
 from quoth.core.plan import profile
-from quoth.core.protocols import ClosesAsync, Embedder
+from quoth.core.protocols import ClosesAsync, Embedder, SentenceScorer
 from quoth.core.settings import Settings
+from quoth_e5 import SENTENCES
 
 if TYPE_CHECKING:
     from quoth.backends.late_interaction.token_space import TokenSpace
@@ -76,6 +77,21 @@ def open_rerankers(settings: Settings, space: TokenSpace | None) -> Rerankers | 
 
     names = reranker_names(settings, space)
     return None if names == "none" else Rerankers(names, settings)
+
+
+def open_sentence_scorer(settings: Settings, embedder: Embedder) -> SentenceScorer | None:
+    """Open the model that reads sentences with the question, None where it is not used.
+
+    Its scores are weighed and calibrated together with the default embedder's.
+    """
+    folder = settings.models / DEFAULT_EMBEDDER
+    if not settings.sentence_scorer or embedder.name != DEFAULT_EMBEDDER:
+        return None
+    if not (folder / SENTENCES).is_file():  # the embedder is in a folder of its own
+        return None
+    from quoth.backends.rerankers.sentences import OnnxSentenceScorer
+
+    return OnnxSentenceScorer(folder, threads=settings.threads)
 
 
 def default_model(settings: Settings) -> tuple[Path, bool]:

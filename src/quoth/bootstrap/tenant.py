@@ -28,6 +28,7 @@ from quoth.core.protocols import (
     Generator,
     Index,
     Moderator,
+    SentenceScorer,
     SparseEmbedder,
 )
 from quoth.core.remote_parts import RemotePart
@@ -105,6 +106,7 @@ class ProcessResources:
     moderator: Moderator | None
     breakers: tuple[CircuitBreaker, ...]
     rerankers: Rerankers | None
+    sentence_scorer: SentenceScorer | None
     space: TokenSpace | None
     page_embedder: PageEmbedder | None
     prompts: Mapping[str, Prompt]
@@ -245,6 +247,7 @@ def tenant_components(
         tokens=kept,
         rerank_tokens=() if guarded is None else guarded.token_stores,
         spans=None if kept is None else LateSpans(kept),
+        sentence_scorer=None if kept is None else shared.sentence_scorer,
         generator=shared.generator,
         small=shared.small,
         request_models=shared.request_models,

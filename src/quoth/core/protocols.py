@@ -285,6 +285,24 @@ class SpanScorer(Protocol):
         ...
 
 
+class SentenceScorer(Protocol):
+    """Scores sentences by a model that reads them together with the query."""
+
+    async def score(
+        self, question: str, passages: Sequence[Sequence[str]]
+    ) -> list[Sequence[float]]:
+        """Return for each passage the scores of its sentences; raises RerankError.
+
+        A score is the log-odds that the sentence answers rather than that nothing in the passage
+        does; NaN for a sentence that was not read.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release threads and memory."""
+        ...
+
+
 class TokenVectorStore(Protocol):
     """Stores token vectors of chunks; derived, recomputed where missing."""
 

@@ -24,6 +24,7 @@ from quoth.core.protocols import (
     Matrix,
     Moderator,
     Reranker,
+    SentenceScorer,
     SpanScorer,
     TokenRows,
     TokenVectorStore,
@@ -176,6 +177,7 @@ class Components:
     rerank_tokens: tuple[TokenVectorStore, ...] = ()
     """Token vectors of rerankers with a model of their own (ColBERT)."""
     spans: SpanScorer | None = None
+    sentence_scorer: SentenceScorer | None = None
     generator: Generator | None = None
     small: Generator | None = None
     """A smaller language model for reading and rewording queries; `reader` is the one to ask."""

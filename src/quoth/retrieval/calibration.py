@@ -39,6 +39,8 @@ DEFAULT_CALIBRATION: Mapping[tuple[str, str], Tuning] = MappingProxyType(
                         "best": 18.806,
                         "read": 3.157,
                         "ahead": 13.081,
+                        "scored": 0.0,
+                        "answers": 0.25,
                         "foreign": 3.15,
                         "foreign_read": 33.432,
                         "foreign_ahead": 33.785,
@@ -75,7 +77,7 @@ FOREIGN, UNREAD, FOREIGN_UNREAD = "foreign", "unread", "foreign_unread"
 GROUPS = (FOREIGN, UNREAD, FOREIGN_UNREAD)
 """Groups of rankings with features other than those of reranked, same-language queries."""
 QUESTION_SIGNALS = (
-    *("covered", "matched", "best", "read", "ahead"),
+    *("covered", "matched", "best", "read", "ahead", "scored", "answers"),
     *("foreign", "foreign_read", "foreign_ahead"),
     *("unread", "unread_matched", "unread_gap", "unread_best", "unread_meets", "unread_agree"),
     *("foreign_unread", "foreign_unread_gap", "foreign_unread_coverage"),
@@ -137,6 +139,7 @@ def question_signals(
     gap: float | None,
     foreign: bool,
     read: Sequence[float] = (),
+    answers: float | None = None,
 ) -> Signals | None:
     """Return the features of answerability; None for too few scores.
 
@@ -144,7 +147,8 @@ def question_signals(
     `quoth.answering.answerability.AnswerEvidence`, ``read`` the `reranker_scores`. ``covered``
     is the coverage, ``matched`` coverage · ln(1 + terms), as in calibrations of earlier versions,
     which punishes a short question; ``best`` the best cosine,
-    ``read`` the reranker's best score and ``ahead`` how far that exceeds the median. Words
+    ``read`` the reranker's best score and ``ahead`` how far that exceeds the median; ``answers``
+    the best log-odds of the sentence scorer, and ``scored`` 1 where it has read. Words
     of a cross-lingual query prove little, and are no feature there.
 
     Without a reranker, ``meets`` is the rank of the keyword retriever's best hit in vector search
@@ -157,11 +161,10 @@ def question_signals(
     best = max(score for _key, score in semantic)
     if len(read) >= FEWEST_READ:
         signs = {"read": max(read), "ahead": max(read) - median(read)}
-        return (
-            _prefix_features(FOREIGN, signs)
-            if foreign
-            else {"covered": coverage, "matched": matched, "best": best, **signs}
-        )
+        if foreign:
+            return _prefix_features(FOREIGN, signs)
+        said = {} if answers is None else {"scored": 1.0, "answers": answers}
+        return {"covered": coverage, "matched": matched, "best": best, **signs, **said}
     if foreign:
         return _prefix_features(FOREIGN_UNREAD, {"gap": max(0.0, gap), "coverage": coverage})
     places = {key: place for place, (key, _score) in enumerate(semantic)}

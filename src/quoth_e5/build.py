@@ -1,4 +1,4 @@
-"""Build the embedder and the sentence scorer once: 8-bit matrices, moved into place atomically."""
+"""Build each model once: ONNX with 8-bit matrices, moved into place in one step."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import onnx
 from filelock import FileLock, Timeout
@@ -18,14 +19,14 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from quoth.backends.onnx.model_folder import MODEL, ModelCard, stored_card, write_card
 from quoth.core.errors import ConfigError, StorageFull
-from quoth_e5 import E5_SHA256, NAME, SENTENCES, e5_revision, is_built, sentence_revision
+from quoth_e5 import E5_SHA256, NAME, TRAINED, e5_revision, is_built, scorer_file
 from quoth_e5.graph import WORD_NUMBERS, WORD_SCALES, encoder_graph
 from quoth_e5.sentences import SCORES_PRODUCT, load_trained, sentence_graph
 from quoth_e5.tokenizer import TABLE, full_tokenizer, write_table
 from quoth_e5.weights import Blocks, EncoderWeights, load_weights
 
 MAPPED_FROM_BYTES = 1024
-"""Larger tensors go to ``model.onnx.data``, which is mapped into memory instead of being read."""
+"""Larger tensors go to a file beside the model, which is mapped into memory and not read."""
 
 
 def build_e5(
@@ -44,19 +45,25 @@ def build_e5(
     folder = folder.expanduser().absolute()
     if is_built(folder, sha256=sha256):
         return
+    with _writing(folder, what="embedding model"), _exclusive(folder, progress=progress):
+        if is_built(folder, sha256=sha256):
+            return
+        if folder.exists() and stored_card(folder) is None and any(folder.iterdir()):
+            raise ConfigError(
+                f"The folder {folder} is not empty and was not built by quoth, so it is left "
+                "alone. Name another folder for the model, or empty this one."
+            )
+        _build(folder, weights=weights, sha256=sha256, progress=progress)
+
+
+@contextmanager
+def _writing(folder: Path, *, what: str) -> Iterator[None]:
+    """Make the folder above, and tell what could not be written."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _exclusive(folder, progress=progress):
-            if is_built(folder, sha256=sha256):
-                return
-            if folder.exists() and stored_card(folder) is None and any(folder.iterdir()):
-                raise ConfigError(
-                    f"The folder {folder} is not empty and was not built by quoth, so it is left "
-                    "alone. Name another folder for the model, or empty this one."
-                )
-            _build(folder, weights=weights, sha256=sha256, progress=progress)
+        yield
     except OSError as error:
-        reason = f"The embedding model could not be written to {folder}: {error}."
+        reason = f"The {what} could not be written to {folder}: {error}."
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise StorageFull(f"{reason} Free about 300 MB there, then try again.") from error
         raise ConfigError(f"{reason} Name another folder with QUOTH_MODELS.") from error
@@ -92,12 +99,7 @@ def _build(
         full_tokenizer(read.vocabulary).save(str(draft / "tokenizer.json"), pretty=False)
         write_table(read.vocabulary, folder=draft / TABLE)
         progress("Building the network with 8-bit matrices.")
-        _write_model(encoder_graph(_few_words(read)), MODEL, folder=draft, words=read.words)
-        sentences = sentence_revision(sha256)
-        if sentences:
-            progress("Building the sentence scorer.")
-            scorer = sentence_graph(_few_words(read), load_trained())
-            _write_model(scorer, SENTENCES, folder=draft)
+        _write_model(read, folder=draft)
         card = ModelCard(
             name=NAME,
             revision=e5_revision(sha256),
@@ -106,7 +108,6 @@ def _build(
             query_prefix="query: ",
             document_prefix="passage: ",
             pooling="mean",
-            sentences=sentences,
         )
         write_card(card, folder=draft)
         if folder.exists():
@@ -118,8 +119,40 @@ def _build(
         shutil.rmtree(draft, ignore_errors=True)
 
 
+def build_scorer(
+    folder: Path,
+    *,
+    weights: Path | None = None,
+    sha256: str = E5_SHA256,
+    trained: Path = TRAINED,
+    progress: Callable[[str], None],
+) -> None:
+    """Build the sentence scorer beside the embedder, unless it is there already.
+
+    It maps the word table in the embedder's file. Raises ConfigError and StorageFull.
+    """
+    path = scorer_file(folder)
+    with _writing(folder, what="sentence scorer"), _exclusive(folder, progress=progress):
+        if path.is_file():
+            return
+        progress("Building the sentence scorer.")
+        read = load_weights(weights, sha256=sha256)
+        with TemporaryDirectory(prefix=f".{folder.name}.draft-", dir=folder.parent) as made:
+            draft = Path(made)
+            model = _quantized(sentence_graph(_few_words(read), load_trained(trained)), draft)
+            for tensor in _tables(model):
+                model.graph.initializer.remove(tensor)
+            _save(model, draft / path.name)
+            model = onnx.load_model(draft / path.name, load_external_data=False)
+            embedder = onnx.load_model(folder / MODEL, load_external_data=False)
+            model.graph.initializer.extend(_tables(embedder))
+            (draft / path.name).write_bytes(model.SerializeToString())
+            for name in (f"{path.name}.data", path.name):  # the model last: it is looked for
+                (draft / name).rename(folder / name)
+
+
 def _few_words(weights: EncoderWeights) -> EncoderWeights:
-    """Return the weights with the first row of the word table only.
+    """Return the weights with one row of the word table.
 
     The quantizer copies its input several times, so the table, which it would not change, is put in
     after it: that halves the memory a build needs.
@@ -128,14 +161,24 @@ def _few_words(weights: EncoderWeights) -> EncoderWeights:
     return replace(weights, words=Blocks(words.numbers[:1], words.scales[:1]))
 
 
-def _write_model(
-    graph: onnx.ModelProto, name: str, *, folder: Path, words: Blocks | None = None
-) -> None:
-    """Quantize the matrices (symmetric, per column, activations at run time) and save.
+def _write_model(weights: EncoderWeights, *, folder: Path) -> None:
+    """Quantize the embedder and save it with its word table."""
+    model, words = _quantized(encoder_graph(_few_words(weights)), folder), weights.words
+    for tensor in _tables(model):
+        table = words.numbers if tensor.name == WORD_NUMBERS else words.scales
+        tensor.CopyFrom(numpy_helper.from_array(table, tensor.name))
+    _save(model, folder / MODEL)
+
+
+def _tables(model: onnx.ModelProto) -> list[onnx.TensorProto]:
+    return [each for each in model.graph.initializer if each.name in (WORD_NUMBERS, WORD_SCALES)]
+
+
+def _quantized(graph: onnx.ModelProto, folder: Path) -> onnx.ModelProto:
+    """Quantize the matrices: symmetric, per column, activations at run time.
 
     Seven of the eight bits are used: processors without VNNI add products in 16 bits, where
-    eight would overflow and silently corrupt the vectors. ``words`` is the word table; a model
-    without one shares that of the embedder beside it.
+    eight would overflow and silently corrupt the vectors.
     """
     rough = folder / "rough.onnx"
     root = logging.getLogger()
@@ -154,33 +197,15 @@ def _write_model(
         root.removeFilter(_is_no_hint)
     model = onnx.load_model(rough)
     rough.unlink()
-    tables = [each for each in model.graph.initializer if each.name in (WORD_NUMBERS, WORD_SCALES)]
-    if words is None:
-        for tensor in tables:
-            model.graph.initializer.remove(tensor)
-    else:
-        for tensor in tables:
-            table = words.numbers if tensor.name == WORD_NUMBERS else words.scales
-            tensor.CopyFrom(numpy_helper.from_array(table, tensor.name))
+    return model
+
+
+def _save(model: onnx.ModelProto, path: Path) -> None:
+    data = f"{path.name}.data"
     onnx.save_model(
-        model,
-        folder / name,
-        save_as_external_data=True,
-        location=f"{name}.data",
-        size_threshold=MAPPED_FROM_BYTES,
+        model, path, save_as_external_data=True, location=data, size_threshold=MAPPED_FROM_BYTES
     )
-    shutil.copymode(folder / name, folder / f"{name}.data")
-    if words is None:
-        _share_words(folder / name, folder / MODEL)
-
-
-def _share_words(path: Path, owner: Path) -> None:
-    """Let a model map the word table in the file of another one beside it."""
-    model, other = (onnx.load_model(each, load_external_data=False) for each in (path, owner))
-    model.graph.initializer.extend(
-        each for each in other.graph.initializer if each.name in (WORD_NUMBERS, WORD_SCALES)
-    )
-    path.write_bytes(model.SerializeToString())
+    shutil.copymode(path, path.with_name(data))
 
 
 def _is_no_hint(record: logging.LogRecord) -> bool:

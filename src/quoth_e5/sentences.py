@@ -21,6 +21,8 @@ from quoth_e5.graph import embeddings
 from quoth_e5.weights import EncoderWeights, Floats
 from quoth_models.graph import EncoderGraph
 
+SCORES_PRODUCT = "scores.product"
+"""The product that is not rounded to 8 bits: it is small, and ends in what is compared."""
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 """``token_type_ids`` are 0 for the question and 1 for the passage."""
 
@@ -61,7 +63,3 @@ def sentence_graph(weights: EncoderWeights, trained: Trained) -> onnx.ModelProto
     product = graph.node("MatMul", [state, matrix], name=SCORES_PRODUCT)
     graph.node("Add", [product, graph.constant("scores.b", trained["scores.b"])], name="scores")
     return graph.model(inputs=INPUTS, output="scores", shape=("batch", "tokens", 2))
-
-
-SCORES_PRODUCT = "scores.product"
-"""The product that is not rounded to 8 bits: it is small, and ends in what is compared."""

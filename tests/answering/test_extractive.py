@@ -12,7 +12,7 @@ from quoth.answering.extractive.candidates import (
 )
 from quoth.answering.extractive.score import sentence_scores
 from quoth.answering.extractive.select import collect_sentences, sentence_spans
-from quoth.core.protocols import SpanScores
+from quoth.core.sentence_scores import SpanScores
 from quoth.core.types import Passage, Query
 from tests.support.passages import passage
 

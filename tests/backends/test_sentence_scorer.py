@@ -16,7 +16,8 @@ from quoth.core.errors import RerankError
 from quoth.core.load_settings import load_settings
 from quoth.core.settings import Settings
 from quoth.pipeline.retrieve import Request
-from quoth_e5 import is_built, sentence_revision
+from quoth_e5 import is_built, scorer_file
+from quoth_e5.build import build_scorer
 from quoth_e5.sentences import load_trained, sentence_graph
 from quoth_e5.weights import parse_weights
 from tests.support.tiny_e5 import HIDDEN, build_tiny, forward, tiny_e5
@@ -28,60 +29,82 @@ TOWER = [
     "Millions of people visit it every year.",
 ]
 BEES = ["Bees have five eyes.", "They make honey from nectar."]
-FOLDER, BUILT = default_model(load_settings())
-needs_model = pytest.mark.skipif(not BUILT, reason="the models have not been built here")
+FOLDER, _ = default_model(load_settings())
+needs_model = pytest.mark.skipif(
+    not scorer_file(FOLDER).is_file(), reason="the models have not been built here"
+)
 
 
 @pytest.fixture
 async def scorer() -> AsyncIterator[OnnxSentenceScorer]:
-    opened = OnnxSentenceScorer(FOLDER, threads=1)
+    opened = OnnxSentenceScorer(scorer_file(FOLDER), threads=1)
     yield opened
     opened.close()
 
 
-def test_the_graph_computes_what_the_changed_matrices_say() -> None:
-    tiny, random = tiny_e5(), np.random.default_rng(3)
-    trained = {
+IDS = [0, 5, 9, 30, 41, 12, 77, 2]
+GIVEN = {
+    "input_ids": np.array([IDS]),
+    "attention_mask": np.ones((1, 8), np.int64),
+    "token_type_ids": np.array([[0, 0, 0, 1, 1, 1, 1, 1]]),
+}
+
+
+def made_numbers() -> dict[str, np.ndarray]:
+    random = np.random.default_rng(3)
+    made = {
         "l1.q.down": random.normal(size=(4, HIDDEN)),
         "l1.q.up": random.normal(size=(HIDDEN, 4)) / 10,
         "l1.oln.w": random.normal(1, 0.1, HIDDEN),
         "mark": np.zeros((2, HIDDEN)),
-        "scores.w": random.normal(size=(2, HIDDEN)),
+        "scores.w": random.normal(size=(2, HIDDEN)) / 10,
         "scores.b": np.array([0.5, -0.5]),
     }
-    trained = {name: value.astype(np.float32) for name, value in trained.items()}
-    graph = sentence_graph(parse_weights(tiny.data, source="tiny"), trained)
-    session = onnxruntime.InferenceSession(
-        graph.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    ids = [0, 5, 9, 30, 41, 12, 77, 2]
-    given = {"input_ids": np.array([ids]), "attention_mask": np.ones((1, 8), np.int64)}
-    given["token_type_ids"] = np.array([[0, 0, 0, 1, 1, 1, 1, 1]])
+    return {name: value.astype(np.float32) for name, value in made.items()}
+
+
+def expected(trained: dict[str, np.ndarray]) -> np.ndarray:
+    """The scores by plain numpy, without a mark."""
+    tiny = tiny_e5()
     matrices = {**tiny.matrices, "l1.oln.w": trained["l1.oln.w"]}
     matrices["l1.q.w"] = matrices["l1.q.w"] + trained["l1.q.up"] @ trained["l1.q.down"]
-    states = forward(replace(tiny, matrices=matrices), ids)
-    expected = states @ trained["scores.w"].T + trained["scores.b"]
-    assert np.allclose(session.run(None, given)[0][0], expected, atol=1e-3)
-    marked = sentence_graph(
-        parse_weights(tiny.data, source="tiny"), {**trained, "mark": trained["mark"] + 1}
-    )
-    other = onnxruntime.InferenceSession(
-        marked.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    assert not np.allclose(other.run(None, given)[0][0], expected, atol=1e-2)
+    states = forward(replace(tiny, matrices=matrices), IDS)
+    return states @ trained["scores.w"].T + trained["scores.b"]
 
 
-def test_other_weights_have_no_scorer_and_old_folders_are_built_again(tmp_path: Path) -> None:
-    tiny = tiny_e5()
+def test_the_graph_computes_what_the_changed_matrices_say() -> None:
+    weights, trained = parse_weights(tiny_e5().data, source="tiny"), made_numbers()
+
+    def scores(numbers: dict[str, np.ndarray]) -> np.ndarray:
+        graph = sentence_graph(weights, numbers).SerializeToString()
+        session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+        return session.run(None, GIVEN)[0][0]
+
+    assert np.allclose(scores(trained), expected(trained), atol=1e-4)
+    marked = {**trained, "mark": np.eye(2, HIDDEN, dtype=np.float32)}
+    assert not np.allclose(scores(marked), expected(trained), atol=1e-2)
+
+
+def test_a_scorer_is_built_beside_the_embedder_once(tmp_path: Path) -> None:
+    tiny, told = tiny_e5(), list[str]()
     folder = build_tiny(tmp_path)
-    assert sentence_revision(tiny.sha256) == ""
+    np.savez(tmp_path / "trained.npz", **made_numbers())
+    weights = tiny.save(tmp_path / "tiny.bin")
+    for _ in range(2):
+        build_scorer(
+            folder,
+            weights=weights,
+            sha256=tiny.sha256,
+            trained=tmp_path / "trained.npz",
+            progress=told.append,
+        )
+    assert told == ["Building the sentence scorer."]
     assert is_built(folder, sha256=tiny.sha256)
-    assert not (folder / "sentences.onnx").exists()
-    card = (folder / "quoth-model.json").read_text("utf-8")
-    (folder / "quoth-model.json").write_text(
-        card.replace('"sentences": ""', '"sentences": "other"'), encoding="utf-8"
+    assert sorted(each.name for each in tmp_path.iterdir() if "draft" in each.name) == []
+    session = onnxruntime.InferenceSession(
+        str(scorer_file(folder)), providers=["CPUExecutionProvider"]
     )
-    assert not is_built(folder, sha256=tiny.sha256)
+    assert np.allclose(session.run(None, GIVEN)[0][0], expected(made_numbers()), atol=0.1)
 
 
 def test_the_trained_numbers_are_finite_and_fit_the_layers() -> None:
@@ -141,7 +164,6 @@ async def test_answers_are_read_and_without_the_scorer_they_say_so(tmp_path: Pat
         without = await engine.answer(request)
         assert without.degraded == ("sentences:rerank_failed:vectors",)
         assert "Gustave Eiffel" in without.text
-    off = settings.model_copy(update={"sentence_scorer": False})
-    async with open_engine(off) as engine:
-        assert engine.parts.sentence_scorer is None
-        assert "Gustave Eiffel" in (await engine.answer(request)).text
+        off = await engine.answer(Request(QUESTION, {"cache": "none", "score_sentences": False}))
+        assert not off.degraded
+        assert "sentences" not in off.timings_ms

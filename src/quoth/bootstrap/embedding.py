@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 from quoth.backends.embedders import registry
 from quoth.backends.embedders.registry import DEFAULT_EMBEDDER
+from quoth.core.errors import ConfigError
 from quoth.core.page_images import PageEmbedder
 from quoth.core.plan import profile
-from quoth.core.protocols import ClosesAsync, Embedder, SentenceScorer
+from quoth.core.protocols import ClosesAsync, Embedder
+from quoth.core.sentence_scores import SentenceScorer
 from quoth.core.settings import Settings
-from quoth_e5 import SENTENCES
+from quoth_e5 import scorer_file
 
 if TYPE_CHECKING:
     from quoth.backends.late_interaction.token_space import TokenSpace
@@ -84,14 +86,12 @@ def open_sentence_scorer(settings: Settings, embedder: Embedder) -> SentenceScor
 
     Its scores are weighed and calibrated together with the default embedder's.
     """
-    folder = settings.models / DEFAULT_EMBEDDER
-    if not settings.sentence_scorer or embedder.name != DEFAULT_EMBEDDER:
-        return None
-    if not (folder / SENTENCES).is_file():  # the embedder is in a folder of its own
+    path = scorer_file(settings.models / DEFAULT_EMBEDDER)
+    if embedder.name != DEFAULT_EMBEDDER or not path.is_file():
         return None
     from quoth.backends.rerankers.sentences import OnnxSentenceScorer
 
-    return OnnxSentenceScorer(folder, threads=settings.threads)
+    return OnnxSentenceScorer(path, threads=settings.threads)
 
 
 def default_model(settings: Settings) -> tuple[Path, bool]:
@@ -108,13 +108,19 @@ def build_default_model(
     weights: Path | None = None,
     progress: Callable[[str], None] = discard_line,
 ) -> None:
-    """Build the default model if missing; raises ConfigError and StorageFull."""
-    from quoth_e5 import is_built
+    """Build the embedder if missing, and the sentence scorer; raises ConfigError and StorageFull.
 
-    folder = settings.models / DEFAULT_EMBEDDER
-    if is_built(folder):
+    An embedder without the scorer beside it is as good as before, so that a folder which cannot be
+    written to, or weights that are gone, are only told.
+    """
+    folder, built = default_model(settings)
+    if built and scorer_file(folder).is_file():
         return
     # Imported here: the model builder takes a second to load and is needed once.
-    from quoth_e5.build import build_e5
+    from quoth_e5.build import build_e5, build_scorer
 
     build_e5(folder, weights=weights, progress=progress)
+    try:
+        build_scorer(folder, weights=weights, progress=progress)
+    except ConfigError as error:
+        progress(f"Answers are chosen without the sentence scorer. {error}")

@@ -28,10 +28,10 @@ from quoth.core.protocols import (
     Generator,
     Index,
     Moderator,
-    SentenceScorer,
     SparseEmbedder,
 )
 from quoth.core.remote_parts import RemotePart
+from quoth.core.sentence_scores import SentenceScorer
 from quoth.core.settings import Settings
 from quoth.core.trace import LatencyEstimator
 from quoth.core.types import IndexIdentity
@@ -166,6 +166,7 @@ class EmbedderPool:
             remote=remote,
             space=space,
             rerankers=rerankers,
+            sentence_scorer=None,
             breakers=(asked.breaker, *shared.breakers[1:]),
             workers=None,  # those have the embedder of the settings
         )

@@ -159,9 +159,6 @@ class Settings(BaseSettings):
     table of the file."""
     token_vectors: bool = True
     """Whether adding also stores token vectors, so that late interaction is fast."""
-    sentence_scorer: bool = True
-    """Whether a small model reads the sentences of the best passages together with the question,
-    which takes some 0.3 s; only with the default embedder."""
     tenant: str = Field(default="local", min_length=1, max_length=100)
     """The owner of the data; one built-in tenant serves local use."""
     database: SecretStr | None = None

@@ -24,12 +24,11 @@ from quoth.core.protocols import (
     Matrix,
     Moderator,
     Reranker,
-    SentenceScorer,
-    SpanScorer,
     TokenRows,
     TokenVectorStore,
 )
 from quoth.core.remote_parts import RemotePart
+from quoth.core.sentence_scores import SentenceScorer, SpanScorer
 from quoth.core.settings import Settings
 from quoth.core.trace import LatencyEstimator, Trace
 from quoth.core.types import Answer, Chunk, IndexIdentity, ParsedDocument

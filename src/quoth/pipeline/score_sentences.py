@@ -10,7 +10,8 @@ import numpy as np
 from quoth.answering.extractive.candidates import question_word_offset
 from quoth.answering.extractive.score import QueryContext, Scores, cosines_to, sentence_scores
 from quoth.answering.extractive.select import sentence_spans
-from quoth.core.protocols import EncodedQuery, SentenceScorer, SpanScorer, SpanScores
+from quoth.core.protocols import EncodedQuery
+from quoth.core.sentence_scores import SentenceScorer, SpanScorer, SpanScores
 from quoth.core.trace import Trace
 from quoth.core.types import Passage
 from quoth.pipeline.components import Components
@@ -18,9 +19,9 @@ from quoth.pipeline.retrieve import Retrieved
 
 COMPARED = 12
 """Sentences that are embedded where there are no token vectors."""
-WINDOW = 750
-"""Characters of neighbouring sentences that the sentence scorer reads at once."""
-WINDOWS = 4
+MAX_WINDOW_CHARACTERS = 750
+"""Length of the neighbouring sentences that the sentence scorer reads at once."""
+MAX_WINDOWS = 4
 """Windows that it reads, each in some 0.05 s."""
 
 
@@ -42,7 +43,7 @@ async def score_sentences(
 ) -> ScoredSentences:
     """Score the sentences by token vectors, else by their own vectors, else by words.
 
-    With the sentence scorer, those around the best ones are scored again.
+    With the sentence scorer, which reads those around the best ones, all have other scores.
     """
     spans: SpanScores | None = None
     cosines: Scores | None = None
@@ -59,37 +60,40 @@ async def score_sentences(
             cosines = np.full(len(scores), np.nan)
             cosines[best] = close
     scores = sentence_scores(found.query, material, passages=passages, spans=spans, cosines=cosines)
-    if parts.sentence_scorer is None or spans is None:
+    if parts.sentence_scorer is None or spans is None or not found.plan.score_sentences:
         return ScoredSentences(scores)
     reading = read_windows(parts.sentence_scorer, found.query.standalone, material, scores)
-    read = await trace.attempt("sentences", reading, otherwise=None, fallback="vectors")
-    if read is None or np.isnan(read).all():
+    answers = await trace.attempt("sentences", reading, otherwise=None, fallback="vectors")
+    if answers is None:
         return ScoredSentences(scores)
-    scores = sentence_scores(found.query, material, passages=passages, spans=spans, read=read)
-    return ScoredSentences(scores, float(np.nanmax(read)))
+    scores = sentence_scores(found.query, material, passages=passages, spans=spans, answers=answers)
+    return ScoredSentences(scores, float(np.nanmax(answers)))
 
 
 async def read_windows(
     scorer: SentenceScorer, question: str, material: QueryContext, scores: Scores
-) -> Scores:
-    """Return the scorer's log-odds of the sentences around the best ones, NaN elsewhere."""
-    windows = sorted(_windows(material), key=lambda window: -max(scores[window]))[:WINDOWS]
+) -> Scores | None:
+    """Return the scorer's log-odds of the sentences around the best ones, NaN elsewhere.
+
+    None where it has read nothing.
+    """
+    windows = sorted(_windows(material), key=lambda window: -max(scores[window]))[:MAX_WINDOWS]
     texts = [[material.sentences[at].text for at in window] for window in windows]
     found = np.full(len(scores), np.nan)
     for window, each in zip(windows, await scorer.score(question, texts), strict=True):
         found[window] = each
-    return found
+    return None if np.isnan(found).all() else found
 
 
 def _windows(material: QueryContext) -> list[list[int]]:
-    """Return neighbouring sentences of a passage in groups of up to `WINDOW` characters."""
+    """Return neighbouring sentences of a passage in groups of up to `MAX_WINDOW_CHARACTERS`."""
     found: list[list[int]] = []
     for at, sentence in enumerate(material.sentences):
         first = material.sentences[found[-1][0]] if found else None
         if (
             first is None
             or first.passage != sentence.passage
-            or sentence.end - first.start > WINDOW
+            or sentence.end - first.start > MAX_WINDOW_CHARACTERS
         ):
             found.append([])
         found[-1].append(at)

@@ -19,7 +19,8 @@ from quoth.answering.extractive.candidates import (
     normalize,
     question_word_offset,
 )
-from quoth.core.protocols import Matrix, SpanScores
+from quoth.core.protocols import Matrix
+from quoth.core.sentence_scores import SpanScores
 from quoth.core.types import Passage, Query
 from quoth.query.filters.patterns import word_set
 from quoth.text.analyzer import analyze
@@ -39,7 +40,8 @@ Features = Mapping[str, Scores]
 its titles or the sentence before it. ``passage`` is the score of its passage as a share of the best
 one. ``question`` is 1 for a question, ``term`` for the explanation of just the term asked for.
 ``late``, ``asked`` and ``pooled`` are standard scores of `quoth.core.protocols.SpanScores`,
-``near`` the highest ``late`` of its passage. ``read`` is the log-odds of the sentence scorer.
+``near`` the highest ``late`` of its passage. ``answers`` is the log-odds of the sentence
+scorer.
 """
 WITH_TOKENS = {
     "late": 0.86,
@@ -64,12 +66,12 @@ WITHOUT_TOKENS = {
     "term": 1.0,
 }
 """The same for an embedder without token vectors, or for words alone."""
-WITH_READING = {
+WITH_SCORER = {
     **WITH_TOKENS,
-    "read": 0.25,
+    "answers": 0.25,
 }
 """The same with the sentence scorer."""
-UNREAD = 2.0
+UNREAD_PENALTY = 2.0
 """How far below the lowest log-odds of the scorer an unread sentence counts."""
 MIN_SPREAD = 0.008
 """Minimum standard deviation of similarities: a few of them may be equal."""
@@ -215,20 +217,20 @@ def sentence_scores(
     passages: Sequence[Passage],
     spans: SpanScores | None = None,
     cosines: Scores | None = None,
-    read: Scores | None = None,
+    answers: Scores | None = None,
 ) -> Scores:
     """Return the log-odds, up to a constant, that each sentence is evidence for an answer.
 
-    ``spans`` are late interaction's scores of the sentences, and beside them ``read`` those of the
-    sentence scorer, NaN for sentences that it has not read. Without them ``cosines`` of the
-    sentences' own vectors are used, NaN where unknown, or the words alone.
+    ``spans`` are late interaction's scores of the sentences, and beside them ``answers`` those of
+    the sentence scorer, NaN for sentences that it has not read. Without ``spans`` the ``cosines``
+    of the sentences' own vectors are used, NaN where unknown, or the words alone.
     """
     if not material.sentences:
         return np.zeros(0)
     features = feature_rows(
-        query, material, passages=passages, spans=spans, cosines=cosines, read=read
+        query, material, passages=passages, spans=spans, cosines=cosines, answers=answers
     )
-    weights = WITHOUT_TOKENS if spans is None else WITH_TOKENS if read is None else WITH_READING
+    weights = WITHOUT_TOKENS if spans is None else WITH_TOKENS if answers is None else WITH_SCORER
     total: Scores = np.sum([weights[name] * row for name, row in features.items()], axis=0)
     return total
 
@@ -240,7 +242,7 @@ def feature_rows(
     passages: Sequence[Passage],
     spans: SpanScores | None = None,
     cosines: Scores | None = None,
-    read: Scores | None = None,
+    answers: Scores | None = None,
 ) -> Features:
     """Return the features of every sentence."""
     best = max((passage.score for passage in passages), default=0.0) or 1.0
@@ -267,8 +269,9 @@ def feature_rows(
         # Claims have no question word, nor has "Qu'est-ce que …" one for the kind of thing.
         if question_word_offset(query.standalone) is not None:
             features["asked"] = _standard(np.array(spans.asked, np.float64))
-        if read is not None:
-            features["read"] = np.where(np.isnan(read), np.nanmin(read) - UNREAD, read)
+        if answers is not None:
+            lowest = np.nanmin(answers) - UNREAD_PENALTY
+            features["answers"] = np.where(np.isnan(answers), lowest, answers)
     elif cosines is not None:
         features["pooled"] = _standard(cosines)
     return features

@@ -81,7 +81,6 @@ class ModelCard:
     ``revision`` identifies the content: a new one means new vectors. ``max_tokens`` includes the
     special tokens. ``file`` is relative to the folder. ``stamp`` is the size and modification
     time of a third-party model file when it was hashed, empty for a model built by quoth.
-    ``sentences`` is the revision of the sentence scorer beside it, empty where there is none.
     """
 
     name: str
@@ -93,7 +92,6 @@ class ModelCard:
     pooling: Pooling
     file: str = MODEL
     stamp: str = ""
-    sentences: str = ""
 
 
 def write_card(card: ModelCard, *, folder: Path) -> None:

@@ -20,7 +20,8 @@ from quoth.backends.late_interaction.token_space import (
 )
 from quoth.backends.late_interaction.token_vectors import TokenVectors
 from quoth.core.errors import EmbeddingError, RerankError
-from quoth.core.protocols import Matrix, SpanScores
+from quoth.core.protocols import Matrix
+from quoth.core.sentence_scores import SpanScores
 from quoth.core.types import Chunk
 
 

@@ -18,11 +18,10 @@ from quoth.backends.onnx.session import (
     open_runtime,
     replace_surrogates,
 )
-from quoth.core.errors import RerankError
-from quoth_e5 import SENTENCES
+from quoth.core.errors import ConfigError, EmbeddingError, RerankError
 
 MAX_TOKENS = 512
-QUESTION, PASSAGE = "query: ", "passage: "
+QUESTION, PASSAGE = "query: ", "passage:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +32,17 @@ class SentenceModel:
     tokens: OnnxTokenizer
 
     def rows(self, question: str, passages: Sequence[Sequence[str]]) -> list[TokenRow]:
-        """Encode the question with each passage; ``marked`` are where sentences begin and end."""
+        """Encode the question with each passage; ``marked`` are where sentences begin and end.
+
+        The question takes at most half of the tokens; sentences that do not fit have none.
+        """
         asked, opening, *sentences = self.tokens.encode(
             replace_surrogates(
-                [QUESTION + question, PASSAGE.rstrip(), *(each for one in passages for each in one)]
+                [QUESTION + question, PASSAGE, *(each for one in passages for each in one)]
             ),
             limit=MAX_TOKENS,
         )
-        asked = [*asked[: MAX_TOKENS // 2 - 1], asked[-1]]
+        asked = [*asked[:-1][: MAX_TOKENS // 2 - 1], asked[-1]]
         coming = iter(sentences)
         found = []
         for passage in passages:
@@ -71,18 +73,14 @@ class SentenceModel:
 class OnnxSentenceScorer:
     """A `SentenceScorer` with the model that is built beside the default embedder.
 
-    Opening loads in the background; the first call waits. Each passage is read by itself, since the
-    rounding of a batch would make its scores depend on the others.
+    The first call opens it: what only adds documents needs no such model. Each passage is read by
+    itself, since the rounding of a batch would make its scores depend on the others.
     """
 
-    def __init__(self, folder: Path, *, threads: int) -> None:
-        self._model = BackgroundModel[SentenceModel, TokenRow, Numbers](
-            lambda: SentenceModel(open_runtime(folder / SENTENCES), open_tokens(folder)),
-            SentenceModel.scores,
-            max_batch=1,
-            threads=threads,
-            name="sentences",
-        )
+    def __init__(self, path: Path, *, threads: int) -> None:
+        self._path = path
+        self._threads = threads
+        self._model: BackgroundModel[SentenceModel, TokenRow, Numbers] | None = None
 
     async def score(
         self, question: str, passages: Sequence[Sequence[str]]
@@ -90,12 +88,28 @@ class OnnxSentenceScorer:
         """Return a score for each sentence of each passage; raises RerankError."""
         if not passages:
             return []
-        found = await self._model.run(lambda model: model.rows(question, passages))
+        try:
+            found = await self._opened().run(lambda model: model.rows(question, passages))
+        except (ConfigError, EmbeddingError) as error:
+            raise RerankError(f"The sentence scorer cannot be used: {error}") from error
         return [each.tolist() for each in found]
+
+    def _opened(self) -> BackgroundModel[SentenceModel, TokenRow, Numbers]:
+        if self._model is None:
+            path = self._path
+            self._model = BackgroundModel(
+                lambda: SentenceModel(open_runtime(path), open_tokens(path.parent)),
+                SentenceModel.scores,
+                max_batch=1,
+                threads=self._threads,
+                name="sentences",
+            )
+        return self._model
 
     def close(self) -> None:
         """Release threads and memory; running work is finished first."""
-        self._model.close()
+        if self._model is not None:
+            self._model.close()
 
 
 def _failed(reason: str) -> RerankError:

@@ -41,7 +41,6 @@ from quoth.answering.extractive.select import (
 )
 from quoth.answering.extractive.write import marked_sentences, write_answer
 from quoth.core.events import CitationAdded, Event, TextAdded
-from quoth.core.protocols import Reranker
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, AnswerStatus, Counts, Hit, Passage, Query, Turn
 from quoth.pipeline.components import Components
@@ -191,12 +190,9 @@ async def _choose(
         return _Selection(statements, "degraded" if trace.failures else "answered", material)
     if not placed and query.notes and asks_place:  # A note says that there is no such place.
         return _Selection((), "no_results", material)
-    scored = await score_sentences(parts, found, passages, material, trace=trace)
-    scores = scored.scores
+    scores, answers = await score_sentences(parts, found, passages, material, trace=trace)
     evidence = weigh_evidence(subject, material, cosines=found.cosines)
-    chance, least = _answer_probability(
-        found, evidence, reranker=parts.reranker, answers=scored.best, trace=trace
-    )
+    chance, least = _answer_probability(parts, found, evidence, answers, trace=trace)
     status = decide_status(
         evidence,
         probability=chance,
@@ -254,10 +250,8 @@ async def _statements_of_both(
             strip_locator_words(query), passages, filters=found.plan.filters
         )
         evidence = weigh_evidence(query, material, cosines=found.cosines)
-        scored = await score_sentences(parts, own, passages, material, trace=trace)
-        chance, least = _answer_probability(
-            own, evidence, reranker=parts.reranker, answers=scored.best, trace=trace
-        )
+        scores, answers = await score_sentences(parts, own, passages, material, trace=trace)
+        chance, least = _answer_probability(parts, own, evidence, answers, trace=trace)
         status = decide_status(evidence, probability=chance, answer_from=least)
         if status in ("no_results", "low_relevance") or not material.sentences:
             halved = True
@@ -265,7 +259,7 @@ async def _statements_of_both(
         statements = choose_statements(
             query,
             material,
-            scores=scored.scores,
+            scores=scores,
             passages=passages,
             max_sentences=found.plan.max_sentences // 2,
             shown=shown,
@@ -301,14 +295,17 @@ def _lacks_value(query: Query, statement: Statement, material: QueryContext) -> 
 
 
 def _answer_probability(
+    parts: Components,
     found: Retrieved,
     evidence: AnswerEvidence,
-    *,
-    reranker: Reranker | None,
     answers: float | None,
+    *,
     trace: Trace,
 ) -> tuple[float | None, float | None]:
-    """Return the probability that the collection answers, and its threshold."""
+    """Return the probability that the collection answers, and its threshold.
+
+    ``answers`` is the sentence scorer's best log-odds.
+    """
     failed = any(entry.startswith(("embed:", "semantic:", "keyword:")) for entry in trace.degraded)
     if failed or len(found.ranked) != 1:
         return None, None
@@ -320,7 +317,7 @@ def _answer_probability(
         terms=evidence.terms,
         gap=evidence.gap,
         foreign=evidence.cross_lingual,
-        read=reranker_scores(found.ranked[0].pool, reranker=reranker),
+        read=reranker_scores(found.ranked[0].pool, reranker=parts.reranker),
         answers=answers,
     )
     return answer_probability(tuning, signals), None if tuning is None else tuning.answer_from

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,14 +25,6 @@ MAX_WINDOWS = 4
 """Windows that it reads, each in some 0.05 s."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredSentences:
-    """The score of each sentence, and the best log-odds of the sentence scorer, None without it."""
-
-    scores: Scores
-    best: float | None = None
-
-
 async def score_sentences(
     parts: Components,
     found: Retrieved,
@@ -40,9 +32,10 @@ async def score_sentences(
     material: QueryContext,
     *,
     trace: Trace,
-) -> ScoredSentences:
+) -> tuple[Scores, float | None]:
     """Score the sentences by token vectors, else by their own vectors, else by words.
 
+    The second value is the best log-odds of the sentence scorer, None without it.
     With the sentence scorer, which reads those around the best ones, all have other scores.
     """
     spans: SpanScores | None = None
@@ -61,13 +54,13 @@ async def score_sentences(
             cosines[best] = close
     scores = sentence_scores(found.query, material, passages=passages, spans=spans, cosines=cosines)
     if parts.sentence_scorer is None or spans is None or not found.plan.score_sentences:
-        return ScoredSentences(scores)
+        return scores, None
     reading = read_windows(parts.sentence_scorer, found.query.standalone, material, scores)
     answers = await trace.attempt("sentences", reading, otherwise=None, fallback="vectors")
     if answers is None:
-        return ScoredSentences(scores)
+        return scores, None
     scores = sentence_scores(found.query, material, passages=passages, spans=spans, answers=answers)
-    return ScoredSentences(scores, float(np.nanmax(answers)))
+    return scores, float(np.nanmax(answers))
 
 
 async def read_windows(

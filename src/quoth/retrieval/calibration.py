@@ -70,7 +70,7 @@ MIN_COMPARED = 20
 """Minimum vector search results for which scores are meaningful."""
 FIRST_READ, FEWEST_READ = 8, 5
 """First ranks whose reranker scores are compared, and how many of them must have one."""
-USUAL_ANSWERS = 1.0
+USUAL_ANSWERS = 0.0
 """The best log-odds of the sentence scorer that speak neither for nor against an answer."""
 READER = "late"
 """The reranker whose scores are features; other rerankers use other scales."""

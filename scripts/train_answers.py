@@ -22,12 +22,9 @@ from scipy.optimize import minimize
 from quoth.answering.answerability import weigh_evidence
 from quoth.answering.extractive.candidates import question_word_offset
 from quoth.answering.extractive.score import (
-    WITH_SCORER,
     WITH_TOKENS,
     WITHOUT_TOKENS,
-    QueryContext,
     feature_rows,
-    sentence_scores,
 )
 from quoth.answering.extractive.select import collect_sentences, sentence_spans
 from quoth.core.settings import Settings
@@ -36,12 +33,11 @@ from quoth.evaluation.corpus import open_corpus
 from quoth.evaluation.datasets import Judged, load_corpus, load_judged
 from quoth.evaluation.spans import Folded, fold_letters, overlaps
 from quoth.pipeline.retrieve import Request, Retrieved
-from quoth.pipeline.score_sentences import read_windows
 from quoth.retrieval.calibration import question_signals, reranker_scores
 
 ANSWERED = 0.93
 """The share of answerable questions that the threshold lets through."""
-GATE = ("covered", "best", "read", "ahead", "answers")
+GATE = ("covered", "best", "read", "ahead")
 TITLES = 60
 """Titles of a set that are asked for: "What is …?", of the set itself and of the next one."""
 WHAT = {"en": "What is {}?", "fr": "Qu'est-ce que {} ?"}
@@ -86,35 +82,7 @@ def titles(folder: Path) -> list[str]:
 async def titled(engine: Engine, question: str, *, answerable: bool) -> Example:
     """Return the signals of a short question, without sentences."""
     found = await engine.retrieve(Request(question, checked=False))
-    material = collect_sentences(found.query, found.passages)
-    _, answers, _ = await read(engine, found, material, np.zeros(len(material.sentences), bool))
-    made = signals(engine, found, set(), answers=answers)
-    return Example({}, np.zeros(0), answerable, made, None)
-
-
-async def read(
-    engine: Engine, found: Retrieved, material: QueryContext, held: np.ndarray
-) -> tuple[dict[str, np.ndarray], float | None, float | None]:
-    """Return the features, and the best log-odds with and without the sentences ``held``."""
-    chunks, spans = sentence_spans(material, found.passages)
-    question, parts = found.query.standalone, engine.parts
-    assert parts.spans is not None
-    assert parts.sentence_scorer is not None
-    scores = await parts.spans.score(
-        question,
-        chunks,
-        spans=spans,
-        asking=question_word_offset(question) or 0,
-        tokens=None if found.encoded is None else found.encoded.tokens,
-    )
-    first = sentence_scores(found.query, material, passages=found.passages, spans=scores)
-    answers = await read_windows(parts.sentence_scorer, question, material, first)
-    others = np.where(held, -np.inf, first)
-    without = await read_windows(parts.sentence_scorer, question, material, others)
-    features = feature_rows(
-        found.query, material, passages=found.passages, spans=scores, answers=answers
-    )
-    return dict(features), best_of(answers), None if without is None else best_of(without[~held])
+    return Example({}, np.zeros(0), answerable, signals(engine, found, set()), None)
 
 
 async def example(
@@ -124,6 +92,16 @@ async def example(
     request = Request(judged.question.text, history=judged.history, checked=False)
     found = await engine.retrieve(request)
     material = collect_sentences(found.query, found.passages)
+    chunks, spans = sentence_spans(material, found.passages)
+    question = found.query.standalone
+    assert engine.parts.spans is not None
+    scores = await engine.parts.spans.score(
+        question,
+        chunks,
+        spans=spans,
+        asking=question_word_offset(question) or 0,
+        tokens=None if found.encoded is None else found.encoded.tokens,
+    )
     evidence = np.array(
         [
             any(
@@ -136,26 +114,16 @@ async def example(
         float,
     )
     gold = {each.document_id for each, y in zip(material.sentences, evidence, strict=True) if y}
-    held = np.array([each.document_id in gold for each in material.sentences])
-    features, answers, without = await read(engine, found, material, held)
     return Example(
-        features,
+        feature_rows(found.query, material, passages=found.passages, spans=scores),
         evidence,
         judged.answerable,
-        signals(engine, found, set(), answers=answers),
-        signals(engine, found, gold, answers=without) if judged.answerable and gold else None,
+        signals(engine, found, set()),
+        signals(engine, found, gold) if judged.answerable and gold else None,
     )
 
 
-def best_of(answers: np.ndarray | None) -> float | None:
-    """Return the best log-odds of the sentence scorer, None where it has read nothing."""
-    known = np.zeros(0) if answers is None else answers[~np.isnan(answers)]
-    return float(known.max()) if known.size else None
-
-
-def signals(
-    engine: Engine, found: Retrieved, without: set[str], *, answers: float | None
-) -> dict[str, float] | None:
+def signals(engine: Engine, found: Retrieved, without: set[str]) -> dict[str, float] | None:
     """Return the signals of answerability as if some documents were not there."""
     ranked = found.ranked[0]
     gone = {key for key, chunk in ranked.chunks.items() if chunk.document_id in without}
@@ -177,9 +145,8 @@ def signals(
             [each for each in ranked.pool if each.chunk_id not in gone],
             reranker=engine.parts.reranker,
         ),
-        answers=answers,
     )
-    return dict(made) if made is not None and "answers" in made else None
+    return dict(made) if made is not None and "read" in made else None
 
 
 def fit_sentences(sets: list[list[Example]], names: list[str]) -> dict[str, float]:
@@ -261,7 +228,7 @@ def main(home: str, *folders: str) -> None:
     sets: dict[str, list[Example]] = {}
     for folder, other in zip(folders, folders[1:] + folders[:1], strict=True):
         sets[folder] = asyncio.run(examples(Path(folder), Path(other), settings))
-    for names in (list(WITH_SCORER), list(WITH_TOKENS), list(WITHOUT_TOKENS)):
+    for names in (list(WITH_TOKENS), list(WITHOUT_TOKENS)):
         for left, one in sets.items():
             weights = fit_sentences([each for key, each in sets.items() if key != left], names)
             print(f"{left}: best sentence right {first_right(one, weights):.3f}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,9 @@ from quoth.bootstrap import default_model, open_engine
 from quoth.core.errors import RerankError
 from quoth.core.load_settings import load_settings
 from quoth.core.settings import Settings
+from quoth.core.types import Answer
+from quoth.pipeline import extract
+from quoth.pipeline.doubtful_answers import READING_MS
 from quoth.pipeline.retrieve import Request
 from quoth_e5 import is_built, scorer_file
 from quoth_e5.build import build_scorer
@@ -138,32 +142,55 @@ async def test_what_is_too_long_is_not_read(scorer: OnnxSentenceScorer) -> None:
     assert np.isfinite(cut).all()
 
 
-class Failing:
-    """A scorer that is down."""
+class Scripted:
+    """A scorer that says the same of every sentence, or is down."""
+
+    def __init__(self, *, score: float | None) -> None:
+        self._score = score
+        self.asked: list[str] = []
 
     async def score(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float]]:
-        raise RerankError("The scorer is down.")
+        self.asked.append(question)
+        if self._score is None:
+            raise RerankError("The scorer is down.")
+        return [[self._score] * len(each) for each in passages]
 
     def close(self) -> None:
         """Do nothing."""
 
 
 @needs_model
-async def test_answers_are_read_and_without_the_scorer_they_say_so(tmp_path: Path) -> None:
+async def test_only_a_doubtful_answer_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     notes = tmp_path / "notes.md"
     notes.write_text("# Towers\n\n" + " ".join(TOWER) + "\n\n# Bees\n\n" + " ".join(BEES), "utf-8")
     settings = Settings(home=tmp_path / "home", models=load_settings().models, threads=1)
-    request = Request(QUESTION, {"cache": "none"})
+    chance = 0.3
+    monkeypatch.setattr(extract, "_answer_probability", lambda *_, **__: (chance, 0.25))
     async with open_engine(settings) as engine:
         assert [step async for step in engine.add([notes])]
-        answer = await engine.answer(request)
-        assert not answer.degraded
+        assert isinstance(engine.parts.sentence_scorer, OnnxSentenceScorer)
+
+        async def asked(score: float | None, **choices: object) -> Answer:
+            engine.parts = replace(engine.parts, sentence_scorer=Scripted(score=score))
+            return await engine.answer(Request(QUESTION, {"cache": "none", **choices}))
+
+        answer = await engine.answer(Request(QUESTION, {"cache": "none"}))
         assert "Gustave Eiffel" in answer.text
+        assert answer.confidence != chance
         assert "sentences" in answer.timings_ms
-        engine.parts = replace(engine.parts, sentence_scorer=Failing())
-        without = await engine.answer(request)
-        assert without.degraded == ("sentences:rerank_failed:vectors",)
-        assert "Gustave Eiffel" in without.text
-        off = await engine.answer(Request(QUESTION, {"cache": "none", "score_sentences": False}))
-        assert not off.degraded
-        assert "sentences" not in off.timings_ms
+        surer, refused, down = await asked(5.0), await asked(-5.0), await asked(None)
+        assert surer.confidence == pytest.approx(1 / (1 + math.exp(-(math.log(3 / 7) + 1))))
+        assert refused.status == "low_relevance"
+        assert not refused.citations
+        assert down.degraded == ("sentences:rerank_failed:vectors",)
+        assert down.confidence == chance
+        for doubtless in (
+            await asked(-5.0, read_doubtful=False),
+            await asked(-5.0, deadline_ms=READING_MS - 1),
+        ):
+            assert doubtless.confidence == chance
+            assert not any(each.startswith("sentences") for each in doubtless.degraded)
+        chance = 0.9
+        assert (await asked(-5.0)).confidence == chance

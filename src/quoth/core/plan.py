@@ -88,8 +88,8 @@ class Plan:
     """Whether the reranker, where there is one, reorders the pool."""
     rerank_weight: float = 0.5
     """Weight of the reranker against the first stage."""
-    score_sentences: bool = True
-    """Whether the sentence scorer, where there is one, reads the sentences of an answer."""
+    read_doubtful: bool = True
+    """Whether the sentence scorer, where there is one, reads what a doubtful answer is made of."""
     duplicate_cosine: float = 0.95
     """Passages with at least this cosine similarity count as duplicates; 1 turns it off."""
     prune: bool = False
@@ -264,7 +264,7 @@ RETIRED: Mapping[str, Mapping[Any, Any] | None] = {
     "strategy": {"aspects": "rank"},
 }
 """Fields that have no effect any more (None), and values with what replaces them."""
-SWITCHES = ("classify", "hyde", "rerank", "score_sentences", "prune", "generate", "judge")
+SWITCHES = ("classify", "hyde", "rerank", "read_doubtful", "prune", "generate", "judge")
 
 
 def profile(name: str) -> Profile:

@@ -23,7 +23,7 @@ MIN_CONTEXT_TOKENS = 500
 """Minimum context in tokens: with less, a generated answer is no better than an extractive one."""
 SMALL_TASK = Usage(input_tokens=400, output_tokens=200)
 """Maximum usage of analysing or rewording a query."""
-SKIP_ORDER = ("expand", "sentences", "rerank", "generate")
+SKIP_ORDER = ("expand", "rerank", "generate")
 """Stages skipped when time is short, least important first."""
 PUBLISHERS: Mapping[str, str] = {
     "anthropic": "anthropic",

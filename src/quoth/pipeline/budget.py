@@ -33,12 +33,7 @@ from quoth.retrieval.rerank import ProgressiveReranker
 
 FRAME_TOKENS = 1500
 """Maximum tokens of instructions, history and query, without the passages."""
-FALLBACKS = {
-    "expand": "the question alone",
-    "sentences": "vectors",
-    "rerank": "fused order",
-    "generate": "extractive",
-}
+FALLBACKS = {"expand": "the question alone", "rerank": "fused order", "generate": "extractive"}
 """The fallback of each stage that is skipped for lack of time."""
 
 
@@ -95,7 +90,7 @@ def note_withheld(plan: Plan, *, reason: str, trace: Trace, writes: bool) -> Non
 
 def note_pace(pace: LatencyEstimator, timings_ms: Mapping[str, float]) -> None:
     """Record the stage latencies of an answer; for generation, the time to first token."""
-    for stage in ("expand", "sentences", "rerank"):
+    for stage in ("expand", "rerank"):
         if stage in timings_ms:
             pace.note(stage, timings_ms[stage])
     if "first_token" in timings_ms and "first_evidence" in timings_ms:
@@ -107,7 +102,6 @@ def _fit_deadline(
 ) -> Plan:
     there = {
         "expand": generator is not None and _expands(plan),
-        "sentences": plan.score_sentences,
         "rerank": plan.rerank,
         "generate": generator is not None and plan.generate,
     }
@@ -128,7 +122,6 @@ def _fit_deadline(
     return replace(
         plan,
         rerank=plan.rerank and "rerank" not in out,
-        score_sentences=plan.score_sentences and "sentences" not in out,
         generate=plan.generate and "generate" not in out,
     )
 

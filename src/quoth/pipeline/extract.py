@@ -24,13 +24,14 @@ from quoth.answering.answerability import (
 from quoth.answering.citations import cite_statements
 from quoth.answering.context import passages_within
 from quoth.answering.contradictions import conflict_notice, disagreements, with_other_sides
+from quoth.answering.extractive.candidates import question_word_offset
 from quoth.answering.extractive.lookup import (
     names_only_a_place,
     place_statements,
     restricting_files,
     summary_statements,
 )
-from quoth.answering.extractive.score import QueryContext, Scores
+from quoth.answering.extractive.score import QueryContext, Scores, cosines_to, sentence_scores
 from quoth.answering.extractive.select import (
     Statement,
     are_quoted,
@@ -38,14 +39,18 @@ from quoth.answering.extractive.select import (
     choose_statements,
     collect_sentences,
     new_first,
+    sentence_spans,
 )
 from quoth.answering.extractive.write import marked_sentences, write_answer
 from quoth.core.events import CitationAdded, Event, TextAdded
+from quoth.core.plan import Plan
+from quoth.core.protocols import EncodedQuery, Reranker
+from quoth.core.sentence_scores import SpanScorer, SpanScores
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, AnswerStatus, Counts, Hit, Passage, Query, Turn
 from quoth.pipeline.components import Components
+from quoth.pipeline.doubtful_answers import read_again
 from quoth.pipeline.retrieve import RequestContext, Retrieved
-from quoth.pipeline.score_sentences import score_sentences
 from quoth.query.dialogue_act import continuations, two_questions
 from quoth.query.keywords import LOCATOR_FIELDS, strip_locator_words
 from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
@@ -56,7 +61,8 @@ from quoth.store.rows import now
 MAX_CLOSEST = 3
 """Passages shown, uncited, when the collection has no answer."""
 CLOSEST_SENTENCES = 12
-"""Sentences among which the other side of a contradiction is looked for."""
+"""Sentences among which the other side of a contradiction is looked for, and which are embedded
+where there are no token vectors."""
 RUNS_OF_EACH = 2
 """Quotations for each of two questions in one."""
 
@@ -184,15 +190,15 @@ async def _choose(
     if found.summary_sentences:
         statements = summary_statements(found.summary_sentences, material, passages)
     elif material.sentences and asks_place and (placed or found.from_summaries):
-        asked = any(each.field == "segment" and "qa" in each.values for each in plan.filters)
-        statements = place_statements(material, passages, questions=asked)
+        statements = place_statements(material, passages, questions=_asks_questions(plan))
     if statements:
         return _Selection(statements, "degraded" if trace.failures else "answered", material)
     if not placed and query.notes and asks_place:  # A note says that there is no such place.
         return _Selection((), "no_results", material)
-    scores, answers = await score_sentences(parts, found, passages, material, trace=trace)
+    scores = await _score_sentences(parts, found, passages, material, trace=trace)
     evidence = weigh_evidence(subject, material, cosines=found.cosines)
-    chance, least = _answer_probability(parts, found, evidence, answers, trace=trace)
+    chance, least = _answer_probability(found, evidence, reranker=parts.reranker, trace=trace)
+    chance = await read_again(parts, found, material, scores, chance, trace=trace)
     status = decide_status(
         evidence,
         probability=chance,
@@ -228,6 +234,11 @@ async def _choose(
     return _Selection(statements, status, material, notices, scores, chance)
 
 
+def _asks_questions(plan: Plan) -> bool:
+    """Return whether the questions of a discussion are requested."""
+    return any(each.field == "segment" and "qa" in each.values for each in plan.filters)
+
+
 async def _statements_of_both(
     parts: Components,
     found: Retrieved,
@@ -250,12 +261,12 @@ async def _statements_of_both(
             strip_locator_words(query), passages, filters=found.plan.filters
         )
         evidence = weigh_evidence(query, material, cosines=found.cosines)
-        scores, answers = await score_sentences(parts, own, passages, material, trace=trace)
-        chance, least = _answer_probability(parts, own, evidence, answers, trace=trace)
+        chance, least = _answer_probability(own, evidence, reranker=parts.reranker, trace=trace)
         status = decide_status(evidence, probability=chance, answer_from=least)
         if status in ("no_results", "low_relevance") or not material.sentences:
             halved = True
             continue
+        scores = await _score_sentences(parts, own, passages, material, trace=trace)
         statements = choose_statements(
             query,
             material,
@@ -294,18 +305,73 @@ def _lacks_value(query: Query, statement: Statement, material: QueryContext) -> 
     return not has_value(query, kind, statement.text, language=language)
 
 
-def _answer_probability(
+async def _score_sentences(
     parts: Components,
     found: Retrieved,
-    evidence: AnswerEvidence,
-    answers: float | None,
+    passages: Sequence[Passage],
+    material: QueryContext,
     *,
     trace: Trace,
-) -> tuple[float | None, float | None]:
-    """Return the probability that the collection answers, and its threshold.
+) -> Scores:
+    """Score the sentences by token vectors, else by their own vectors, else by words."""
+    spans: SpanScores | None = None
+    cosines: Scores | None = None
+    if parts.spans is not None and material.sentences:
+        scoring = _score_spans(parts.spans, found, material, passages)
+        spans = await trace.attempt("read", scoring, otherwise=None, fallback="words")
+    elif found.encoded is not None and material.sentences:
+        scores = sentence_scores(found.query, material, passages=passages)
+        best = np.argsort(-scores)[:CLOSEST_SENTENCES]
+        texts = [material.titled_text(int(at)) for at in best]
+        comparing = _sentence_cosines(parts, found.query.standalone, found.encoded, texts)
+        close = await trace.attempt("quote", comparing, otherwise=None, fallback="words alone")
+        if close is not None:
+            cosines = np.full(len(scores), np.nan)
+            cosines[best] = close
+    return sentence_scores(found.query, material, passages=passages, spans=spans, cosines=cosines)
 
-    ``answers`` is the sentence scorer's best log-odds.
+
+async def _sentence_cosines(
+    parts: Components, question: str, encoded: EncodedQuery, texts: Sequence[str]
+) -> Scores:
+    """Return the cosine of each sentence to the question, all embedded on this machine."""
+    local = parts.sentences
+    if local is None:
+        return cosines_to(encoded.vector, await parts.embedder.embed(texts, role="document"))
+    own = await local.encode(question)
+    return cosines_to(own.vector, await local.embed(texts, role="document"))
+
+
+async def _score_spans(
+    scorer: SpanScorer, found: Retrieved, material: QueryContext, passages: Sequence[Passage]
+) -> SpanScores:
+    """Score the sentences against the query; in a conversation also after the last turn.
+
+    Both count alike then, but for the question word (docs/decisions/037).
     """
+    chunks, places = sentence_spans(material, passages)
+    query = found.query
+    alone = await scorer.score(
+        query.standalone,
+        chunks,
+        spans=places,
+        asking=question_word_offset(query.standalone) or 0,
+        tokens=None if found.encoded is None else found.encoded.tokens,
+    )
+    if not query.in_context:
+        return alone
+    within = await scorer.score(query.in_context, chunks, spans=places)
+    return replace(
+        alone,
+        whole=np.mean([alone.whole, within.whole], axis=0).tolist(),
+        pooled=np.mean([alone.pooled, within.pooled], axis=0).tolist(),
+    )
+
+
+def _answer_probability(
+    found: Retrieved, evidence: AnswerEvidence, *, reranker: Reranker | None, trace: Trace
+) -> tuple[float | None, float | None]:
+    """Return the probability that the collection answers, and its threshold."""
     failed = any(entry.startswith(("embed:", "semantic:", "keyword:")) for entry in trace.degraded)
     if failed or len(found.ranked) != 1:
         return None, None
@@ -317,7 +383,6 @@ def _answer_probability(
         terms=evidence.terms,
         gap=evidence.gap,
         foreign=evidence.cross_lingual,
-        read=reranker_scores(found.ranked[0].pool, reranker=parts.reranker),
-        answers=answers,
+        read=reranker_scores(found.ranked[0].pool, reranker=reranker),
     )
     return answer_probability(tuning, signals), None if tuning is None else tuning.answer_from

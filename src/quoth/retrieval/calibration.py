@@ -39,7 +39,6 @@ DEFAULT_CALIBRATION: Mapping[tuple[str, str], Tuning] = MappingProxyType(
                         "best": 18.806,
                         "read": 3.157,
                         "ahead": 13.081,
-                        "answers": 0.2,
                         "foreign": 3.15,
                         "foreign_read": 33.432,
                         "foreign_ahead": 33.785,
@@ -70,15 +69,13 @@ MIN_COMPARED = 20
 """Minimum vector search results for which scores are meaningful."""
 FIRST_READ, FEWEST_READ = 8, 5
 """First ranks whose reranker scores are compared, and how many of them must have one."""
-USUAL_ANSWERS = 0.0
-"""The best log-odds of the sentence scorer that speak neither for nor against an answer."""
 READER = "late"
 """The reranker whose scores are features; other rerankers use other scales."""
 FOREIGN, UNREAD, FOREIGN_UNREAD = "foreign", "unread", "foreign_unread"
 GROUPS = (FOREIGN, UNREAD, FOREIGN_UNREAD)
 """Groups of rankings with features other than those of reranked, same-language queries."""
 QUESTION_SIGNALS = (
-    *("covered", "matched", "best", "read", "ahead", "answers"),
+    *("covered", "matched", "best", "read", "ahead"),
     *("foreign", "foreign_read", "foreign_ahead"),
     *("unread", "unread_matched", "unread_gap", "unread_best", "unread_meets", "unread_agree"),
     *("foreign_unread", "foreign_unread_gap", "foreign_unread_coverage"),
@@ -140,7 +137,6 @@ def question_signals(
     gap: float | None,
     foreign: bool,
     read: Sequence[float] = (),
-    answers: float | None = None,
 ) -> Signals | None:
     """Return the features of answerability; None for too few scores.
 
@@ -148,8 +144,7 @@ def question_signals(
     `quoth.answering.answerability.AnswerEvidence`, ``read`` the `reranker_scores`. ``covered``
     is the coverage, ``matched`` coverage · ln(1 + terms), as in calibrations of earlier versions,
     which punishes a short question; ``best`` the best cosine,
-    ``read`` the reranker's best score and ``ahead`` how far that exceeds the median; ``answers``
-    how far the sentence scorer's best log-odds exceed `USUAL_ANSWERS`, where it has read. Words
+    ``read`` the reranker's best score and ``ahead`` how far that exceeds the median. Words
     of a cross-lingual query prove little, and are no feature there.
 
     Without a reranker, ``meets`` is the rank of the keyword retriever's best hit in vector search
@@ -162,11 +157,11 @@ def question_signals(
     best = max(score for _key, score in semantic)
     if len(read) >= FEWEST_READ:
         signs = {"read": max(read), "ahead": max(read) - median(read)}
-        if foreign:
-            return _prefix_features(FOREIGN, signs)
-        if answers is not None:
-            signs["answers"] = answers - USUAL_ANSWERS
-        return {"covered": coverage, "matched": matched, "best": best, **signs}
+        return (
+            _prefix_features(FOREIGN, signs)
+            if foreign
+            else {"covered": coverage, "matched": matched, "best": best, **signs}
+        )
     if foreign:
         return _prefix_features(FOREIGN_UNREAD, {"gap": max(0.0, gap), "coverage": coverage})
     places = {key: place for place, (key, _score) in enumerate(semantic)}

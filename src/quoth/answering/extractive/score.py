@@ -40,8 +40,7 @@ Features = Mapping[str, Scores]
 its titles or the sentence before it. ``passage`` is the score of its passage as a share of the best
 one. ``question`` is 1 for a question, ``term`` for the explanation of just the term asked for.
 ``late``, ``asked`` and ``pooled`` are standard scores of `quoth.core.protocols.SpanScores`,
-``near`` the highest ``late`` of its passage. ``answers`` is the log-odds of the sentence
-scorer.
+``near`` the highest ``late`` of its passage.
 """
 WITH_TOKENS = {
     "late": 0.86,
@@ -66,13 +65,6 @@ WITHOUT_TOKENS = {
     "term": 1.0,
 }
 """The same for an embedder without token vectors, or for words alone."""
-WITH_SCORER = {
-    **WITH_TOKENS,
-    "answers": 0.25,
-}
-"""The same with the sentence scorer."""
-UNREAD_PENALTY = 2.0
-"""How far below the lowest log-odds of the scorer an unread sentence counts."""
 MIN_SPREAD = 0.008
 """Minimum standard deviation of similarities: a few of them may be equal."""
 MAX_TITLE = 60
@@ -217,20 +209,16 @@ def sentence_scores(
     passages: Sequence[Passage],
     spans: SpanScores | None = None,
     cosines: Scores | None = None,
-    answers: Scores | None = None,
 ) -> Scores:
     """Return the log-odds, up to a constant, that each sentence is evidence for an answer.
 
-    ``spans`` are late interaction's scores of the sentences, and beside them ``answers`` those of
-    the sentence scorer, NaN for sentences that it has not read. Without ``spans`` the ``cosines``
-    of the sentences' own vectors are used, NaN where unknown, or the words alone.
+    ``spans`` are late interaction's scores of the sentences. Without them ``cosines`` of the
+    sentences' own vectors are used, NaN where unknown, or the words alone.
     """
     if not material.sentences:
         return np.zeros(0)
-    features = feature_rows(
-        query, material, passages=passages, spans=spans, cosines=cosines, answers=answers
-    )
-    weights = WITHOUT_TOKENS if spans is None else WITH_TOKENS if answers is None else WITH_SCORER
+    features = feature_rows(query, material, passages=passages, spans=spans, cosines=cosines)
+    weights = WITHOUT_TOKENS if spans is None else WITH_TOKENS
     total: Scores = np.sum([weights[name] * row for name, row in features.items()], axis=0)
     return total
 
@@ -242,7 +230,6 @@ def feature_rows(
     passages: Sequence[Passage],
     spans: SpanScores | None = None,
     cosines: Scores | None = None,
-    answers: Scores | None = None,
 ) -> Features:
     """Return the features of every sentence."""
     best = max((passage.score for passage in passages), default=0.0) or 1.0
@@ -269,9 +256,6 @@ def feature_rows(
         # Claims have no question word, nor has "Qu'est-ce que …" one for the kind of thing.
         if question_word_offset(query.standalone) is not None:
             features["asked"] = _standard(np.array(spans.asked, np.float64))
-        if answers is not None:
-            lowest = np.nanmin(answers) - UNREAD_PENALTY
-            features["answers"] = np.where(np.isnan(answers), lowest, answers)
     elif cosines is not None:
         features["pooled"] = _standard(cosines)
     return features

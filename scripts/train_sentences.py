@@ -20,6 +20,7 @@ import json
 import math
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -175,6 +176,9 @@ class Scorer(nn.Module):
                     part.bias.data = known[f"l{at}.{name}.b"]
 
 
+Batches = Callable[[list["Asked"]], list[list[Example]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A question, its paragraph, the sentence with the answer, and another paragraph."""
@@ -199,7 +203,7 @@ def read_questions(path: Path) -> tuple[list[str], list[list[tuple[int, int]]], 
                 place = (len(paragraphs) - 1, first["answer_start"], first["text"])
                 rows.append((one["question"].strip(), *place))
     random.shuffle(rows)
-    spans = [[(one.start, one.end) for one in sentences(text)] for text in paragraphs]
+    spans = [list(sentences(text)) for text in paragraphs]
     matrix, known = weigh_words(paragraphs)
     found = []
     for question, paragraph, start, answer in rows:
@@ -275,14 +279,14 @@ def main() -> None:
 
     train(scorer, batches, asked[HELD_OUT:], seconds=60 * given.minutes)
     right = sum(
-        int((scorer([example(one, other=False)]).argmax(dim=1) == one.right + 1).sum())
+        int((scorer([example(one, other=False)])[:, 1:].argmax(dim=1) == one.right).sum())
         for one in asked[:HELD_OUT]
     )
     print(f"right sentence of paragraphs held out: {right / HELD_OUT:.3f}")
     scorer.save(given.out)
 
 
-def train(scorer: Scorer, batches, asked: list[Asked], *, seconds: float) -> None:
+def train(scorer: Scorer, batches: Batches, asked: list[Asked], *, seconds: float) -> None:
     """Train until the time is over; the rate falls along a cosine."""
     trained = [each for each in scorer.parameters() if each.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=RATE, weight_decay=0.01)

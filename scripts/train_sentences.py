@@ -8,7 +8,7 @@
 The file is the training part of SQuAD 1.1 (Rajpurkar et al., 2016,
 https://arxiv.org/abs/1606.05250, CC BY-SA 4.0). The model reads a question with a paragraph and
 learns which sentence holds the answer; six times in ten it also reads the question with one of the
-likest other paragraphs that lack the answer, and learns that nothing there answers it. Time
+nearest other paragraphs that lack the answer, and learns that nothing there answers it. Time
 decides how much of the data is read: the shipped numbers took 62 minutes of two cores, and 30 more
 with ``--again``. Copied to src/quoth_e5/data/sentences.npz, they take part in the next build.
 """
@@ -42,8 +42,8 @@ FIRST = 4
 RATE = 8e-4
 OTHERS = 0.6
 """Share of the questions that are also read with another paragraph."""
-LIKEST = 6
-"""The likest other paragraphs, of which one is drawn."""
+NEAREST = 6
+"""The nearest other paragraphs by words, of which one is drawn."""
 BATCH_TOKENS = 2600
 LENGTHS = (150, 1100)
 """Characters of the paragraphs that are used."""
@@ -214,10 +214,10 @@ def read_questions(path: Path) -> tuple[list[str], list[list[tuple[int, int]]], 
         scores = np.asarray(matrix[:, terms].sum(axis=1)).ravel()
         others = [
             int(at)
-            for at in np.argsort(-scores)[: 2 * LIKEST]
+            for at in np.argsort(-scores)[: 2 * NEAREST]
             if at != paragraph and answer.casefold() not in paragraphs[at].casefold()
         ]
-        other = random.choice(others[:LIKEST]) if others else None
+        other = random.choice(others[:NEAREST]) if others else None
         found.append(Asked(question, paragraph, right[0], other))
     return paragraphs, spans, found
 

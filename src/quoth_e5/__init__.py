@@ -6,6 +6,7 @@ This module only checks whether the model is built and imports none of the build
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from pathlib import Path
 
 from quoth.backends.onnx.model_folder import stored_card
@@ -23,10 +24,15 @@ def e5_revision(sha256: str = E5_SHA256) -> str:
     return hashlib.sha256(f"{sha256} recipe {RECIPE}".encode()).hexdigest()[:16]
 
 
+@cache
+def scorer_revision() -> str:
+    """Return the revision of the sentence scorer that the trained numbers make."""
+    return hashlib.sha256(TRAINED.read_bytes()).hexdigest()[:16]
+
+
 def scorer_file(folder: Path) -> Path:
     """Return the file of the sentence scorer of this version, beside the embedder."""
-    revision = hashlib.sha256(TRAINED.read_bytes()).hexdigest()[:16]
-    return folder / f"sentences-{revision}.onnx"
+    return folder / f"sentences-{scorer_revision()}.onnx"
 
 
 def is_built(folder: Path, *, sha256: str = E5_SHA256) -> bool:

@@ -147,10 +147,8 @@ class Scripted:
 
     def __init__(self, *, score: float | None) -> None:
         self._score = score
-        self.asked: list[str] = []
 
     async def score(self, question: str, passages: Sequence[Sequence[str]]) -> list[list[float]]:
-        self.asked.append(question)
         if self._score is None:
             raise RerankError("The scorer is down.")
         return [[self._score] * len(each) for each in passages]

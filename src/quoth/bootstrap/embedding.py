@@ -84,10 +84,12 @@ def open_rerankers(settings: Settings, space: TokenSpace | None) -> Rerankers | 
 def open_sentence_scorer(settings: Settings, embedder: Embedder) -> SentenceScorer | None:
     """Open the model that reads sentences with the question, None where it is not used.
 
-    Its scores are weighed and calibrated together with the default embedder's.
+    What its scores add to a probability was fitted with the default embedder.
     """
+    if embedder.name != DEFAULT_EMBEDDER:
+        return None
     path = scorer_file(settings.models / DEFAULT_EMBEDDER)
-    if embedder.name != DEFAULT_EMBEDDER or not path.is_file():
+    if not path.is_file():
         return None
     from quoth.backends.rerankers.sentences import OnnxSentenceScorer
 
@@ -111,7 +113,7 @@ def build_default_model(
     """Build the embedder if missing, and the sentence scorer; raises ConfigError and StorageFull.
 
     An embedder without the scorer beside it is as good as before, so that a folder which cannot be
-    written to, or weights that are gone, are only told.
+    written to, or weights that are gone, are only reported.
     """
     folder, built = default_model(settings)
     if built and scorer_file(folder).is_file():

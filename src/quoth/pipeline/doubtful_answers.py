@@ -14,6 +14,7 @@ from quoth.core.sentence_scores import SentenceScorer
 from quoth.core.trace import Trace
 from quoth.pipeline.components import Components
 from quoth.pipeline.retrieve import Retrieved
+from quoth.retrieval.calibration import logistic
 
 DOUBTFUL = (0.1, 0.5)
 """Probabilities between which the collection may or may not answer."""
@@ -44,25 +45,25 @@ async def read_again(
         return probability
     if left is not None and left < READING_MS:
         return probability
-    reading = best_answer(scorer, found.query.standalone, material, scores)
+    reading = _best_answer(scorer, found.query.standalone, material, scores)
     best = await trace.attempt("sentences", reading, otherwise=None, fallback="vectors")
     if best is None:
         return probability
     odds = math.log(probability / (1 - probability)) + ANSWERS_WEIGHT * best
-    return 1 / (1 + math.exp(-odds))
+    return logistic(odds)
 
 
-async def best_answer(
+async def _best_answer(
     scorer: SentenceScorer, question: str, material: QueryContext, scores: Scores
 ) -> float | None:
     """Return the best log-odds of the sentences around the best ones; None if none was read."""
-    windows = sorted(windows_of(material), key=lambda window: -max(scores[window]))[:MAX_WINDOWS]
+    windows = sorted(_windows(material), key=lambda window: -max(scores[window]))[:MAX_WINDOWS]
     texts = [[material.sentences[at].text for at in window] for window in windows]
     found = np.concatenate(await scorer.score(question, texts))
     return None if np.isnan(found).all() else float(np.nanmax(found))
 
 
-def windows_of(material: QueryContext) -> list[list[int]]:
+def _windows(material: QueryContext) -> list[list[int]]:
     """Return neighbouring sentences of a passage in groups of up to `MAX_WINDOW_CHARACTERS`."""
     found: list[list[int]] = []
     for at, sentence in enumerate(material.sentences):

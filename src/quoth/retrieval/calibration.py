@@ -91,9 +91,14 @@ def probability(calibration: Calibration, signals: Signals) -> float:
     total = calibration.bias + sum(
         weight * signals.get(name, 0.0) for name, weight in calibration.weights.items()
     )
-    if total >= 0:
-        return 1 / (1 + math.exp(-total))
-    return math.exp(total) / (1 + math.exp(total))
+    return logistic(total)
+
+
+def logistic(odds: float) -> float:
+    """Return the probability of log-odds, without overflow."""
+    if odds >= 0:
+        return 1 / (1 + math.exp(-odds))
+    return math.exp(odds) / (1 + math.exp(odds))
 
 
 def answer_probability(tuning: Tuning | None, signals: Signals | None) -> float | None:

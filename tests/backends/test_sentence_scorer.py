@@ -12,15 +12,15 @@ import onnxruntime
 import pytest
 
 from quoth.backends.rerankers.sentences import MAX_TOKENS, OnnxSentenceScorer
-from quoth.bootstrap import default_model, open_engine
-from quoth.core.errors import RerankError
+from quoth.bootstrap import build_default_model, default_model, open_engine
+from quoth.core.errors import ConfigError, RerankError, StorageFull
 from quoth.core.load_settings import load_settings
 from quoth.core.settings import Settings
 from quoth.core.types import Answer
 from quoth.pipeline import extract
 from quoth.pipeline.doubtful_answers import READING_MS
 from quoth.pipeline.retrieve import Request
-from quoth_e5 import is_built, scorer_file
+from quoth_e5 import build, is_built, scorer_file
 from quoth_e5.build import build_scorer
 from quoth_e5.sentences import load_trained, sentence_graph
 from quoth_e5.weights import parse_weights
@@ -109,6 +109,20 @@ def test_a_scorer_is_built_beside_the_embedder_once(tmp_path: Path) -> None:
         str(scorer_file(folder)), providers=["CPUExecutionProvider"]
     )
     assert np.allclose(session.run(None, GIVEN)[0][0], expected(made_numbers()), atol=0.1)
+
+
+@pytest.mark.parametrize("error", [ConfigError("No weights."), StorageFull("No room.")])
+def test_an_embedder_without_the_scorer_is_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(build, "build_e5", lambda *_, **__: None)
+    monkeypatch.setattr(build, "build_scorer", fail)
+    told: list[str] = []
+    build_default_model(Settings(home=tmp_path, models=tmp_path), progress=told.append)
+    assert told == [f"Doubtful answers are not read again. {error}"]
 
 
 def test_the_trained_numbers_are_finite_and_fit_the_layers() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from quoth.backends.embedders import registry
 from quoth.backends.embedders.registry import DEFAULT_EMBEDDER
-from quoth.core.errors import ConfigError
+from quoth.core.errors import ConfigError, StorageFull
 from quoth.core.page_images import PageEmbedder
 from quoth.core.plan import profile
 from quoth.core.protocols import ClosesAsync, Embedder
@@ -113,7 +113,7 @@ def build_default_model(
     """Build the embedder if missing, and the sentence scorer; raises ConfigError and StorageFull.
 
     An embedder without the scorer beside it is as good as before, so that a folder which cannot be
-    written to, or weights that are gone, are only reported.
+    written to, a full disk, or weights that are gone are only reported.
     """
     folder, built = default_model(settings)
     if built and scorer_file(folder).is_file():
@@ -124,5 +124,5 @@ def build_default_model(
     build_e5(folder, weights=weights, progress=progress)
     try:
         build_scorer(folder, weights=weights, progress=progress)
-    except ConfigError as error:
-        progress(f"Answers are chosen without the sentence scorer. {error}")
+    except (ConfigError, StorageFull) as error:
+        progress(f"Doubtful answers are not read again. {error}")

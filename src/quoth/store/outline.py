@@ -98,29 +98,6 @@ def all_documents(connection: Connection, *, owned: Any, name: str) -> list[Docu
     return found
 
 
-def all_headings(connection: Connection, *, mine: Any) -> tuple[Heading, ...]:
-    """Return the headings of a collection (``mine``), in the order of documents and text.
-
-    Those of a library with more than MAX_HEADINGS are read for single documents (`headings_of`)
-    where more than the leading ones are wanted.
-    """
-    some = select(headings.c.number).where(mine).limit(MAX_HEADINGS + 1).subquery()
-    many = connection.execute(select(func.count()).select_from(some)).scalar_one() > MAX_HEADINGS
-    statement = select(headings).where(mine, *([headings.c.leads] if many else []))
-    statement = statement.order_by(headings.c.document_id, headings.c.number)
-    return tuple(_headings(connection.execute(statement.limit(MAX_HEADINGS))))
-
-
-def headings_of(connection: Connection, ids: Sequence[str], *, mine: Any) -> list[Heading]:
-    """Return all headings of these documents, in the order of documents and text."""
-    found: list[Heading] = []
-    for at in range(0, len(ids), BATCH):
-        statement = select(headings).where(mine, headings.c.document_id.in_(ids[at : at + BATCH]))
-        statement = statement.order_by(headings.c.document_id, headings.c.number)
-        found += _headings(connection.execute(statement))
-    return found
-
-
 def _headings(rows: Iterable[Any]) -> Iterator[Heading]:
     paths: dict[str, tuple[str, ...]] = {}
     for document_id, _number, _tenant, _collection, packed, *more in intact(rows):
@@ -129,51 +106,6 @@ def _headings(rows: Iterable[Any]) -> Iterator[Heading]:
         if path is None:
             path = paths[packed] = tuple(packed.split(BETWEEN)) if packed else ()
         yield Heading(document_id, path, first, last, chapter, segment)
-
-
-def find_summaries(
-    connection: Connection,
-    ids: Sequence[str],
-    *,
-    mine: Any,
-    level: int | None,
-    path: Sequence[str] | None,
-) -> list[Summary]:
-    """Return the summaries of these documents, the document before its parts, in text order."""
-    wanted = [mine] if level is None else [mine, summaries.c.level == level]
-    found: list[Summary] = []
-    for at in range(0, len(ids), BATCH):
-        statement = select(summaries).where(
-            *wanted, summaries.c.document_id.in_(ids[at : at + BATCH])
-        )
-        found += [summary_from_row(row) for row in intact(connection.execute(statement))]
-    order = {key: number for number, key in enumerate(ids)}
-    found.sort(key=lambda each: (order[each.document_id], each.level, each.first))
-    return [each for each in found if path is None or each.path == tuple(path)]
-
-
-def find_places(
-    connection: Connection, filters: Sequence[Filter], *, owned: Any, limit: int
-) -> list[Chunk]:
-    """Return the chunks that pass every filter, by title of their document and order in it."""
-    wanted = [_condition(filter_) for filter_ in filters]
-    statement = (
-        select(spots.c.document_id, spots.c.ordinal)
-        .join_from(documents, spots, spots.c.document_id == documents.c.id)
-        .where(owned, *wanted)
-        .order_by(documents.c.title, documents.c.id, spots.c.ordinal)
-        .limit(limit)
-    )
-    keys = [(row.document_id, row.ordinal) for row in connection.execute(statement)]
-    found: dict[tuple[str, int], Chunk] = {}
-    for at in range(0, len(keys), BATCH):
-        pairs = (
-            and_(chunks.c.document_id == key, chunks.c.ordinal == ordinal)
-            for key, ordinal in keys[at : at + BATCH]
-        )
-        for row in intact(connection.execute(select(chunks).where(or_(*pairs)))):
-            found[row.document_id, row.ordinal] = chunk_from_row(row)
-    return [found[key] for key in keys if key in found]
 
 
 def _condition(each: Filter) -> Any:
@@ -208,24 +140,6 @@ def _day(number: int) -> str:
     return f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}"
 
 
-def find_related(
-    connection: Connection, names: Sequence[str], *, mine: Any, limit: int
-) -> list[tuple[str, int]]:
-    """Return the names that co-occur with any of these, with the number of shared chunks.
-
-    ``names`` are normalized; none of them is returned.
-    """
-    given = list(dict.fromkeys(names))[:BATCH]
-    counts: Counter[str] = Counter()
-    for near, far in ((links.c.name, links.c.other), (links.c.other, links.c.name)):
-        statement = select(far, func.sum(links.c.count)).where(mine, near.in_(given)).group_by(far)
-        for name, count in connection.execute(statement):
-            counts[name] += count
-    for name in given:
-        del counts[name]
-    return sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:limit]
-
-
 class OutlineReader(TenantConnection):
     """Reader of the outlines of one tenant's collections."""
 
@@ -238,10 +152,10 @@ class OutlineReader(TenantConnection):
         state = (collection.id, collection.index_version)
         kept = self._shelves.get(state)
         if kept is None:
-            owned, mine = (self.for_tenant(table, collection) for table in (documents, headings))
+            owned = self.for_tenant(documents, collection)
             with self.reading() as connection:
                 there = all_documents(connection, owned=owned, name=collection.name)
-                known = all_headings(connection, mine=mine)
+                known = self._leading_headings(connection, collection)
             counts = Counter(each.language or "" for each in there)
             languages = tuple(sorted(sorted(counts), key=counts.__getitem__, reverse=True))
             found = CollectionOutline(collection.index_version, languages, tuple(there), known)
@@ -249,6 +163,18 @@ class OutlineReader(TenantConnection):
             others = {key: shelf for key, shelf in self._shelves.items() if key[0] != collection.id}
             self._shelves = {**others, state: kept}
         return kept[0]
+
+    def _leading_headings(
+        self, connection: Connection, collection: Collection
+    ) -> tuple[Heading, ...]:
+        """Return the headings in the order of documents and text; of many only those that lead."""
+        mine = self.for_tenant(headings, collection)
+        some = select(headings.c.number).where(mine).limit(MAX_HEADINGS + 1).subquery()
+        count = connection.execute(select(func.count()).select_from(some)).scalar_one()
+        leads = [headings.c.leads] if count > MAX_HEADINGS else []
+        statement = select(headings).where(mine, *leads)
+        statement = statement.order_by(headings.c.document_id, headings.c.number)
+        return tuple(_headings(connection.execute(statement.limit(MAX_HEADINGS))))
 
     def outlines(self, collection: Collection) -> Mapping[str, Document]:
         """Return the documents of the cached outline by id; empty before it was read."""
@@ -258,8 +184,14 @@ class OutlineReader(TenantConnection):
     def headings(self, collection: Collection, document_ids: Sequence[str]) -> list[Heading]:
         """Return all headings of these documents; an outline may hold only the leading ones."""
         mine = self.for_tenant(headings, collection)
+        found: list[Heading] = []
         with self.reading() as connection:
-            return headings_of(connection, document_ids, mine=mine)
+            for at in range(0, len(document_ids), BATCH):
+                these = headings.c.document_id.in_(document_ids[at : at + BATCH])
+                statement = select(headings).where(mine, these)
+                statement = statement.order_by(headings.c.document_id, headings.c.number)
+                found += _headings(connection.execute(statement))
+        return found
 
     def summaries(
         self,
@@ -270,22 +202,58 @@ class OutlineReader(TenantConnection):
         path: Sequence[str] | None = None,
     ) -> list[Summary]:
         """Return summaries in the order of the ids, each document's before those of its parts."""
-        mine = self.for_tenant(summaries, collection)
+        wanted = [self.for_tenant(summaries, collection)]
+        if level is not None:
+            wanted.append(summaries.c.level == level)
+        found: list[Summary] = []
         with self.reading() as connection:
-            return find_summaries(connection, document_ids, mine=mine, level=level, path=path)
+            for at in range(0, len(document_ids), BATCH):
+                these = summaries.c.document_id.in_(document_ids[at : at + BATCH])
+                rows = connection.execute(select(summaries).where(*wanted, these))
+                found += [summary_from_row(row) for row in intact(rows)]
+        order = {key: number for number, key in enumerate(document_ids)}
+        found.sort(key=lambda each: (order[each.document_id], each.level, each.first))
+        return [each for each in found if path is None or each.path == tuple(path)]
 
     def look_up(
         self, collection: Collection, *, filters: Sequence[Filter], limit: int
     ) -> list[Chunk]:
         """Return up to `limit` chunks that pass every filter, in the order of title and text."""
         owned = self.for_tenant(documents, collection)
+        statement = (
+            select(spots.c.document_id, spots.c.ordinal)
+            .join_from(documents, spots, spots.c.document_id == documents.c.id)
+            .where(owned, *(_condition(each) for each in filters))
+            .order_by(documents.c.title, documents.c.id, spots.c.ordinal)
+            .limit(limit)
+        )
+        found: dict[tuple[str, int], Chunk] = {}
         with self.reading() as connection:
-            return find_places(connection, filters, owned=owned, limit=limit)
+            keys = [(row.document_id, row.ordinal) for row in connection.execute(statement)]
+            for at in range(0, len(keys), BATCH):
+                pairs = (
+                    and_(chunks.c.document_id == key, chunks.c.ordinal == ordinal)
+                    for key, ordinal in keys[at : at + BATCH]
+                )
+                for row in intact(connection.execute(select(chunks).where(or_(*pairs)))):
+                    found[row.document_id, row.ordinal] = chunk_from_row(row)
+        return [found[key] for key in keys if key in found]
 
     def related(
         self, collection: Collection, names: Sequence[str], *, limit: int
     ) -> list[tuple[str, int]]:
-        """Return the names that occur with these (normalized), the most frequent first."""
+        """Return the names that occur with these, with the number of shared chunks.
+
+        The most frequent come first. ``names`` are normalized; none of them is returned.
+        """
         mine = self.for_tenant(links, collection)
+        given = list(dict.fromkeys(names))[:BATCH]
+        counts: Counter[str] = Counter()
         with self.reading() as connection:
-            return find_related(connection, names, mine=mine, limit=limit)
+            for near, far in ((links.c.name, links.c.other), (links.c.other, links.c.name)):
+                statement = select(far, func.sum(links.c.count)).where(mine, near.in_(given))
+                for name, count in connection.execute(statement.group_by(far)):
+                    counts[name] += count
+        for name in given:
+            del counts[name]
+        return sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:limit]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from quoth.core.errors import NotFound
 from quoth.store.database import Database
-from quoth.store.schema import documents, tasks
+from quoth.store.schema import tasks
 from quoth.store.upload_queue import TenantRoundRobin
 from quoth.store.uploads import UploadStore
 
@@ -52,28 +51,9 @@ class OperatorView:
 
     def tenants(self) -> list[TenantUsage]:
         """Return what each tenant stores, by name."""
-        ready = select(
-            documents.c.tenant, func.count(), func.coalesce(func.sum(documents.c.chunks), 0)
-        ).group_by(documents.c.tenant)
-        sent = select(tasks.c.tenant, func.sum(tasks.c.size)).group_by(tasks.c.tenant)
-        open_now = (
-            select(tasks.c.tenant, func.count())
-            .where(tasks.c.state.in_(UNFINISHED))
-            .group_by(tasks.c.tenant)
-        )
-        with self._database.reading() as connection:
-            stored = {row[0]: (int(row[1]), int(row[2])) for row in connection.execute(ready)}
-            sizes: dict[str, Any] = {row[0]: row[1] for row in connection.execute(sent)}
-            pending: dict[str, Any] = {row[0]: row[1] for row in connection.execute(open_now)}
-        names = sorted({*TenantRoundRobin(self._database).tenants(), *sizes})
         return [
-            TenantUsage(
-                name,
-                *stored.get(name, (0, 0)),
-                bytes=int(sizes.get(name) or 0),
-                pending=int(pending.get(name) or 0),
-            )
-            for name in names
+            TenantUsage(name, **asdict(UploadStore(self._database, tenant=name).totals()))
+            for name in sorted(TenantRoundRobin(self._database).tenants())
         ]
 
     def uploads(self, *, state: str | None = None, limit: int = 100) -> list[OperatorUpload]:

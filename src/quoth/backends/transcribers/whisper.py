@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -41,19 +39,6 @@ class WhisperTranscriber:
             cpu_threads=threads,
             local_files_only=True,
         )
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="transcriber")
-
-    async def transcribe(
-        self, sound: Matrix, *, language: str | None = None, start: float = 0.0
-    ) -> list[SpokenSegment]:
-        """Return what is said in a mono sound of 16 kHz; raises BackendError.
-
-        ``start`` is the second at which it begins; the times of the segments count from there.
-        """
-        loop = asyncio.get_running_loop()
-        work = loop.run_in_executor(self._thread, self.segments, sound, language, start)
-        segments, _language = await work
-        return segments
 
     def segments(
         self, sound: Matrix, language: str | None, start: float
@@ -80,7 +65,3 @@ class WhisperTranscriber:
         except (RuntimeError, ValueError) as error:
             raise BackendError(f"The speech could not be recognised: {error}.") from error
         return sentences_of(words), about.language
-
-    def close(self) -> None:
-        """Release the thread."""
-        self._thread.shutdown(cancel_futures=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -23,7 +22,7 @@ from quoth.store.outline_rows import (
     summary_rows,
 )
 from quoth.store.prepared import DOCUMENT
-from quoth.store.rows import Collection, Entry, chunk_from_row
+from quoth.store.rows import Collection, Entry, chunk_from_row, document_from_row
 from quoth.store.schema import chunks, documents, headings, links, spots, summaries
 from quoth.text.analyzer import normalize_name
 
@@ -72,30 +71,8 @@ def all_documents(connection: Connection, *, owned: Any, name: str) -> list[Docu
     """Return the ready documents, by title; ``name`` is the collection's."""
     # Only the columns in use: the page labels are the widest column by far.
     statement = select(*DOCUMENT).where(owned).order_by(documents.c.title, documents.c.id)
-    found = []
-    for row in intact(connection.execute(statement)):
-        key, title, kind, count, pages, seconds, language, source, url, speaker, date, *more = row
-        said, _checksum = more
-        warnings = () if said == "[]" else tuple(json.loads(said))
-        found.append(
-            Document(
-                document_id=key,
-                title=title,
-                kind=kind,
-                status="ready",
-                chunks=count,
-                pages=pages,
-                seconds=seconds,
-                language=language,
-                collection=name,
-                source=source,
-                url=url,
-                speaker=speaker,
-                date=date,
-                warnings=warnings,
-            )
-        )
-    return found
+    rows = intact(connection.execute(statement))
+    return [document_from_row(row, collection=name) for row in rows]
 
 
 def _headings(rows: Iterable[Any]) -> Iterator[Heading]:

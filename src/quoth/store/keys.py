@@ -126,15 +126,17 @@ class Keys(TenantConnection):
 def find_key(database: Database, token: str) -> ApiKey | None:
     """Return the live key of a token, of any tenant.
 
-    Unknown ids, wrong secrets, revoked and expired keys take the same steps and return None. It
-    takes no tenant: the token determines the tenant.
+    An unknown id is hashed and compared as a wrong secret is, so that the time does not tell which
+    ids there are. It takes no tenant: the token determines the tenant.
     """
     key_id, secret = split(token)
     with database.reading() as connection:
         row = first_intact(connection.execute(select(keys).where(keys.c.id == key_id)))
     right = compare_digest(hash_secret(secret), NO_HASH if row is None else row.secret_hash)
-    key = _key(_NO_ROW if row is None else row)
-    return key if right & key.live & (row is not None) else None
+    if row is None or not right:
+        return None
+    key = _key(row)
+    return key if key.live else None
 
 
 def live_key(database: Database, key_id: str) -> ApiKey | None:
@@ -216,20 +218,3 @@ def _key(row: Any) -> ApiKey:
         last_used=row.last_used,
         revoked_at=row.revoked_at,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _NoRow:
-    """Placeholder row for a key that does not exist (constant-time check)."""
-
-    id: str = ""
-    tenant: str = ""
-    label: str = ""
-    scopes: str = ""
-    created_at: str = ""
-    expires_at: str | None = None
-    last_used: str | None = None
-    revoked_at: str | None = None
-
-
-_NO_ROW = _NoRow()

@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from quoth.backends.generators.access import is_local_url
+from quoth.backends.registry import Part, require
+from quoth.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from quoth.core.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class HttpProvider:
+    """Defaults of a provider; ``key`` is the setting with its API key."""
+
+    model: str
+    url: str
+    key: str
+    needs_key: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +46,56 @@ class HttpAccess:
     def local(self) -> bool:
         """Return whether that is this machine."""
         return is_local_url(self.url)
+
+
+def split_name(name: str) -> tuple[str, str, str]:
+    """Return provider, model and address of PROVIDER[:MODEL][@ADDRESS], empty where not given."""
+    named, at, host = name.partition("@http")
+    provider, _, model = named.partition(":")
+    return provider, model, f"http{host}" if at else ""
+
+
+def provider_access(
+    part: Part,
+    name: str,
+    known: HttpProvider,
+    settings: Settings,
+    *,
+    option: str,
+    timeout_s: float,
+    retries: int,
+) -> HttpAccess:
+    """Return how PROVIDER[:MODEL][@ADDRESS] is reached; ``option`` is what chooses another one.
+
+    Raises ConfigError for a missing key or address, and MissingExtra.
+    """
+    provider, model, url = split_name(name)
+    require(part, provider)
+    url = url or known.url
+    if not url:
+        raise ConfigError(
+            f"The {part} '{provider}' needs an address. Write it after the name: "
+            f"{provider}:MODEL@http://127.0.0.1:8080/v1"
+        )
+    secret = getattr(settings, known.key)
+    if secret is None and known.needs_key:
+        raise ConfigError(
+            f"The {part} '{provider}' needs a key, and there is none. Set {known.key.upper()}, or "
+            f"choose another with {option}."
+        )
+    return HttpAccess(
+        part,
+        provider,
+        model or known.model,
+        url,
+        key=None if secret is None else secret.get_secret_value(),
+        proxy=None if settings.llm_proxy is None else settings.llm_proxy.get_secret_value(),
+        timeout_s=timeout_s,
+        retries=retries,
+    )
+
+
+def sendable(text: str) -> str:
+    """Return a text as providers accept it: no half of a surrogate pair, and never empty."""
+    whole = text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+    return whole if whole.strip() else "-"

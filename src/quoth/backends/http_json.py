@@ -27,12 +27,15 @@ MEANINGS: Mapping[int, str] = {
 
 
 class JsonClient:
-    """Posts JSON to one provider; ``error`` makes the errors of its part."""
+    """Posts JSON to one provider, to which it connects on first use.
+
+    ``error`` makes the errors of its part.
+    """
 
     def __init__(self, access: HttpAccess, *, error: Callable[..., BackendError]) -> None:
         self._access = access
         self._error = error
-        self._client = open_client(access.proxy)
+        self._client: httpx2.AsyncClient | None = None
 
     async def post(
         self, path: str, body: Mapping[str, Any], *, headers: Mapping[str, str]
@@ -60,6 +63,8 @@ class JsonClient:
     async def _post_once(
         self, path: str, body: Mapping[str, Any], headers: Mapping[str, str]
     ) -> dict[str, Any]:
+        if self._client is None:
+            self._client = open_client(self._access.proxy)
         try:
             reply = await self._client.post(
                 self._access.url.rstrip("/") + path, json=body, headers=dict(headers)
@@ -87,8 +92,10 @@ class JsonClient:
         return self._error(f"The {who} at {self._access.endpoint} {reason}.", retryable=retryable)
 
     async def close(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
+        """Close the connections; a later call opens new ones."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
 
 
 class _Refused(Exception):

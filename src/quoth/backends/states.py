@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from quoth.backends.embedders.registry import folder_of, remote_model
+from quoth.backends.embedders.registry import embedding_access, folder_of
 from quoth.backends.indexes.registry import store_access
 from quoth.backends.registry import Part, plugin, require
 from quoth.backends.s3 import SCHEME, S3Access, checked_address
@@ -97,13 +97,13 @@ def names_models(settings: Settings) -> bool:
 
 
 def _embedder(settings: Settings) -> list[RemotePart]:
-    remote = remote_model(settings)
-    if remote is None:
+    access = embedding_access(settings)
+    if access is None:
         name = settings.embedder or profile(settings.profile).embedder
         if name != "fake" and plugin("embedder", name) is None:
             folder_of(settings)
         return []
-    return [_sent("embedder", f"{remote.provider}:{remote.model}", remote.url)]
+    return [_sent("embedder", f"{access.provider}:{access.model}", access.url)]
 
 
 def _store(settings: Settings) -> list[RemotePart]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from quoth.backends.http_access import HttpAccess
+from quoth.backends.http_access import HttpAccess, HttpProvider, provider_access, split_name
 from quoth.backends.registry import backend, plugin, require
 from quoth.core.errors import ConfigError
 from quoth.core.plan import profile
@@ -22,32 +21,20 @@ DEFAULT_EMBEDDER = "multilingual-e5-small-int8"
 OTHER_TOKENS = 512
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingProvider:
-    """Defaults of a provider of embeddings; ``key`` is the setting with its API key."""
-
-    model: str
-    url: str
-    key: str
-    needs_key: bool = True
-
-
-PROVIDERS: Mapping[str, EmbeddingProvider] = {
-    "openai": EmbeddingProvider(
-        "text-embedding-3-small", "https://api.openai.com/v1", "openai_api_key"
-    ),
-    "openrouter": EmbeddingProvider(
+PROVIDERS: Mapping[str, HttpProvider] = {
+    "openai": HttpProvider("text-embedding-3-small", "https://api.openai.com/v1", "openai_api_key"),
+    "openrouter": HttpProvider(
         "openai/text-embedding-3-small", "https://openrouter.ai/api/v1", "openrouter_api_key"
     ),
-    "voyage": EmbeddingProvider("voyage-3.5", "https://api.voyageai.com/v1", "voyage_api_key"),
-    "cohere": EmbeddingProvider("embed-v4.0", "https://api.cohere.com/v2", "cohere_api_key"),
-    "gemini": EmbeddingProvider(
+    "voyage": HttpProvider("voyage-3.5", "https://api.voyageai.com/v1", "voyage_api_key"),
+    "cohere": HttpProvider("embed-v4.0", "https://api.cohere.com/v2", "cohere_api_key"),
+    "gemini": HttpProvider(
         "gemini-embedding-001", "https://generativelanguage.googleapis.com", "gemini_api_key"
     ),
-    "ollama": EmbeddingProvider(
+    "ollama": HttpProvider(
         "nomic-embed-text", "http://127.0.0.1:11434/v1", "llm_api_key", needs_key=False
     ),
-    "openai-compatible": EmbeddingProvider("default", "", "llm_api_key", needs_key=False),
+    "openai-compatible": HttpProvider("default", "", "llm_api_key", needs_key=False),
 }
 MODELS: Mapping[str, tuple[int, int]] = {
     "text-embedding-3-small": (1536, 8191),
@@ -68,39 +55,25 @@ SHORTCUTS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteModel:
-    """A model of a provider, as the settings name it: PROVIDER[:MODEL][@ADDRESS]."""
+def embedding_access(settings: Settings) -> HttpAccess | None:
+    """Return how the provider that embeds is reached, None where this machine embeds.
 
-    provider: str
-    model: str
-    url: str
-    key: str | None
-
-
-def remote_model(settings: Settings) -> RemoteModel | None:
-    """Return the provider's model that embeds, None for one of this machine; raises ConfigError."""
+    Raises ConfigError.
+    """
     name = settings.embedder or profile(settings.profile).embedder
-    named, at, host = SHORTCUTS.get(name, name).partition("@http")
-    provider, _, model = named.partition(":")
-    if provider not in PROVIDERS:
+    name = SHORTCUTS.get(name, name)
+    known = PROVIDERS.get(split_name(name)[0])
+    if known is None:
         return None
-    require("embedder", provider)
-    known = PROVIDERS[provider]
-    url = f"http{host}" if at else known.url
-    if not url:
-        raise ConfigError(
-            f"The embedder '{provider}' needs an address. Write it after the name: "
-            f"{provider}:MODEL@http://127.0.0.1:8080/v1"
-        )
-    secret = getattr(settings, known.key)
-    if secret is None and known.needs_key:
-        raise ConfigError(
-            f"The embedder '{provider}' needs a key, and there is none. Set {known.key.upper()}, "
-            "or choose another with --embedder."
-        )
-    key = None if secret is None else secret.get_secret_value()
-    return RemoteModel(provider, model or known.model, url, key)
+    return provider_access(
+        "embedder",
+        name,
+        known,
+        settings,
+        option="--embedder",
+        timeout_s=settings.llm_seconds,
+        retries=settings.llm_retries,
+    )
 
 
 def embedder_setting(settings: Settings) -> str:
@@ -122,9 +95,9 @@ def with_embedder(settings: Settings, name: str, *, dimension: int | None = None
 
 def open_embedder(settings: Settings, *, build: Callable[[], None] = lambda: None) -> Embedder:
     """Open the embedder of the settings; ``build`` makes the default model if it is missing."""
-    remote = remote_model(settings)
-    if remote is not None:
-        return _open_remote(remote, settings)
+    access = embedding_access(settings)
+    if access is not None:
+        return _open_remote(access, settings)
     name = settings.embedder or profile(settings.profile).embedder
     if name == "fake":
         embedder: Embedder = backend("embedder", name)()
@@ -154,25 +127,15 @@ def folder_of(settings: Settings) -> Path:
     return folder
 
 
-def _open_remote(remote: RemoteModel, settings: Settings) -> Embedder:
-    whole, max_tokens = MODELS.get(remote.model, (None, OTHER_TOKENS))
+def _open_remote(access: HttpAccess, settings: Settings) -> Embedder:
+    whole, max_tokens = MODELS.get(access.model, (None, OTHER_TOKENS))
     dimension = settings.embedder_dimensions or whole
     if dimension is None:
         raise ConfigError(
-            f"The length of the vectors of {remote.provider}:{remote.model} is not known here. "
+            f"The length of the vectors of {access.provider}:{access.model} is not known here. "
             "Set QUOTH_EMBEDDER_DIMENSIONS."
         )
-    access = HttpAccess(
-        "embedder",
-        remote.provider,
-        remote.model,
-        remote.url,
-        key=remote.key,
-        proxy=None if settings.llm_proxy is None else settings.llm_proxy.get_secret_value(),
-        timeout_s=settings.llm_seconds,
-        retries=settings.llm_retries,
-    )
-    embedder: Embedder = backend("embedder", remote.provider)(
+    embedder: Embedder = backend("embedder", access.provider)(
         access,
         dimension=dimension,
         shortened=whole is not None and dimension != whole,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from quoth.backends.http_access import HttpAccess
+from quoth.backends.http_access import HttpAccess, sendable
 from quoth.backends.http_json import JsonClient
 from quoth.core.errors import EmbeddingError
 from quoth.core.prices import price
@@ -116,7 +116,7 @@ class RemoteEmbedder:
         self._access = access
         self._asked = dimension if shortened else None
         self._dialect = DIALECTS.get(access.provider, OPENAI)
-        self._client: JsonClient | None = None
+        self._client = JsonClient(access, error=EmbeddingError)
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
         """Return one unit row per text, shape (texts, dimension); raises EmbeddingError."""
@@ -147,22 +147,16 @@ class RemoteEmbedder:
         return estimate_tokens(texts)
 
     def close(self) -> None:
-        """Forget the connections."""
-        self._client = None
+        """Do nothing: `aclose` closes the connections."""
 
     async def aclose(self) -> None:
         """Close the connections."""
-        if self._client is not None:
-            await self._client.close()
-        self.close()
+        await self._client.close()
 
     async def _batch(self, texts: Sequence[str], role: Role) -> tuple[Matrix, int]:
-        if self._client is None:
-            self._client = JsonClient(self._access, error=EmbeddingError)
         model, dialect = self._access.model, self._dialect
         headers = dialect.headers(self._access.key) if self._access.key else {}
-        # A provider refuses an empty text; half a surrogate pair cannot be sent.
-        sent = [_plain(text)[:MAX_CHARACTERS] for text in texts]
+        sent = [sendable(text)[:MAX_CHARACTERS] for text in texts]
         reply = await self._client.post(
             dialect.path(model), dialect.body(model, sent, role, self._asked), headers=headers
         )
@@ -189,8 +183,3 @@ class RemoteEmbedder:
 
     def _unusable(self, reason: str) -> EmbeddingError:
         return EmbeddingError(f"The embedder {self.name} at {self.endpoint} {reason}.")
-
-
-def _plain(text: str) -> str:
-    whole = text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
-    return whole if whole.strip() else "-"

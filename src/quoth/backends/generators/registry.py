@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from quoth.backends.generators.access import PROVIDERS, Access, CountTokens, destination, host_of
 from quoth.backends.generators.fallback import FallbackGenerator
+from quoth.backends.http_access import split_name
 from quoth.backends.registry import backend, plugin, require
 from quoth.core.errors import ConfigError, GenerationError
 from quoth.core.plan import profile
@@ -160,15 +161,12 @@ def open_small(
 
 
 def _access(name: str, settings: Settings, *, alone: bool) -> Access:
-    named, at, host = name.partition("@http")
-    provider, _, model = named.partition(":")
+    provider, model, address = split_name(name)
     if provider not in PROVIDERS:
         require("generator", provider)  # raises for what is not in the table
     known = PROVIDERS[provider]
-    url = f"http{host}" if at else None
-    if url is None and (alone or known.url is None):
-        url = settings.llm_base_url
-    url = url or known.url
+    own = settings.llm_base_url if alone or known.url is None else None
+    url = address or own or known.url
     if url is None:
         raise ConfigError(
             f"The generator '{provider}' needs an address. Set 'llm_base_url', such as "

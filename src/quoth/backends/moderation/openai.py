@@ -16,12 +16,10 @@ class OpenAIModerator:
     def __init__(self, access: HttpAccess) -> None:
         self.name = f"{access.provider}:{access.model}"
         self._access = access
-        self._client: JsonClient | None = None
+        self._client = JsonClient(access, error=ModerationError)
 
     async def check(self, text: str) -> str:
         """Return the flagged categories, empty where there are none; raises ModerationError."""
-        if self._client is None:
-            self._client = JsonClient(self._access, error=ModerationError)
         whole = text.encode("utf-8", "replace").decode("utf-8")
         parts = [whole[at : at + MAX_CHARACTERS] for at in range(0, len(whole), MAX_CHARACTERS)]
         body = {"model": self._access.model, "input": parts or [""]}
@@ -40,6 +38,4 @@ class OpenAIModerator:
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._client is not None:
-            await self._client.close()
-        self._client = None
+        await self._client.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from quoth.backends.http_access import HttpAccess
+from quoth.backends.http_access import HttpAccess, HttpProvider, provider_access, split_name
 from quoth.backends.registry import backend, require
 from quoth.core.errors import ConfigError
 from quoth.core.protocols import Moderator
@@ -63,24 +63,15 @@ def moderation_names(settings: Settings) -> list[str]:
 
 def moderation_access(name: str, settings: Settings) -> HttpAccess | None:
     """Return how openai[:MODEL][@ADDRESS] is reached, None for another; raises ConfigError."""
-    named, at, host = name.partition("@http")
-    provider, _, model = named.partition(":")
+    provider, _, url = split_name(name)
     if provider != "openai":
         return None
-    require("moderator", "openai")
-    secret = settings.openai_api_key
-    if secret is None and not at:
-        raise ConfigError(
-            "The moderation 'openai' needs a key, and there is none. Set OPENAI_API_KEY, or choose "
-            "another with QUOTH_MODERATION."
-        )
-    return HttpAccess(
-        "moderation",
-        "openai",
-        model or OPENAI_MODEL,
-        f"http{host}" if at else OPENAI_URL,
-        key=None if secret is None else secret.get_secret_value(),
-        proxy=None if settings.llm_proxy is None else settings.llm_proxy.get_secret_value(),
+    return provider_access(
+        "moderator",
+        name,
+        HttpProvider(OPENAI_MODEL, OPENAI_URL, "openai_api_key", needs_key=not url),
+        settings,
+        option="QUOTH_MODERATION",
         timeout_s=settings.llm_first_seconds,
         retries=settings.llm_retries,
     )

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from quoth.backends.http_access import HttpAccess
-from quoth.backends.registry import require
-from quoth.core.errors import ConfigError
+from quoth.backends.http_access import HttpAccess, HttpProvider, provider_access, split_name
 from quoth.core.usage import Usage
 
 if TYPE_CHECKING:
@@ -17,15 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RerankProvider:
-    """Defaults of a provider; ``results`` is where a reply has its rows.
+    """A provider; ``results`` is where a reply has its rows.
 
     ``charged`` reads the units that a reply charges for: tokens, or searches. ``usd`` has the
     dollars of a unit by model, as published in November 2025: the price table has none of them.
     """
 
-    model: str
-    url: str
-    key: str
+    access: HttpProvider
     results: str
     unit: Literal["token", "search"]
     charged: Callable[[Any], Any]
@@ -43,18 +39,14 @@ class RerankProvider:
 
 PROVIDERS: Mapping[str, RerankProvider] = {
     "cohere": RerankProvider(
-        "rerank-v3.5",
-        "https://api.cohere.com/v2",
-        "cohere_api_key",
+        HttpProvider("rerank-v3.5", "https://api.cohere.com/v2", "cohere_api_key"),
         "results",
         "search",
         lambda reply: reply["meta"]["billed_units"]["search_units"],
         {"rerank-v3.5": 0.002},
     ),
     "voyage": RerankProvider(
-        "rerank-2.5",
-        "https://api.voyageai.com/v1",
-        "voyage_api_key",
+        HttpProvider("rerank-2.5", "https://api.voyageai.com/v1", "voyage_api_key"),
         "data",
         "token",
         lambda reply: reply["usage"]["total_tokens"],
@@ -68,25 +60,15 @@ def rerank_access(name: str, settings: Settings) -> HttpAccess | None:
 
     Raises ConfigError for a missing key.
     """
-    named, at, host = name.partition("@http")
-    provider, _, model = named.partition(":")
-    if provider not in PROVIDERS:
+    known = PROVIDERS.get(split_name(name)[0])
+    if known is None:
         return None
-    require("reranker", provider)
-    known = PROVIDERS[provider]
-    secret = getattr(settings, known.key)
-    if secret is None:
-        raise ConfigError(
-            f"The reranker '{provider}' needs a key, and there is none. Set {known.key.upper()}, "
-            "or choose another with --reranker."
-        )
-    return HttpAccess(
+    return provider_access(
         "reranker",
-        provider,
-        model or known.model,
-        f"http{host}" if at else known.url,
-        key=secret.get_secret_value(),
-        proxy=None if settings.llm_proxy is None else settings.llm_proxy.get_secret_value(),
+        name,
+        known.access,
+        settings,
+        option="--reranker",
         timeout_s=settings.rerank_seconds,
         retries=1,
     )

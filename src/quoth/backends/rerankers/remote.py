@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from quoth.backends.http_access import HttpAccess
+from quoth.backends.http_access import HttpAccess, sendable
 from quoth.backends.http_json import JsonClient
 from quoth.backends.rerankers.access import PROVIDERS
 from quoth.core.errors import RerankError
@@ -27,7 +27,7 @@ class RemoteReranker:
         self.local = access.local
         self._access = access
         self._error = error
-        self._client: JsonClient | None = None
+        self._client = JsonClient(access, error=error)
 
     async def score(
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
@@ -41,12 +41,10 @@ class RemoteReranker:
         """Return the scores, and the tokens and dollars that the provider charges."""
         if not chunks:
             return [], Usage()
-        if self._client is None:
-            self._client = JsonClient(self._access, error=self._error)
         body = {
             "model": self._access.model,
-            "query": _plain(query),
-            "documents": [_plain(chunk.indexed)[:MAX_CHARACTERS] for chunk in chunks],
+            "query": sendable(query),
+            "documents": [sendable(chunk.indexed)[:MAX_CHARACTERS] for chunk in chunks],
         }
         headers = {"Authorization": f"Bearer {self._access.key}"}
         reply = await self._client.post("/rerank", body, headers=headers)
@@ -63,16 +61,8 @@ class RemoteReranker:
         return made, replace(usage, usd=0.0) if self.local else usage
 
     def close(self) -> None:
-        """Forget the connections."""
-        self._client = None
+        """Do nothing: `aclose` closes the connections."""
 
     async def aclose(self) -> None:
         """Close the connections."""
-        if self._client is not None:
-            await self._client.close()
-        self.close()
-
-
-def _plain(text: str) -> str:
-    whole = text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
-    return whole if whole.strip() else "-"
+        await self._client.close()

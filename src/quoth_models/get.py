@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import AsyncFileLock, Timeout
 
 from quoth.backends.onnx.model_folder import MODEL
 from quoth.core.errors import ConfigError, DocumentError, InputError, StorageFull
@@ -28,7 +27,6 @@ USE = {
 """What a setting is called that takes a model."""
 MB = 1_000_000
 SPARE_BYTES = 50 * MB
-WAIT_S = 0.2
 STEPS = 10
 """Reports of a large file."""
 
@@ -67,7 +65,7 @@ async def get_model(
     except (DocumentError, InputError) as error:
         raise ConfigError(f"{error} {how_to_bring(name, models=models, hub=server.url)}") from error
     finally:
-        lock.release()
+        await lock.release()
     progress(f"{name} is ready in {folder}. Use it with {USE[known.used_as]}{name}.")
     return folder
 
@@ -82,23 +80,18 @@ def how_to_bring(name: str, *, models: Path, hub: str) -> str:
     return f"Without a network, download the files of {hub}/{known.repository} elsewhere, {last}"
 
 
-def _lock(models: Path, name: str) -> FileLock:
+def _lock(models: Path, name: str) -> AsyncFileLock:
     models.mkdir(parents=True, exist_ok=True)
-    return FileLock(models / f".{name}.lock")
+    return AsyncFileLock(models / f".{name}.lock", run_in_executor=False)
 
 
-async def _turn(lock: FileLock, name: str, *, progress: Callable[[str], None]) -> None:
+async def _turn(lock: AsyncFileLock, name: str, *, progress: Callable[[str], None]) -> None:
     """Wait until no other process fetches the model, and hold its lock."""
-    said = False
-    while True:
-        try:
-            lock.acquire(blocking=False)
-            return
-        except Timeout:
-            if not said:
-                progress(f"Another process is fetching {name}; waiting for it.")
-            said = True
-            await asyncio.sleep(WAIT_S)
+    try:
+        await lock.acquire(blocking=False)
+    except Timeout:
+        progress(f"Another process is fetching {name}; waiting for it.")
+        await lock.acquire()
 
 
 def _choose(known: HubModel, repository: HubRepository) -> list[HubFile]:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
+from filelock import AsyncFileLock
 from sqlalchemy import func, select
 
 if TYPE_CHECKING:
@@ -20,15 +20,12 @@ TURN_PAUSE_S = 0.02
 @asynccontextmanager
 async def writer_lock(folder: Path, table: str) -> AsyncIterator[None]:
     """Hold the lock of a table of an existing folder."""
-    lock = FileLock(folder / f"{table}.lock")
-    # Asking again and again, not waiting in a thread: a thread cannot be cancelled, and the
-    # lock takes two waiters in one thread of a pool for one that waits for itself.
-    while not _taken(lock):  # noqa: ASYNC110 - another process sets no event
-        await asyncio.sleep(TURN_PAUSE_S)
-    try:
+    # It asks again and again and does not wait in a thread: a thread cannot be cancelled.
+    lock = AsyncFileLock(
+        folder / f"{table}.lock", run_in_executor=False, poll_interval=TURN_PAUSE_S
+    )
+    async with lock:
         yield
-    finally:
-        lock.release()
 
 
 @asynccontextmanager
@@ -39,18 +36,10 @@ async def server_lock(engine: Engine, table: str) -> AsyncIterator[None]:
     try:
         connection = connection.execution_options(isolation_level="AUTOCOMMIT")
         ask = select(func.pg_try_advisory_lock(key))
-        while not await asyncio.to_thread(connection.scalar, ask):  # noqa: ASYNC110 - as above
+        while not await asyncio.to_thread(connection.scalar, ask):  # noqa: ASYNC110 - no event
             await asyncio.sleep(TURN_PAUSE_S)
         yield
     finally:
         # The end of the session gives the lock back, also where its owner was killed or cut off.
         await asyncio.to_thread(connection.invalidate)
         await asyncio.to_thread(connection.close)
-
-
-def _taken(lock: FileLock) -> bool:
-    try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        return False
-    return True

@@ -6,14 +6,13 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from sqlalchemy import Connection, and_, delete, func, insert, or_, select
+from sqlalchemy import BindParameter, Connection, and_, bindparam, delete, func, insert, or_, select
 
 from quoth.core.types import Chunk, Document
 from quoth.store.checksums import intact
 from quoth.store.collections import CollectionRows
 from quoth.store.history import QueryHistory
-from quoth.store.outline import OutlineReader, write_map
-from quoth.store.prepared import NEAR, OF_CHUNKS, OF_DOCUMENTS
+from quoth.store.outline import DOCUMENT, OutlineReader, write_map
 from quoth.store.rows import (
     ChunkContext,
     Collection,
@@ -30,6 +29,28 @@ T = TypeVar("T")
 
 BATCH = 400
 """Ids in one statement; SQLite allows more, PostgreSQL plans well up to about here."""
+
+# Statements of every question, made once: building them costs more than running them.
+_IDS: BindParameter[str] = bindparam("ids", expanding=True)
+OF_CHUNKS = select(chunks).where(chunks.c.tenant == bindparam("tenant"), chunks.c.id.in_(_IDS))
+# Looked up by id only, and the collection compared by the caller: SQLite would use the collection's
+# index and scan all of its documents.
+OF_DOCUMENTS = select(*DOCUMENT, documents.c.collection_id).where(
+    documents.c.tenant == bindparam("tenant"), documents.c.id.in_(_IDS)
+)
+_HIT = chunks.alias("hit")
+NEAR = (
+    select(chunks)
+    .join_from(
+        _HIT,
+        chunks,
+        (chunks.c.document_id == _HIT.c.document_id)
+        & (chunks.c.ordinal >= _HIT.c.ordinal - bindparam("window"))
+        & (chunks.c.ordinal <= _HIT.c.ordinal + bindparam("window"))
+        & (chunks.c.ordinal != _HIT.c.ordinal),
+    )
+    .where(_HIT.c.tenant == bindparam("tenant"), _HIT.c.id.in_(_IDS))
+)
 
 
 class Catalogue(CollectionRows, OutlineReader, QueryHistory):

@@ -13,7 +13,6 @@ from quoth.core.errors import NotFound, StoreDown
 from quoth.core.types import IndexIdentity
 from quoth.store.checksums import first_intact
 from quoth.store.database import TenantConnection
-from quoth.store.prepared import COLLECTION
 from quoth.store.rows import (
     Collection,
     IndexBuild,
@@ -51,8 +50,11 @@ class CollectionRows(TenantConnection):
 
     def find_collection(self, name: str) -> Collection | None:
         """Return the collection of that name, or None."""
+        named = select(collections).where(
+            collections.c.tenant == self.tenant, collections.c.name == name
+        )
         with self.reading() as connection:
-            row = connection.execute(COLLECTION, {"tenant": self.tenant, "name": name}).first()
+            row = connection.execute(named).first()
         if row is not None and first_intact([row]) is None:
             raise StoreDown(f"The row of the collection '{name}' is damaged. Look at: quoth doctor")
         return None if row is None else collection_from_row(row)

@@ -21,15 +21,16 @@ from quoth.store.outline_rows import (
     summary_from_row,
     summary_rows,
 )
-from quoth.store.prepared import DOCUMENT
 from quoth.store.rows import Collection, Entry, chunk_from_row, document_from_row
-from quoth.store.schema import chunks, documents, headings, links, spots, summaries
+from quoth.store.schema import SHOWN, chunks, documents, headings, links, spots, summaries
 from quoth.text.analyzer import normalize_name
 
 MAX_HEADINGS = 20_000
 """Headings of a library beyond which only those are kept in memory that lead: tops, chapters and
 segments; and of these no more than this."""
 BATCH = 400
+DOCUMENT = (*(documents.c[name] for name in SHOWN), documents.c.checksum)
+"""What is read of a document; the labels of its pages may be many."""
 
 _IN: Mapping[str, Any] = {
     "document": documents.c.id,
@@ -69,7 +70,6 @@ def _rows(
 
 def all_documents(connection: Connection, *, owned: Any, name: str) -> list[Document]:
     """Return the ready documents, by title; ``name`` is the collection's."""
-    # Only the columns in use: the page labels are the widest column by far.
     statement = select(*DOCUMENT).where(owned).order_by(documents.c.title, documents.c.id)
     rows = intact(connection.execute(statement))
     return [document_from_row(row, collection=name) for row in rows]

@@ -12,7 +12,6 @@ from sqlalchemy import Column, and_, func, insert, select, update
 from quoth.core.errors import InputError
 from quoth.store.checksums import first_intact
 from quoth.store.database import Database, TenantConnection
-from quoth.store.prepared import PRIVACY
 from quoth.store.rows import now
 from quoth.store.schema import privacy, spending
 
@@ -41,8 +40,9 @@ class PrivacyStore(TenantConnection):
 
     def current(self, *, most: HistoryLevel) -> PrivacySettings:
         """Return the current settings: the tenant's decision, limited to ``most``."""
+        decided = select(privacy).where(privacy.c.tenant == self.tenant)
         with self.reading() as connection:
-            row = connection.execute(PRIVACY, {"tenant": self.tenant}).first()
+            row = connection.execute(decided).first()
         if row is None:
             return PrivacySettings(history=most)
         if first_intact([row]) is None:

@@ -125,6 +125,16 @@ def test_answers_are_shared_within_a_session(
     assert bees.ask(again, cache="semantic", session=other).cached is shared
 
 
+def test_no_answer_of_before_a_document_was_added_is_given_again(
+    bees: Library, sources: Path
+) -> None:
+    bees.ask(BEES, cache="exact")
+    assert bees.ask(BEES, cache="exact").cached
+    (sources / "later.md").write_text("# Swarms\n\nA colony swarms in May.\n", encoding="utf-8")
+    bees.add(sources / "later.md")
+    assert not bees.ask(BEES, cache="exact").cached
+
+
 def test_two_libraries_share_no_answers_by_likeness(bees: Library, tmp_path: Path) -> None:
     with quoth.open(str(tmp_path / "home"), embedder="fake") as other:
         bees.ask(BEES, cache="semantic")

@@ -22,7 +22,7 @@ from quoth.core.events import AnswerCompleted, Event, HitsFound, StageStarted, U
 from quoth.core.plan import Plan, make_plan
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, Hit, Usage
-from quoth.pipeline.answer_cache import CacheKey, make_cache_key
+from quoth.pipeline.answer_cache import CacheKey
 from quoth.pipeline.budget import note_pace
 from quoth.pipeline.components import model_names
 from quoth.pipeline.documents import DocumentEngine
@@ -183,20 +183,20 @@ class Engine(DocumentEngine):
         """Return everything but the query text that the answer depends on."""
         parts, plan, request = context.parts, context.plan, context.request
         small = parts.small
-        return make_cache_key(
-            plan=plan,
-            collections=[
-                (each.name, each.index_version, repr(each.tuning))
-                for each, _outline in context.view.collections
-            ],
-            models=(*model_names(parts), f"{small.provider}:{small.model}" if small else ""),
-            filters=request.filters,
-            choices=request.choices,
-            history=request.history,
-            prompt=choose_prompt(parts.prompts, name=plan.prompt, profile=plan.profile).system,
-            checked=request.checked,
+        return CacheKey(
             tenant=parts.settings.tenant,
             session=request.session,
+            history=tuple(request.history),
+            collections=tuple(
+                (each.name, each.index_version, repr(each.tuning))
+                for each, _outline in context.view.collections
+            ),
+            filters=tuple(request.filters),
+            choices=repr(sorted(request.choices.items())),
+            plan=plan,
+            models=(*model_names(parts), f"{small.provider}:{small.model}" if small else ""),
+            prompt=choose_prompt(parts.prompts, name=plan.prompt, profile=plan.profile).system,
+            checked=request.checked,
         )
 
     def _cached_answer(self, context: RequestContext, key: CacheKey) -> Answer | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -14,7 +16,8 @@ from hypothesis import strategies as st
 from quoth.core.plan import make_plan
 from quoth.core.protocols import Matrix
 from quoth.core.types import Answer, Turn
-from quoth.pipeline.answer_cache import AnswerCache, CacheKey, make_cache_key
+from quoth.pipeline import answer_cache
+from quoth.pipeline.answer_cache import AnswerCache, CacheKey
 from tests.support.answers import answer_to
 
 QUESTION = "How do I reset my password?"
@@ -35,14 +38,19 @@ class Clock:
 
 def key(choices: Mapping[str, Any] | None = None, **changes: Any) -> CacheKey:
     chosen = {"cache": "semantic", **(choices or {})}
-    values: dict[str, Any] = {
-        "plan": make_plan("default", overrides=chosen),
-        "collections": [("books", "t:1")],
-        "models": ["e5@1"],
-        "choices": chosen,
-        "session": "s1",
-    }
-    return make_cache_key(**{**values, **changes})
+    whole = CacheKey(
+        tenant="",
+        session="s1",
+        history=(),
+        collections=(("books", "t:1"),),
+        filters=(),
+        choices=repr(sorted(chosen.items())),
+        plan=make_plan("default", overrides=chosen),
+        models=("e5@1",),
+        prompt="",
+        checked=True,
+    )
+    return replace(whole, **changes)
 
 
 def test_the_same_question_gets_the_same_answer() -> None:
@@ -71,15 +79,15 @@ def test_another_question_with_the_same_vector_does_not() -> None:
     [
         key(tenant="other"),
         key(session="s2"),
-        key(collections=[("books", "t:2")]),
-        key(collections=[("books", "t:1"), ("talks", "u:1")]),
-        key(collections=[("books", "t:1", "tuned")]),
-        key(filters=["page=3"]),
+        key(collections=(("books", "t:2"),)),
+        key(collections=(("books", "t:1"), ("talks", "u:1"))),
+        key(collections=(("books", "t:1", "tuned"),)),
+        key(filters=("page=3",)),
         key({"final_k": 3}),
         key(plan=make_plan("talks", overrides={"cache": "semantic"})),
-        key(models=["e5@2"]),
+        key(models=("e5@2",)),
         key(prompt="another"),
-        key(history=[Turn("Who?", "She.")]),
+        key(history=(Turn("Who?", "She."),)),
         key(checked=False),
     ],
 )
@@ -96,13 +104,6 @@ def test_without_a_session_nothing_is_shared_by_meaning() -> None:
     assert not cache.shares(lone)
     assert cache.find_semantic(lone, REWORDED, vector=ROW) is None
     assert cache.find(lone, QUESTION)
-
-
-def test_a_cache_for_the_tenant_shares_between_its_sessions_only() -> None:
-    cache = AnswerCache(sharing="tenant")
-    cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
-    assert cache.find_semantic(key(session="s2"), REWORDED, vector=ROW)
-    assert cache.find_semantic(key(tenant="other"), REWORDED, vector=ROW) is None
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_only_whole_answers_are_kept(answer: Answer) -> None:
 
 def test_answers_expire() -> None:
     clock = Clock()
-    cache = AnswerCache(clock=clock, life_s=300)
+    cache = AnswerCache(clock=clock)
     cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
     clock.now = 299.0
     assert cache.find(key(), QUESTION)
@@ -143,17 +144,18 @@ STEPS = st.tuples(
 )
 
 
+@patch.object(answer_cache, "MAX_ANSWERS", 8)
 @given(st.lists(STEPS, max_size=40))
 def test_never_a_foreign_or_stale_answer(steps: list[tuple[str, str, str, str]]) -> None:
     """Every answer is one to the same question, of this tenant, session and version."""
-    cache = AnswerCache(most=8)
+    cache = AnswerCache()
     versions = dict.fromkeys(("t1", "t2", "t3"), 0)
     for what, tenant, session, question in steps:
         if what != "ask":
             versions[tenant] += 1
             continue
         now = f"{tenant}:{versions[tenant]}"
-        asked = key(tenant=tenant, session=session, collections=[("books", now)])
+        asked = key(tenant=tenant, session=session, collections=(("books", now),))
         found = cache.find(asked, question) or cache.find_semantic(asked, question, vector=ROW)
         if found is None:
             made = answer_to(question, text=f"{tenant} {session}", index_version=now)
@@ -165,8 +167,9 @@ def test_never_a_foreign_or_stale_answer(steps: list[tuple[str, str, str, str]])
     assert len(cache) <= 8
 
 
+@patch.object(answer_cache, "MAX_ANSWERS", 10)
 def test_threads_may_share_it() -> None:
-    cache = AnswerCache(most=10)
+    cache = AnswerCache()
 
     def work(at: int) -> None:
         question = f"What is {at % 20}?"

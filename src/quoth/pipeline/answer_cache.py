@@ -8,12 +8,10 @@ cache lives in this process only.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from threading import Lock
 from time import monotonic
-from typing import Any, Literal
 
 from cachetools import TTLCache
 
@@ -29,24 +27,23 @@ TTL_S = 300.0
 MAX_COMPARED = 100
 """Most recent answers of one key that are compared with a paraphrase."""
 
-Sharing = Literal["session", "tenant"]
-"""Who may share cached answers to paraphrases."""
-
 
 @dataclass(frozen=True, slots=True)
 class CacheKey:
-    """Everything but the query that an answer depends on; made by `make_cache_key`.
+    """Everything but the query that an answer depends on.
 
-    ``collections`` holds names with their index versions, in request order; ``chosen`` holds the
-    caller's own plan overrides, which plans for other kinds of query apply differently.
+    ``collections`` gives for each the name, the index version and its tuning, in request order;
+    ``choices`` are the caller's own plan overrides, which plans for other kinds of query apply
+    differently; ``models`` names embedder, reranker, generators and judge with their revisions;
+    ``prompt`` is the text of the instructions; ``session`` is empty where there is none.
     """
 
     tenant: str
     session: str
-    history: str
+    history: tuple[Turn, ...]
     collections: tuple[tuple[str, ...], ...]
     filters: tuple[str, ...]
-    chosen: tuple[tuple[str, str], ...]
+    choices: str
     plan: Plan
     models: tuple[str, ...]
     prompt: str
@@ -60,41 +57,6 @@ class _CachedAnswer:
     vector: Matrix | None
 
 
-def make_cache_key(
-    *,
-    plan: Plan,
-    collections: Iterable[tuple[str, ...]],
-    models: Iterable[str],
-    filters: Iterable[str] = (),
-    choices: Mapping[str, Any] | None = None,
-    history: Sequence[Turn] = (),
-    prompt: str = "",
-    checked: bool = True,
-    tenant: str = "",
-    session: str = "",
-) -> CacheKey:
-    """Build the cache key of a request from plain values.
-
-    ``collections`` gives for each the name, the index version and whatever else changes its
-    answers, such as its tuning; ``models`` names embedder, reranker, generator and judge with their
-    revisions; ``prompt`` is the hash of the instructions; ``session`` is empty where there is none.
-    """
-    chosen = {name: repr(each) for name, each in (choices or {}).items() if each is not None}
-    turns = repr(tuple(history))
-    return CacheKey(
-        tenant=tenant,
-        session=session,
-        history=sha256(turns.encode(errors="surrogatepass")).hexdigest(),
-        collections=tuple(collections),
-        filters=tuple(filters),
-        chosen=tuple(sorted(chosen.items())),
-        plan=plan,
-        models=tuple(models),
-        prompt=prompt,
-        checked=checked,
-    )
-
-
 class AnswerCache:
     """Recent answers, found by an equal query or by a paraphrase.
 
@@ -102,17 +64,9 @@ class AnswerCache:
     seconds. A full cache evicts its oldest answer.
     """
 
-    def __init__(
-        self,
-        *,
-        most: int = MAX_ANSWERS,
-        life_s: float = TTL_S,
-        sharing: Sharing = "session",
-        clock: Callable[[], float] = monotonic,
-    ) -> None:
-        self._sharing = sharing
+    def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
         self._kept: TTLCache[tuple[CacheKey, str], _CachedAnswer] = TTLCache(
-            most, life_s, timer=clock
+            MAX_ANSWERS, TTL_S, timer=clock
         )
         self._lock = Lock()
         self.hits = 0
@@ -123,19 +77,17 @@ class AnswerCache:
         if key.plan.cache == "none":
             return None
         with self._lock:
-            return self._given(self._kept.get((self._partition(key), normalize(question))))
+            return self._given(self._kept.get((key, normalize(question))))
 
     def find_semantic(self, key: CacheKey, question: str, *, vector: Matrix) -> Answer | None:
         """Return the answer to a paraphrase of the query, with ``cached`` set.
 
-        ``vector`` is the query's unit vector. Only in semantic mode; without a session nothing is
-        shared, unless the cache is shared by the whole tenant.
+        ``vector`` is the query's unit vector. Only in semantic mode and within a session.
         """
         if not self.shares(key):
             return None
-        drawer = self._partition(key)
         with self._lock:
-            there = [each for (one, _), each in self._kept.items() if one == drawer]
+            there = [each for (one, _), each in self._kept.items() if one == key]
         newest = there[::-1][:MAX_COMPARED]
         # Compared outside the lock, so that other threads need not wait.
         scored = [(float(each.vector @ vector), each) for each in newest if each.vector is not None]
@@ -147,7 +99,7 @@ class AnswerCache:
 
     def shares(self, key: CacheKey) -> bool:
         """Return whether answers may be shared with paraphrases under this key."""
-        return key.plan.cache == "semantic" and (self._sharing == "tenant" or bool(key.session))
+        return key.plan.cache == "semantic" and bool(key.session)
 
     def keep(
         self, key: CacheKey, question: str, *, answer: Answer, vector: Matrix | None = None
@@ -163,7 +115,7 @@ class AnswerCache:
         if vector is not None and self.shares(key) and len(question) <= MAX_LENGTH:
             row = vector.copy()
             normalized_words(question)  # stored, so that the look-up need not compute it
-        place = (self._partition(key), normalize(question))
+        place = (key, normalize(question))
         with self._lock:
             # New entries are appended, so that the oldest is always first.
             self._kept.pop(place, None)
@@ -177,9 +129,6 @@ class AnswerCache:
 
     def __len__(self) -> int:
         return len(self._kept)
-
-    def _partition(self, key: CacheKey) -> CacheKey:
-        return key if self._sharing == "session" else replace(key, session="")
 
     def _given(self, kept: _CachedAnswer | None) -> Answer | None:
         if kept is None:

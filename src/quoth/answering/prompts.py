@@ -224,22 +224,10 @@ _TOKEN = re.compile(
     r"|(?<=[|｜])(?=>)"
     r"|(?<=[\[<])(?=/?INST\]|<?/?SYS>))"
 )
-_ROLES = ("system", "assistant", "user", "human", "developer", "tool", "instruction", "response")
-_INDENT = " \t>#*_"
 _SPEAKER = re.compile(
-    rf"^([{_INDENT}]*(?:{'|'.join(_ROLES)}|instructions)[*_]*)(?=[:：])",
+    r"^([ \t>#*_]*(?:system|assistant|user|human|developer|tool|instructions?|response)[*_]*)"
+    r"(?=[:：])",
     re.IGNORECASE | re.MULTILINE,
-)
-
-
-_WESTERN = "cp1252"
-_ROLE_BYTES = tuple(role.encode() for role in _ROLES)
-_BEFORE_ROLE = _INDENT.encode()
-_UNSEEN_BYTES = bytes(
-    byte
-    for byte in range(256)
-    if (each := bytes([byte]).decode(_WESTERN, "ignore"))
-    and (INVISIBLE.match(each) or _BREAKS.match(each))
 )
 
 
@@ -250,33 +238,9 @@ def defuse(text: str) -> str:
     bracketed "[Source 3]" gets other brackets; invisible characters are removed. The operation is
     idempotent. It is for models only: quotations are verified against the stored text.
     """
-    # Bytes are searched ten times as fast as patterns, and most texts of Western languages contain
-    # no beginning of the patterns, nor look-alike letters.
-    raw = _western(text)
-    if raw is None or len(raw.translate(None, _UNSEEN_BYTES)) < len(raw):
-        text, raw = INVISIBLE.sub("", _BREAKS.sub("\n", text)), None
-    low = None if raw is None else raw.lower()
-    if low is None or b"urce" in low:
-        text = without_heads(text)
-    if low is None or b"<" in low or b"|" in low or b"[" in low:
-        text = _TOKEN.sub(lambda found: f"{found.group()} ", text)
-    if low is None or _may_start_with_role(low):
-        text = _SPEAKER.sub(r"\1 ", text)
-    return text
-
-
-def _western(text: str) -> bytes | None:
-    """Encode a text in the Western single-byte code page; None if impossible."""
-    try:
-        return text.encode("ascii" if text.isascii() else _WESTERN)  # a copy, or a look-up each
-    except UnicodeEncodeError:
-        return None
-
-
-def _may_start_with_role(low: bytes) -> bool:
-    """Return whether a lower-case line may begin with a role, judging by its bytes."""
-    lines = low.split(b"\n") if b":" in low else ()
-    return any(line.lstrip(_BEFORE_ROLE).startswith(_ROLE_BYTES) for line in lines)
+    text = without_heads(INVISIBLE.sub("", _BREAKS.sub("\n", text)))
+    text = _TOKEN.sub(lambda found: f"{found.group()} ", text)
+    return _SPEAKER.sub(r"\1 ", text)
 
 
 def without_heads(text: str) -> str:

@@ -420,8 +420,9 @@ async def test_behind_the_gate_the_owner_needs_no_key_and_a_wrong_one_opens_noth
 
 
 async def test_a_refusal_before_the_routes_can_be_told_in_openais_words() -> None:
-    found = problem(Denied("No key.", status=401), request_id="r")
-    told = problem_for_path("/v1/models/quoth/bees", found)
+    refusal = Denied("No key.", status=401)
+    found = problem(refusal, request_id="r")
+    told = problem_for_path("/v1/models/quoth/bees", found, refusal)
     assert json.loads(told.body)["error"]["type"] == "authentication_error"
     assert told.headers["www-authenticate"] == "Bearer"
-    assert problem_for_path("/v1/query", found) == found
+    assert problem_for_path("/v1/query", found, refusal) == found

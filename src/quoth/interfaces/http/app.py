@@ -166,7 +166,7 @@ def _problem_response(request: Request, error: Exception) -> Response:
     unknown = isinstance(error, HTTPException) and error.status_code == 404
     if unknown and "text/html" in request.headers.get("accept", ""):
         return web.unknown_page(request)
-    return as_response(problem_for_path(request.scope["path"], problem_of(request, error)))
+    return as_response(problem_for_path(request.scope["path"], problem_of(request, error), error))
 
 
 def _description(request: Request, _caller: Reader) -> JSONResponse:

@@ -12,15 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
+from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
-from quoth.core.errors import InputError
+from quoth.core.errors import InputError, NotFound
 from quoth.core.types import Answer, Citation, Turn
+from quoth.interfaces.http.json_mode import NoJsonMode
 from quoth.interfaces.http.problem_details import ProblemResponse
 from quoth.query.understand import MAX_LENGTH, MIN_LENGTH
 
 OWNER = "quoth"
+NO_MODEL = "There is no such model here. /v1/models lists those there are."
 MAX_MESSAGES = 500
 MAX_TURNS = 20
 """Turns of the conversation that go with a query; the plan says how many of them count."""
@@ -40,6 +43,12 @@ OPENAI_PATHS = re.compile(
 A_QUESTION: JsonDict = {"required": ["role"], "properties": {"role": {"const": "user"}}}
 """The schema of a message of the user, of which there is one at least."""
 _MARKDOWN_LINK = re.compile(r" ?\[\d{1,4}\]\([^()\s]{0,2000}\)")
+
+
+class UnknownModel(NotFound):
+    """No collection of the caller has this model's name."""
+
+    code = "model_not_found"
 
 
 class ContentPart(BaseModel):
@@ -286,26 +295,34 @@ def token_usage(answer: Answer) -> TokenUsage:
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
-def to_openai_error(
-    found: ProblemResponse,
-    *,
-    param: str | None = None,
-    code: str | None = None,
-    message: str | None = None,
-) -> ProblemResponse:
-    """Return a problem in the form that OpenAI's clients read."""
+def problem_for_path(path: str, found: ProblemResponse, error: Exception) -> ProblemResponse:
+    """Return a problem in the form of the API that a path belongs to."""
+    return to_openai_error(found, error) if OPENAI_PATHS.fullmatch(path) else found
+
+
+def to_openai_error(found: ProblemResponse, error: Exception) -> ProblemResponse:
+    """Return the problem of an error in the form that OpenAI's clients read."""
     fields: dict[str, Any] = json.loads(found.body)
     status = 400 if found.status == 422 else found.status
-    error = {
-        "message": message or fields["detail"],
+    told = {
+        "message": NO_MODEL if isinstance(error, UnknownModel) else fields["detail"],
         "type": _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error"),
-        "param": param,
-        "code": code or fields["code"],
+        "param": _parameter(error),
+        "code": fields["code"],
     }
-    body = json.dumps({"error": error}, ensure_ascii=False).encode()
+    body = json.dumps({"error": told}, ensure_ascii=False).encode()
     return ProblemResponse(status, body, {**found.headers, "content-type": "application/json"})
 
 
-def problem_for_path(path: str, found: ProblemResponse) -> ProblemResponse:
-    """Return a problem in the form of the API that a path belongs to."""
-    return to_openai_error(found) if OPENAI_PATHS.fullmatch(path) else found
+def _parameter(error: Exception) -> str | None:
+    """Return the name of the field that an error is about."""
+    match error:
+        case UnknownModel():
+            return "model"
+        case NoJsonMode():
+            return "response_format"
+        case RequestValidationError() if error.errors():
+            place = [str(part) for part in error.errors()[0]["loc"] if part != "body"]
+            return ".".join(place)[:120] or None
+        case _:
+            return None

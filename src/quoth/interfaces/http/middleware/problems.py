@@ -66,7 +66,7 @@ async def send_problem(
             return
         prefix = "websocket.http"
     found = problem(error, request_id=request.request_id, language=request.language)
-    found = problem_for_path(request.path, found)
+    found = problem_for_path(request.path, found, error)
     headers = {**found.headers, "content-length": str(len(found.body))}
     if close or (_sends_much(request.headers) and not request.body_complete):
         # Otherwise the server would read the rest of the body before the next request.

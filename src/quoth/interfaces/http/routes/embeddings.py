@@ -15,9 +15,8 @@ from starlette.responses import Response
 
 from quoth.core.errors import InputError
 from quoth.interfaces.http.dependencies import Reader
-from quoth.interfaces.http.openai_schemas import OWNER
+from quoth.interfaces.http.openai_schemas import NO_MODEL, OWNER, UnknownModel
 from quoth.interfaces.http.responses import ApiResponse
-from quoth.interfaces.http.routes.openai import OpenAIRoute, UnknownModel
 from quoth.pipeline.egress import apply_privacy_settings
 
 MAX_TEXTS = 256
@@ -75,7 +74,7 @@ class EmbeddingsResponse:
     object: Literal["list"] = "list"
 
 
-router = APIRouter(route_class=OpenAIRoute, tags=["others"])
+router = APIRouter(tags=["others"])
 
 
 @router.post("/v1/embeddings", summary="Embed texts", response_model=EmbeddingsResponse)
@@ -87,7 +86,7 @@ async def embed(body: EmbeddingsRequest, caller: Reader) -> Response:
     parts = await asyncio.to_thread(apply_privacy_settings, caller.engine.parts)
     embedder = parts.embedder
     if body.model not in (OWNER, embedder.name):
-        raise UnknownModel(body.model)
+        raise UnknownModel(NO_MODEL)
     if body.dimensions not in (None, embedder.dimension):
         raise InputError(f"This model has {embedder.dimension} dimensions, and no others.")
     texts = [body.input] if isinstance(body.input, str) else body.input

@@ -7,7 +7,7 @@ nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from functools import partial
 from secrets import token_hex
@@ -15,9 +15,6 @@ from time import time
 from typing import Any, Literal
 
 from fastapi import APIRouter
-from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -27,8 +24,9 @@ from quoth.core.events import Event
 from quoth.core.types import Answer
 from quoth.interfaces.http.chat_tasks import task_reply
 from quoth.interfaces.http.dependencies import Reader
-from quoth.interfaces.http.json_mode import NoJsonMode, require_generator, write_json
+from quoth.interfaces.http.json_mode import require_generator, write_json
 from quoth.interfaces.http.openai_schemas import (
+    NO_MODEL,
     OWNER,
     ChatChoice,
     ChatReply,
@@ -36,14 +34,15 @@ from quoth.interfaces.http.openai_schemas import (
     Completion,
     ModelInfo,
     Models,
+    UnknownModel,
     chat_citations,
     split_messages,
     to_openai_error,
     to_query,
     token_usage,
 )
-from quoth.interfaces.http.problem_details import ProblemResponse, as_response, problem
-from quoth.interfaces.http.request_state import Principal, RequestState, request_state
+from quoth.interfaces.http.problem_details import problem
+from quoth.interfaces.http.request_state import Principal, RequestState
 from quoth.interfaces.http.requests import (
     listing_of,
     recorder_for,
@@ -68,46 +67,8 @@ from quoth.store.rows import Collection
 
 Keep = Callable[[Record], None]
 NO_USAGE = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
-NO_MODEL = "There is no such model here. /v1/models lists those there are."
 
-
-class UnknownModel(NotFound):
-    """No collection of the caller has this model's name."""
-
-    code = "model_not_found"
-
-
-class OpenAIRoute(APIRoute):
-    """A route whose errors have the form of the OpenAI API."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the route's handler with its errors turned into responses."""
-        handler = super().get_route_handler()
-
-        async def handle(request: Request) -> Response:
-            try:
-                return await handler(request)
-            except (QuothError, RequestValidationError, HTTPException) as error:
-                request_id = request_state(request.scope).request_id
-                return as_response(openai_problem(error, request_id=request_id))
-
-        return handle
-
-
-router = APIRouter(route_class=OpenAIRoute, tags=["others"])
-
-
-def openai_problem(error: Exception, *, request_id: str) -> ProblemResponse:
-    """Return an error in the form that OpenAI's clients read."""
-    found = problem(error, request_id=request_id)
-    if isinstance(error, UnknownModel):
-        return to_openai_error(found, param="model", code=error.code, message=NO_MODEL)
-    if isinstance(error, NoJsonMode):
-        return to_openai_error(found, param="response_format")
-    if isinstance(error, RequestValidationError) and error.errors():
-        place = [str(part) for part in error.errors()[0]["loc"] if part != "body"]
-        return to_openai_error(found, param=".".join(place)[:120] or None)
-    return to_openai_error(found)
+router = APIRouter(tags=["others"])
 
 
 @router.get("/v1/models", summary="List models", response_model=Models)
@@ -261,7 +222,8 @@ def _plain(
 
 
 def _error_chunk(error: QuothError, request: RequestState) -> bytes:
-    return b"data: %s\n\n" % openai_problem(error, request_id=request.request_id).body
+    found = problem(error, request_id=request.request_id, language=request.language)
+    return b"data: %s\n\n" % to_openai_error(found, error).body
 
 
 def _data(value: dict[str, Any]) -> bytes:

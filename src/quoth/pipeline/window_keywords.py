@@ -13,7 +13,7 @@ from quoth.core.types import Query
 from quoth.pipeline.budget import MeteredGenerator, UsageMeter
 from quoth.pipeline.components import Components
 from quoth.pipeline.egress import apply_privacy_settings, count_tokens
-from quoth.query.expand import ExpansionRequest, ask_for_wordings
+from quoth.query.expand import ask_for_wordings
 
 log = logging.getLogger("quoth.live")
 
@@ -59,7 +59,7 @@ class WindowKeywords:
             model = MeteredGenerator(allowed.reader, meter, stage="expand")
             query = Query(original=text, standalone=text, language=language)
             try:
-                found = await ask_for_wordings(query, ExpansionRequest(), generator=model)
+                found = await ask_for_wordings(query, generator=model)
                 self._words[index] = " ".join(found.keywords)
             finally:
                 # Tokens of a call that failed, or that the end of the session cancels, count too.

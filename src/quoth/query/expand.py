@@ -11,6 +11,7 @@ from typing import Any
 from quoth.core.protocols import Generator
 from quoth.core.types import Query, Variant
 from quoth.text.analyzer import analyze_query, detect_language
+from quoth.text.json_codec import json_object
 
 MAX_WORDINGS = 3
 MAX_PARTS = 4
@@ -19,8 +20,6 @@ MAX_WORDING_LENGTH = 300
 """Maximum characters of a paraphrase or sub-question."""
 MAX_KEYWORD_LENGTH = 40
 MAX_PASSAGE_LENGTH = 1200
-MAX_REPLY_LENGTH = 20_000
-"""Maximum characters of a reply."""
 MAX_TOKENS = 300
 MAX_TOKENS_WITH_PASSAGE = 500
 
@@ -50,14 +49,6 @@ _UNSAFE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class ExpansionRequest:
-    """What is requested in addition to paraphrases and keywords."""
-
-    passage: bool = False
-    parts: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class QueryVariants:
     """The variants that passed validation."""
 
@@ -68,37 +59,39 @@ class QueryVariants:
 
 
 async def ask_for_wordings(
-    query: Query, wanted: ExpansionRequest, *, generator: Generator, languages: Sequence[str] = ()
+    query: Query,
+    *,
+    generator: Generator,
+    fields: Sequence[str] = ("wordings", "keywords"),
+    languages: Sequence[str] = (),
 ) -> QueryVariants:
-    """Request all variants at once; raises GenerationError. Invalid replies give none."""
-    names = ["wordings", "keywords"]
-    names += ["parts"] if wanted.parts else []
-    names += ["passage"] if wanted.passage else []
+    """Request variants of these kinds; raises GenerationError. An invalid reply gives none."""
     instructions = _INSTRUCTIONS.format(
-        language=query.language, fields="\n".join(f'"{name}": {_TASKS[name]}' for name in names)
+        language=query.language, fields="\n".join(f'"{name}": {_TASKS[name]}' for name in fields)
     )
     reply = await generator.complete(
         instructions,
         json.dumps({"question": query.standalone}, ensure_ascii=False),
-        max_tokens=MAX_TOKENS_WITH_PASSAGE if wanted.passage else MAX_TOKENS,
+        max_tokens=MAX_TOKENS_WITH_PASSAGE if "passage" in fields else MAX_TOKENS,
     )
-    found = read_wordings(reply, query=query, languages=languages)
-    return QueryVariants(
-        wordings=found.wordings,
-        keywords=found.keywords,
-        parts=found.parts if wanted.parts else (),
-        passage=found.passage if wanted.passage else "",
-    )
+    return read_wordings(reply, query=query, fields=fields, languages=languages)
 
 
-def read_wordings(reply: str, *, query: Query, languages: Sequence[str] = ()) -> QueryVariants:
+def read_wordings(
+    reply: str,
+    *,
+    query: Query,
+    fields: Iterable[str] = _TASKS,
+    languages: Sequence[str] = (),
+) -> QueryVariants:
     """Parse a reply; keep texts that are well-formed, short, on topic and harmless.
 
     A text must be in the query's language or one of ``languages``, share a word with the query
     (keywords need not), contain no number that the query lacks (a passage may), no markup, link or
     instruction. Sub-questions count only if there are at least two.
     """
-    fields = _fields(reply)
+    said = json_object(reply) or {}
+    asked = {name: _strings(said.get(name)) for name in fields}
     about = set(analyze_query(query.standalone, languages=(query.language,)))
 
     def fit(text: str, *, longest: int, numbers: bool, shares: bool) -> bool:
@@ -110,9 +103,7 @@ def read_wordings(reply: str, *, query: Query, languages: Sequence[str] = ()) ->
         )
 
     def texts(name: str, *, most: int) -> tuple[str, ...]:
-        given = (
-            " ".join(text.split()) for text in fields.get(name, []) if "\n" not in text.strip()
-        )
+        given = (" ".join(text.split()) for text in asked.get(name, []) if "\n" not in text.strip())
         kept = (
             text
             for text in given
@@ -120,9 +111,9 @@ def read_wordings(reply: str, *, query: Query, languages: Sequence[str] = ()) ->
         )
         return tuple(dict.fromkeys(kept))[:most]
 
-    words = (" ".join(text.split()) for text in fields.get("keywords", []))
+    words = (" ".join(text.split()) for text in asked.get("keywords", []))
     parts = texts("parts", most=MAX_PARTS)
-    passage = " ".join(" ".join(fields.get("passage", [])[:1]).split())
+    passage = " ".join(" ".join(asked.get("passage", [])[:1]).split())
     return QueryVariants(
         wordings=texts("wordings", most=MAX_WORDINGS),
         keywords=tuple(
@@ -138,21 +129,6 @@ def read_wordings(reply: str, *, query: Query, languages: Sequence[str] = ()) ->
         if fit(passage, longest=MAX_PASSAGE_LENGTH, numbers=True, shares=True)
         else "",
     )
-
-
-def _fields(reply: str) -> dict[str, list[str]]:
-    """Parse the JSON object of a reply into lists of strings; a bare list is paraphrases."""
-    reply = reply[:MAX_REPLY_LENGTH]
-    start = min((at for at in (reply.find("{"), reply.find("[")) if at >= 0), default=-1)
-    if start < 0:
-        return {}
-    try:
-        given, _end = json.JSONDecoder().raw_decode(reply, start)
-    except (ValueError, RecursionError):
-        return {}
-    if isinstance(given, list):
-        given = {"wordings": given}
-    return {name: _strings(value) for name, value in given.items() if name in _TASKS}
 
 
 def _strings(value: Any) -> list[str]:
@@ -189,11 +165,10 @@ async def generated_variants(
     which goes to vector search only. Invalid replies are dropped, so that the query alone may be
     returned. ``languages`` are the collection's. The caller limits the time.
     """
-    wanted = ExpansionRequest(
-        passage=hyde and query.kind == "conceptual",
-        parts=query.kind == "comparison",
-    )
-    given = await ask_for_wordings(query, wanted, generator=generator, languages=languages)
+    fields = ["wordings", "keywords"]
+    fields += ["parts"] if query.kind == "comparison" else []
+    fields += ["passage"] if hyde and query.kind == "conceptual" else []
+    given = await ask_for_wordings(query, generator=generator, fields=fields, languages=languages)
     others = [
         *(Variant(text, name=f"wording {n}") for n, text in enumerate(given.wordings, start=1)),
         *(Variant(text, name=f"part {n}") for n, text in enumerate(given.parts, start=1)),

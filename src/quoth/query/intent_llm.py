@@ -22,10 +22,9 @@ from quoth.query.comparison_aspects import MAX_ASPECT, MAX_ASPECTS
 from quoth.query.entity_index import Entity, EntityIndex
 from quoth.query.filters.extracted import restrict_to
 from quoth.query.tokens import folded_words, stem
+from quoth.text.json_codec import json_object
 
 MAX_TOKENS = 300
-MAX_REPLY_LENGTH = 20_000
-"""Maximum characters of a reply."""
 MAX_STANDALONE_LENGTH = 1_000
 MAX_NAMES = 5
 """Maximum names in one field of a reply."""
@@ -50,7 +49,7 @@ async def classify(query: Query, *, generator: Generator, names: EntityIndex) ->
     the time.
     """
     reply = await generator.complete(INSTRUCTIONS, _told(query), max_tokens=MAX_TOKENS)
-    fields = _object(reply[:MAX_REPLY_LENGTH])
+    fields = json_object(reply) or {}
     kind = _kind(fields.get("kind"), query.kind)
     stated = {filter_.field for filter_ in query.filters}
     added = [filter_ for filter_ in _filters(fields, names) if filter_.field not in stated]
@@ -70,18 +69,6 @@ def _told(query: Query) -> str:
     if query.is_followup:
         payload["with words of the conversation"] = query.standalone
     return json.dumps(payload, ensure_ascii=False)
-
-
-def _object(reply: str) -> Mapping[str, Any]:
-    """Parse the first JSON object of a reply, empty if there is none."""
-    start = reply.find("{")
-    if start < 0:
-        return {}
-    try:
-        found, _ = json.JSONDecoder().raw_decode(reply, start)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _kind(value: object, otherwise: QueryKind) -> QueryKind:

@@ -13,6 +13,9 @@ from pydantic_core import to_jsonable_python
 
 from quoth.core.types import Box, Chars, Locator, Pages, Seconds, SpanLocator
 
+MAX_REPLY_LENGTH = 20_000
+"""Characters of a language model's reply that are read."""
+
 
 def to_json(value: Any) -> Any:
     """Turn a value of `quoth.core.types` into plain dictionaries, lists, strings and numbers."""
@@ -22,6 +25,18 @@ def to_json(value: Any) -> Any:
 def dump(value: Any) -> str:
     """Write plain data as compact JSON."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def json_object(reply: str) -> dict[str, Any] | None:
+    """Return the first JSON object in a language model's reply, None where there is none."""
+    start = reply.find("{")
+    if start < 0:
+        return None
+    try:
+        found, _end = json.JSONDecoder().raw_decode(reply[:MAX_REPLY_LENGTH], start)
+    except (ValueError, RecursionError):
+        return None
+    return cast(dict[str, Any], found)
 
 
 def pack_places(places: tuple[SpanLocator, ...]) -> str:

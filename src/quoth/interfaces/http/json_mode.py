@@ -12,6 +12,7 @@ from typing import Any
 from quoth.core.errors import GenerationError, InputError
 from quoth.core.protocols import Generator
 from quoth.core.types import Answer
+from quoth.text.json_codec import json_object
 
 MAX_TOKENS = 2000
 TRIES = 2
@@ -51,7 +52,7 @@ async def write_json(answer: Answer, *, schema: dict[str, Any], generator: Gener
     given = json.dumps({"question": answer.query.standalone, "answer": text}, ensure_ascii=False)
     for _ in range(TRIES):
         reply = await generator.complete(INSTRUCTIONS + wanted, given, max_tokens=MAX_TOKENS)
-        found = read_object(reply)
+        found = json_object(reply)
         if found is not None and set(schema.get("required", ())) <= set(found):
             return json.dumps(found, ensure_ascii=False)
     raise GenerationError("The language model wrote no such JSON object. Ask again.")
@@ -64,12 +65,3 @@ def supported_text(answer: Answer) -> str:
         for sentence in answer.sentences
         if sentence.support == "supported" and sentence.citations
     )
-
-
-def read_object(reply: str) -> dict[str, Any] | None:
-    """Return the JSON object in a model's reply, None where there is none."""
-    try:
-        found = json.loads(reply[reply.index("{") : reply.rindex("}") + 1])
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None

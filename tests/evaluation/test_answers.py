@@ -11,16 +11,13 @@ import pytest
 
 from quoth.core.types import Turn
 from quoth.evaluation.answers import (
-    Judged,
     Reference,
     Span,
-    answers_held,
     best_scores,
     load_judged,
     nugget_recall,
 )
-from quoth.evaluation.datasets import Question
-from quoth.evaluation.spans import fold_letters, word_line
+from quoth.evaluation.spans import fold_letters
 from tests.support.cli import quoth
 
 OWLS = "Owls nest in the mill. Nobody grinds corn there. The mill was built in 1790."
@@ -57,24 +54,6 @@ def test_no_answer_has_no_recall() -> None:
 def test_a_nugget_needs_its_numbers() -> None:
     assert nugget_recall("The mill was built in 1790.", "It was built, that mill, in 1791.") == 0.0
     assert nugget_recall("The mill was built in 1790.", "Built in 1790, the mill is old.") == 1.0
-
-
-def held(answer: str, *numbers: int) -> dict[str, float]:
-    """Whether the sentences of the mill, cited, hold an answer."""
-    judged = [Judged(Question("q1", "?"), True, (Reference(answer, (OWLS,)),))]
-    return answers_held(judged, {"q1": spans(*numbers)}, rows={"d1": OWLS})
-
-
-def test_an_answer_is_held_by_any_cited_span() -> None:
-    assert held("NOBODY", 0, 1) == {"q1": 1.0}
-    assert held("in 1790", 0, 1) == {"q1": 0.0}
-
-
-@pytest.mark.parametrize(
-    ("answer", "text"), [("2", "It weighs 2.5 kg."), ("2", "In 2021."), ("a", "The sea.")]
-)
-def test_a_part_of_a_word_or_number_is_not_held(answer: str, text: str) -> None:
-    assert word_line(answer) not in word_line(text)
 
 
 def write(folder: Path, **files: Sequence[dict[str, Any]]) -> Path:

@@ -18,7 +18,7 @@ from quoth.engine import Engine
 from quoth.evaluation.corpus import Progress, open_corpus
 from quoth.evaluation.datasets import CorpusRow, Judged, Reference, load_corpus, load_judged
 from quoth.evaluation.significance import latency_ms, mean_of
-from quoth.evaluation.spans import Folded, fold_letters, overlaps, word_line
+from quoth.evaluation.spans import Folded, fold_letters, overlaps
 from quoth.pipeline.retrieve import Request
 from quoth.text.analyzer import analyze
 from quoth.text.sentences import sentences
@@ -75,13 +75,8 @@ class AnswersReport:
 
     ``answerable`` has means over questions: ``citation_precision`` over those that were answered,
     ``citation_recall`` and ``nugget_recall`` over all, where a question without an answer counts
-    0 (``…_answered``: over those that were answered). ``…_micro`` pools the spans and sentences
-    of all questions. ``cited`` is the mean number of spans of an answer, ``selected`` that of
-    reference sentences. ``answer_held`` is the share of answered questions of which a cited span
-    holds a reference's ``answer``, word for word. It counts those alone whose answer stands so in
-    the corpus, is left out where none does, and is meant for short answers; one of a letter or a
-    digit may be held by chance. ``resolve_rate`` is the share of citations whose snippet stands
-    at its place in the document, byte for byte.
+    0. ``resolve_rate`` is the share of citations whose snippet stands at its place in the
+    document, byte for byte.
     """
 
     documents: int
@@ -159,7 +154,6 @@ def report_on(
         statuses[answer.status] = statuses.get(answer.status, 0) + 1
     silent = {each.question.id: not spans[each.question.id] for each in judged}
     others = [silent[each.question.id] for each in judged if not each.answerable]
-    held = answers_held(judged, spans, rows=rows)
     return AnswersReport(
         documents=len(corpus),
         questions=len(judged),
@@ -167,14 +161,13 @@ def report_on(
             **_answerable(list(scores.values())),
             "questions": sum(each.answerable for each in judged),
             "answered": _mean(not silent[each.question.id] for each in judged if each.answerable),
-            **({"answer_held": _mean(held.values())} if held else {}),
         },
         unanswerable={"questions": len(others), "abstained": _mean(others)},
         resolve_rate=_mean((each.resolved for each in everything), empty=1.0),
         statuses=statuses,
         latency_ms=latency_ms(latencies_ms),
         misses=_misses(judged, answers, scores=scores),
-        per_question={**_per_question(judged, scores, silent), "answer_held": held},
+        per_question=_per_question(judged, scores, silent),
         latencies_ms=latencies_ms,
     )
 
@@ -214,29 +207,6 @@ def best_scores(
     return max(found, key=lambda one: (_harmonic(one.precision, one.recall), one.nuggets))
 
 
-def answers_held(
-    judged: Sequence[Judged], spans: Mapping[str, Sequence[Span]], *, rows: Mapping[str, str]
-) -> dict[str, float]:
-    """Say of each answered question whether a cited span holds a reference's answer: 1 or 0.
-
-    Only of those whose answer stands word for word in a row; signs and white space do not count,
-    whole words and whole numbers do.
-    """
-    lines = [word_line(each) for each in rows.values()]
-    held = {}
-    for each in judged:
-        cited = [
-            word_line(rows.get(span.source, "")[span.start : span.end])
-            for span in spans[each.question.id]
-        ]
-        answers = {word_line(one.answer) for one in each.references if one.answer}
-        wanted = [one for one in answers if one.strip() and any(one in line for line in lines)]
-        if cited and wanted:
-            found = any(one in line for one in wanted for line in cited)
-            held[each.question.id] = float(found)
-    return held
-
-
 def nugget_recall(reference: str, answer: str) -> float:
     """Return the part of a reference answer's sentences that an answer says.
 
@@ -257,28 +227,10 @@ def nugget_recall(reference: str, answer: str) -> float:
 
 
 def _answerable(scores: Sequence[Scores]) -> dict[str, float]:
-    answered = [each for each in scores if each.cited]
-    pooled = {
-        "citation_precision_micro": (
-            sum(each.right for each in answered),
-            sum(each.cited for each in answered),
-        ),
-        "citation_recall_micro": (
-            sum(each.hit for each in scores),
-            sum(each.selected for each in scores),
-        ),
-    }
     return {
-        "citation_precision": _mean(each.precision for each in answered),
+        "citation_precision": _mean(each.precision for each in scores if each.cited),
         "citation_recall": _mean(each.recall for each in scores),
         "nugget_recall": _mean(each.nuggets for each in scores),
-        "citation_recall_answered": _mean(each.recall for each in answered),
-        "nugget_recall_answered": _mean(each.nuggets for each in answered),
-        **{
-            name: round(part / whole, 4) if whole else 0.0 for name, (part, whole) in pooled.items()
-        },
-        "cited": _mean(each.cited for each in answered),
-        "selected": _mean(each.selected for each in scores),
     }
 
 

@@ -16,11 +16,11 @@ from quoth.evaluation.jsonl import (
     text,
     truth,
 )
+from quoth.evaluation.significance import mean_of
 from quoth.query.paraphrase import MIN_COSINE, have_equal_words
 
 PAIRS = "pairs.jsonl"
 THRESHOLD = MIN_COSINE
-SWEEP = (0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99)
 
 Guard = Callable[[str, str], bool]
 """Report whether the wording of two questions lets one answer serve both."""
@@ -47,23 +47,12 @@ class WrongHit:
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
-    """The share of same pairs that hit, and the number of different pairs that did."""
-
-    threshold: float
-    guarded: bool
-    hit_rate: float
-    false_hits: int
-
-
-@dataclass(frozen=True, slots=True)
 class CacheReport:
     """What the cache would do at its threshold, with the guard of `quoth.query.paraphrase`.
 
     ``hit_rate`` is over ``same`` pairs; ``false_hits`` counts of ``different`` ones, with their
-    share in ``false_hit_rate``. ``sweep`` gives the same for other thresholds, with and without
-    the guard; ``by_tag`` the share of hits under each first tag, of pairs that are the same and
-    of others.
+    share in ``false_hit_rate``. ``by_tag`` gives the share of hits under each first tag, of pairs
+    that are the same and of others.
     """
 
     pairs: int
@@ -74,7 +63,6 @@ class CacheReport:
     false_hits: int
     false_hit_rate: float
     wrong: tuple[WrongHit, ...]
-    sweep: tuple[Rates, ...]
     by_tag: Mapping[str, float]
     per_question: Mapping[str, Mapping[str, float]]
 
@@ -115,64 +103,35 @@ def report_on(
     threshold: float = THRESHOLD,
 ) -> CacheReport:
     """Judge pairs of which the cosines are known."""
-    allowed = [guard(each.a, each.b) for each in pairs]
-    chosen = _rates(pairs, cosines, threshold, allowed)
-    sweep = [
-        _rates(pairs, cosines, each, allowed if guarded else None)
-        for each in SWEEP
-        for guarded in (False, True)
+    judged = [
+        (pair, cosine, cosine >= threshold and guard(pair.a, pair.b))
+        for pair, cosine in zip(pairs, cosines, strict=True)
     ]
+    found = {pair.id: float(hit) for pair, _, hit in judged if pair.same}
+    others = {pair.id: float(not hit) for pair, _, hit in judged if not pair.same}
     wrong = [
         WrongHit(pair.a, pair.b, round(cosine, 4))
-        for pair, cosine, may in zip(pairs, cosines, allowed, strict=True)
-        if not pair.same and may and cosine >= threshold
+        for pair, cosine, hit in judged
+        if hit and not pair.same
     ]
-    hits = {
-        pair.id: float((cosine >= threshold and may) == pair.same)
-        for pair, cosine, may in zip(pairs, cosines, allowed, strict=True)
-    }
-    same = sum(each.same for each in pairs)
+    tags: dict[str, list[bool]] = {}
+    for pair, _, hit in judged:
+        name = f"{pair.tag or 'pairs'}, {'the same' if pair.same else 'others'}"
+        tags.setdefault(name, []).append(hit)
     return CacheReport(
         pairs=len(pairs),
-        same=same,
-        different=len(pairs) - same,
+        same=len(found),
+        different=len(others),
         threshold=threshold,
-        hit_rate=chosen.hit_rate,
-        false_hits=chosen.false_hits,
-        false_hit_rate=chosen.false_hits / (len(pairs) - same),
+        hit_rate=mean_of(found.values()),
+        false_hits=len(wrong),
+        false_hit_rate=len(wrong) / len(others),
         wrong=tuple(sorted(wrong, key=lambda each: -each.cosine)),
-        sweep=tuple(sweep),
-        by_tag=_by_tag(pairs, cosines, threshold, allowed),
-        per_question={
-            "hit on the same": {each.id: hits[each.id] for each in pairs if each.same},
-            "no hit on others": {each.id: hits[each.id] for each in pairs if not each.same},
-        },
+        by_tag={name: mean_of(hits) for name, hits in sorted(tags.items())},
+        per_question={"hit on the same": found, "no hit on others": others},
     )
-
-
-def _rates(
-    pairs: Sequence[Pair],
-    cosines: Sequence[float],
-    threshold: float,
-    allowed: Sequence[bool] | None,
-) -> Rates:
-    may = allowed or [True] * len(pairs)
-    hits = [cosine >= threshold and each for cosine, each in zip(cosines, may, strict=True)]
-    found = [hit for hit, pair in zip(hits, pairs, strict=True) if pair.same]
-    wrong = [hit for hit, pair in zip(hits, pairs, strict=True) if not pair.same]
-    return Rates(threshold, allowed is not None, sum(found) / len(found), sum(wrong))
 
 
 def _tag(row: Mapping[str, Any]) -> str:
     tags = row.get("tags")
     return str(tags[0]) if isinstance(tags, list) and tags else ""
-
-
-def _by_tag(
-    pairs: Sequence[Pair], cosines: Sequence[float], threshold: float, allowed: Sequence[bool]
-) -> Mapping[str, float]:
-    hits: dict[str, list[bool]] = {}
-    for pair, cosine, may in zip(pairs, cosines, allowed, strict=True):
-        name = f"{pair.tag or 'pairs'}, {'the same' if pair.same else 'others'}"
-        hits.setdefault(name, []).append(cosine >= threshold and may)
-    return {name: sum(each) / len(each) for name, each in sorted(hits.items())}

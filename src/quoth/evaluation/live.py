@@ -92,7 +92,6 @@ class LiveReport:
     precision_by_coverage: Sequence[tuple[float, float]]
     sources: Mapping[str, Mapping[str, float]]
     latencies_ms: Sequence[float]
-    lectures: Mapping[str, Mapping[str, float]]
     per_question: Mapping[str, Mapping[str, float]]
     misses: tuple[Mapping[str, Any], ...]
 
@@ -204,7 +203,6 @@ def report_windows(outcomes: Sequence[WindowOutcome]) -> LiveReport:
     off = [each for each in outcomes if not each.window.on_book]
     shown = [each for each in outcomes if each.pages]
     ranked = sorted(on, key=lambda each: -each.probability)
-    names = sorted({each.window.lecture for each in outcomes})
     return LiveReport(
         windows=len(outcomes),
         on_book=len(on),
@@ -232,10 +230,6 @@ def report_windows(outcomes: Sequence[WindowOutcome]) -> LiveReport:
         ],
         sources=_silences(off),
         latencies_ms=[each.latency_ms for each in outcomes],
-        lectures={
-            name: _lecture([each for each in outcomes if each.window.lecture == name])
-            for name in names
-        },
         per_question={
             "rank 1 right where shown": {
                 each.window.id: float(each.right(each.pages[:1])) for each in shown
@@ -277,15 +271,6 @@ def _silence(outcomes: Sequence[WindowOutcome]) -> dict[str, float]:
         "silence": round(silent / len(outcomes), 4),
         "low": round(low, 4),
         "high": round(high, 4),
-    }
-
-
-def _lecture(outcomes: Sequence[WindowOutcome]) -> dict[str, float]:
-    shown = [each for each in outcomes if each.pages]
-    return {
-        "windows": len(outcomes),
-        "shown": len(shown),
-        "rank 1 right": _share(each.right(each.pages[:1]) for each in shown),
     }
 
 

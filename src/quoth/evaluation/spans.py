@@ -18,7 +18,6 @@ ALIKE = 0.8
 
 _BRACKETS = re.compile(r"-(?:LRB|RRB|LSB|RSB|LCB|RCB)-", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
-_WHOLE = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +49,6 @@ def folded_words(text: str) -> frozenset[str]:
     """Return the words of a text, folded in the same way."""
     flat = unicodedata.normalize("NFKD", _without_brackets(text)).casefold()
     return frozenset(_WORD.findall("".join(c for c in flat if not unicodedata.combining(c))))
-
-
-def word_line(text: str) -> str:
-    """Return the words and numbers of a text on one line, folded, with a blank at either end.
-
-    One line is in another where the one text stands in the other, whole words and whole numbers
-    at both ends, whatever signs and white space are between them. "2" is not in "2.5".
-    """
-    flat = unicodedata.normalize("NFKD", text).casefold()
-    plain = "".join(c for c in flat if not unicodedata.combining(c))
-    return f" {' '.join(_WHOLE.findall(plain))} "
 
 
 def overlaps(span: tuple[int, int], reference: str, *, document: Folded) -> bool:

@@ -182,12 +182,11 @@ def answers(
 
     def summary(found: Any) -> ReportSummary:
         shares = {name.replace("_", " "): value for name, value in found.answerable.items()}
-        asked, cited, selected = map(shares.pop, ("questions", "cited", "selected"))
+        asked = shares.pop("questions")
         shares |= {"abstained": found.unanswerable["abstained"], "resolved": found.resolve_rate}
         text = (
             f"{found.documents} documents, {int(asked)} answerable questions and "
-            f"{int(found.unanswerable['questions'])} others; {cited:.2f} sentences cited, "
-            f"{selected:.2f} selected; {_times(found)}"
+            f"{int(found.unanswerable['questions'])} others; {_times(found)}"
         )
         return ReportSummary(shares, misses=found.misses, text=text)
 
@@ -246,16 +245,8 @@ def cache(
 
     def summary(found: Any) -> ReportSummary:
         return ReportSummary(
-            head=("cosine", "guard", "hits on the same", "wrong hits"),
-            rows=[
-                (
-                    f"{each.threshold:.2f}",
-                    "with" if each.guarded else "without",
-                    each.hit_rate,
-                    each.false_hits,
-                )
-                for each in found.sweep
-            ],
+            head=("pairs", "hits"),
+            rows=list(found.by_tag.items()),
             misses=found.wrong,
             text=f"At {found.threshold:g} with the guard: {found.hit_rate:.4f} of {found.same} "
             f"paraphrases hit, {found.false_hits} of {found.different} others do.",

@@ -42,7 +42,7 @@ HEAVY = {
     *("pypdfium2", "tokenizers", "py3langid", "selectolax"),
     *("pydantic_ai", "openai", "anthropic", "google", "httpx2", "genai_prices"),
     *("fastapi", "starlette", "uvicorn", "mcp", "psycopg", "prometheus_client"),
-    *("structlog", "chainlit", "chromadb", "pinecone", "qdrant_client", "pymilvus", "apsw"),
+    *("chainlit", "chromadb", "pinecone", "qdrant_client", "pymilvus", "apsw"),
 }
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 
 from quoth.operations.logging import configure_logging
 from tests.operations.test_logging import SECRETS
@@ -41,7 +40,6 @@ def logs() -> Any:
     root.setLevel(levels[0])
     own.setLevel(levels[1])
     logging.captureWarnings(False)
-    structlog.reset_defaults()
 
 
 def _everything_in(folder: Path) -> bytes:

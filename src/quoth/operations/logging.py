@@ -5,22 +5,21 @@ of an error it has the type and the stack frames, not the message, which may rep
 Anything that looks like a key is removed from every line, third-party lines included, and no value
 can start a new line.
 
-quoth logs through the standard library, ``log.info("event", extra={"count": 3})``; structlog events
-have the same form.
+quoth logs through the standard library: ``log.info("event", extra={"count": 3})``.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import sys
 import traceback
-from collections.abc import Iterator, Mapping, MutableMapping
-from types import TracebackType
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from types import MappingProxyType, TracebackType
 from typing import Any, TextIO
-
-import structlog
-from structlog.typing import EventDict, Processor
 
 OWN = "quoth"
 """The logger below which the house's own are; all others are strangers."""
@@ -28,6 +27,10 @@ REMOVED = "[removed]"
 MAX_CHARACTERS = 300
 """Characters of a third-party message that are logged."""
 MAX_FRAMES = 20
+
+_STANDARD = {*logging.makeLogRecord({}).__dict__, "message", "asctime"}
+"""What every record has, or other handlers leave in it; all else was given as ``extra``."""
+_BOUND: ContextVar[Mapping[str, str]] = ContextVar("bound", default=MappingProxyType({}))
 
 CAME_THROUGH = re.compile(r'^ +File "([^"\n]+)", line (\d+), in (\S+)', re.MULTILINE)
 TYPE = re.compile(r"^[A-Za-z_][\w.]*", re.MULTILINE)
@@ -56,26 +59,9 @@ def configure_logging(
     Replaces the setup of an earlier call; returns the handler. Third-party loggers log from WARNING
     on.
     """
-    shown = structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=_before(),
-        processors=[
-            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-            _safe_values,
-            _as_json if as_json else _for_people,
-        ],
-    )
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(RedactingFormatter(shown))
+    handler.setFormatter(LineFormatter(as_json=as_json))
     handler.set_name("quoth")
-    structlog.configure(
-        processors=[
-            structlog.stdlib.filter_by_level,
-            *_before(),
-            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
-        ],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
-    )
     root = logging.getLogger()
     for old in [handler for handler in root.handlers if handler.get_name() == "quoth"]:
         root.removeHandler(old)
@@ -88,7 +74,7 @@ def configure_logging(
 
 def bind(**known: str) -> None:
     """Add values, such as the request's id, to every later line of this task."""
-    structlog.contextvars.bind_contextvars(**known)
+    _BOUND.set({**_BOUND.get(), **known})
 
 
 def redact_keys(text: str) -> str:
@@ -96,16 +82,41 @@ def redact_keys(text: str) -> str:
     return KEYS.sub(REMOVED, text)
 
 
-class RedactingFormatter(logging.Formatter):
+class LineFormatter(logging.Formatter):
     """Formatter that keeps every record on one line and removes keys."""
 
-    def __init__(self, inner: logging.Formatter) -> None:
+    def __init__(self, *, as_json: bool) -> None:
         super().__init__()
-        self._inner = inner
+        self._as_json = as_json
 
     def format(self, record: logging.LogRecord) -> str:
         """Write a record as one line."""
-        return redact_keys(_one_line(self._inner.format(record)))
+        fields = {name: _safe(value) for name, value in _fields(record).items()}
+        line = json.dumps(fields) if self._as_json else _for_people(fields)
+        return redact_keys(_one_line(line))
+
+
+def _fields(record: logging.LogRecord) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "timestamp": datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "level": record.levelname.lower(),
+        "logger": record.name,
+        "event": record.getMessage(),
+        **_BOUND.get(),
+        **{name: each for name, each in record.__dict__.items() if name not in _STANDARD},
+    }
+    error = record.exc_info[1] if record.exc_info else None
+    if error is not None:
+        fields["error"] = list(frames_of(error))
+    if record.name != OWN and not record.name.startswith(f"{OWN}."):
+        # Later lines of a third-party message may show values.
+        said = str(fields["event"])
+        first = said.partition("\n")[0]
+        if first.startswith("Traceback "):
+            # uvicorn logs a failed start as the text of its traceback.
+            first, fields["error"] = "failed", list(_frames_in(said))
+        fields["event"] = first[:MAX_CHARACTERS]
+    return fields
 
 
 def frames_of(error: BaseException) -> Iterator[str]:
@@ -126,46 +137,7 @@ def _places(trace: TracebackType | None) -> Iterator[str]:
         yield f"{'/'.join(file.split('/')[-3:])}:{frame.lineno} in {frame.name}"
 
 
-def _before() -> list[Processor]:
-    return [
-        structlog.contextvars.merge_contextvars,
-        structlog.stdlib.add_log_level,
-        structlog.stdlib.add_logger_name,
-        structlog.stdlib.ExtraAdder(),
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        _without_message_of_errors,
-        _truncate_third_party,
-    ]
-
-
-def _without_message_of_errors(_logger: Any, _name: str, event: EventDict) -> EventDict:
-    given = event.pop("exc_info", None)
-    if given is True:
-        given = sys.exc_info()
-    error = given[1] if isinstance(given, tuple) else given
-    if isinstance(error, BaseException):
-        event["error"] = list(frames_of(error))
-    event.pop("exc_text", None)
-    event.pop("stack_info", None)
-    return event
-
-
-def _truncate_third_party(_logger: Any, _name: str, event: EventDict) -> EventDict:
-    """Truncate third-party messages to the first line: later lines may show values."""
-    for left_by_other_handlers in ("message", "asctime"):
-        event.pop(left_by_other_handlers, None)
-    name = str(event.get("logger", ""))
-    if name != OWN and not name.startswith(f"{OWN}."):
-        said = str(event.get("event", ""))
-        first = said.partition("\n")[0]
-        if first.startswith("Traceback "):
-            # uvicorn logs a failed start as the text of its traceback.
-            first, event["error"] = "failed", list(_logger_name(said))
-        event["event"] = first[:MAX_CHARACTERS]
-    return event
-
-
-def _logger_name(trace: str) -> Iterator[str]:
+def _frames_in(trace: str) -> Iterator[str]:
     """Return the type and the places of the last error in the text of a traceback."""
     places = list(CAME_THROUGH.finditer(trace))
     kind = TYPE.search(trace, places[-1].end()) if places else None
@@ -173,10 +145,6 @@ def _logger_name(trace: str) -> Iterator[str]:
     for place in places[-MAX_FRAMES:]:
         path, line, name = place.groups()
         yield f"{'/'.join(path.replace(chr(92), '/').split('/')[-3:])}:{line} in {name}"
-
-
-def _safe_values(_logger: Any, _name: str, event: EventDict) -> EventDict:
-    return {str(name): _safe(value) for name, value in event.items()}
 
 
 def _safe(value: Any) -> Any:
@@ -199,18 +167,10 @@ def _one_line(text: str) -> str:
     )
 
 
-def _as_json(logger: Any, name: str, event: EventDict) -> str:
-    first: MutableMapping[str, Any] = {
-        key: event.pop(key) for key in ("timestamp", "level", "logger", "event") if key in event
-    }
-    return str(structlog.processors.JSONRenderer()(logger, name, {**first, **event}))
-
-
-def _for_people(_logger: Any, _name: str, event: EventDict) -> str:
-    when = str(event.pop("timestamp", ""))[11:19]
-    level, name, said = (event.pop(key, "") for key in ("level", "logger", "event"))
+def _for_people(fields: dict[str, Any]) -> str:
+    when, level, name, said = (fields.pop(key) for key in ("timestamp", "level", "logger", "event"))
     rest = " ".join(
         f"{key}={' < '.join(map(str, value)) if isinstance(value, list) else value}"
-        for key, value in event.items()
+        for key, value in fields.items()
     )
-    return f"{when} {level:<7} {name}: {said} {rest}".rstrip()
+    return f"{when[11:19]} {level:<7} {name}: {said} {rest}".rstrip()

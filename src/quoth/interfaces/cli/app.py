@@ -50,7 +50,7 @@ from quoth.interfaces.cli.session import (
     question_of,
     read_choices,
     report,
-    tell_late,
+    show_warnings,
     with_model,
 )
 from quoth.interfaces.cli.show import open_reference, show
@@ -139,7 +139,7 @@ def start(  # noqa: PLR0913 - one for each global option
     """Read the settings for whichever command follows."""
     from quoth.core.load_settings import load_settings
 
-    tell_late()
+    show_warnings()
     err = Screen(stderr=True)
     try:
         names = tuple(dict.fromkeys(collection or ()))

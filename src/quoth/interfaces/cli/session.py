@@ -19,6 +19,7 @@ import typer
 from rich.console import Console
 
 from quoth.core.errors import ConfigError, InputError, QuothError
+from quoth.operations.logging import configure_logging
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
@@ -216,27 +217,10 @@ def _value(text: str) -> Any:
     return {"none": None, "true": True, "false": False}.get(text.casefold(), text)
 
 
-HANDLER = "quoth"
-"""The name of the handler whose place `begin_telling` takes."""
-
-
-class DeferredStderr(logging.Handler):
-    """Sets up the logs at the first line that is to be written, and writes it there."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write a line."""
-        from quoth.operations.logging import configure_logging
-
-        configure_logging(as_json=False, level=logging.WARNING).handle(record)
-
-
-def tell_late() -> None:
+def show_warnings() -> None:
     """Let warnings and errors of this process go to stderr, safe to read and without keys."""
-    root = logging.getLogger()
-    if not root.handlers:
-        late = DeferredStderr(logging.WARNING)
-        late.set_name(HANDLER)
-        root.addHandler(late)
+    if not logging.getLogger().handlers:
+        configure_logging(as_json=False, level=logging.WARNING)
 
 
 # --- options that several commands have in common -------------------------------------------

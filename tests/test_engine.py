@@ -35,14 +35,8 @@ from quoth.core.translations import translate
 from quoth.core.types import Chunk, Filter, Scored, Turn
 from quoth.engine import Engine
 from quoth.pipeline.retrieve import Request
-from quoth.testing import (
-    FailingEmbedder,
-    FailingIndex,
-    HashEmbedder,
-    MemoryIndex,
-    SlowEmbedder,
-    SlowIndex,
-)
+from quoth.testing import HashEmbedder, MemoryIndex
+from tests.support.failing_backends import FailingEmbedder, FailingIndex, SlowEmbedder, SlowIndex
 from tests.support.full_disk import no_room
 from tests.support.small_library import add, open_tour, write_sources
 

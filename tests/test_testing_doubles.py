@@ -17,16 +17,8 @@ from quoth.core.types import (
     Pages,
     Seconds,
 )
-from quoth.testing import (
-    FailingEmbedder,
-    FailingIndex,
-    HashEmbedder,
-    MemoryIndex,
-    SlowEmbedder,
-    SlowIndex,
-    bm25,
-    passes,
-)
+from quoth.testing import HashEmbedder, MemoryIndex, bm25, passes
+from tests.support.failing_backends import FailingEmbedder, FailingIndex, SlowEmbedder, SlowIndex
 
 CHUNK = Chunk("c1", "d1", 0, 0, 9, "red green", Chars(0, 9), "text")
 PAGED = replace(CHUNK, chunk_id="c2", locator=Pages(4, 5, "iv", "v"), kind="pdf")

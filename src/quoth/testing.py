@@ -1,8 +1,7 @@
 """Test doubles: an in-memory search engine without models, files or threads.
 
 They satisfy the contracts of `protocols` and pass the same tests as the real backends, so that a
-stage or the engine can be tested in a millisecond. Failing and slow variants exercise the
-fallbacks.
+stage or the engine can be tested in a millisecond.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from quoth.backends.indexes.filter_columns import day_number, label_key, title_key
-from quoth.core.errors import BackendError, EmbeddingError, RerankError, RetrievalError
+from quoth.core.errors import BackendError
 from quoth.core.protocols import (
     EncodedQuery,
     Finish,
@@ -72,26 +71,6 @@ class HashEmbedder:
 
     def close(self) -> None:
         """Do nothing; there is nothing to release."""
-
-
-class FailingEmbedder(HashEmbedder):
-    """Raises EmbeddingError for every text."""
-
-    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
-        """Raise EmbeddingError."""
-        raise EmbeddingError("The embedder is made to fail.")
-
-
-class SlowEmbedder(HashEmbedder):
-    """Waits, in seconds, before every call."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-
-    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
-        """Wait, then embed."""
-        await asyncio.sleep(self._seconds)
-        return await super().embed(texts, role=role)
 
 
 # --- indexes ----------------------------------------------------------------------------------
@@ -173,46 +152,6 @@ class MemoryIndex:
         )
 
 
-class FailingIndex(MemoryIndex):
-    """Stores normally and raises RetrievalError for every search."""
-
-    async def nearest(
-        self, vector: Matrix, *, limit: int, filters: Sequence[Filter] = ()
-    ) -> list[Scored]:
-        """Raise RetrievalError."""
-        raise RetrievalError("The index is made to fail.")
-
-    async def match(
-        self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
-    ) -> list[Scored]:
-        """Raise RetrievalError."""
-        raise RetrievalError("The index is made to fail.")
-
-
-class SlowIndex(MemoryIndex):
-    """Waits, in seconds, before every search."""
-
-    def __init__(
-        self, seconds: float, *, rows: dict[str, tuple[Chunk, Matrix]] | None = None
-    ) -> None:
-        super().__init__(rows)
-        self._seconds = seconds
-
-    async def nearest(
-        self, vector: Matrix, *, limit: int, filters: Sequence[Filter] = ()
-    ) -> list[Scored]:
-        """Wait, then search."""
-        await asyncio.sleep(self._seconds)
-        return await super().nearest(vector, limit=limit, filters=filters)
-
-    async def match(
-        self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
-    ) -> list[Scored]:
-        """Wait, then search."""
-        await asyncio.sleep(self._seconds)
-        return await super().match(text, languages=languages, limit=limit, filters=filters)
-
-
 # --- rerankers --------------------------------------------------------------------------------
 
 
@@ -289,34 +228,6 @@ class ScriptedGenerator:
 
     async def close(self) -> None:
         """Do nothing; there is nothing to release."""
-
-
-class FailingReranker(WordReranker):
-    """Raises RerankError for every query."""
-
-    name = "failing"
-
-    async def score(
-        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
-    ) -> list[float]:
-        """Raise RerankError."""
-        raise RerankError("The reranker is made to fail.")
-
-
-class SlowReranker(WordReranker):
-    """Waits, in seconds, before every call."""
-
-    name = "slow"
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-
-    async def score(
-        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
-    ) -> list[float]:
-        """Wait, then score."""
-        await asyncio.sleep(self._seconds)
-        return await super().score(query, chunks, tokens=tokens)
 
 
 def passes(chunk: Chunk, filters: Sequence[Filter]) -> bool:

@@ -35,12 +35,8 @@ from quoth.core.protocols import (
 )
 from quoth.core.types import Usage
 from quoth.retrieval.rerank import ProgressiveReranker
-from quoth.testing import (
-    FailingEmbedder,
-    FailingReranker,
-    SlowReranker,
-    WordReranker,
-)
+from quoth.testing import WordReranker
+from tests.support.failing_backends import FailingEmbedder, FailingReranker, SlowReranker
 
 MESSAGES = (Message("user", "When does it boil?"),)
 END = Finish("end", Usage(20, 6), "openai", "gpt-5.6-luna")

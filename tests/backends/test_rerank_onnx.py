@@ -27,7 +27,8 @@ from quoth.backends.rerankers.registry import Rerankers
 from quoth.core.errors import ConfigError, RerankError
 from quoth.core.protocols import Reranker
 from quoth.core.settings import Settings
-from quoth.testing import FailingReranker, WordReranker
+from quoth.testing import WordReranker
+from tests.support.failing_backends import FailingReranker
 from tests.support.toy_rerankers import (
     PASSAGES,
     QUESTION,

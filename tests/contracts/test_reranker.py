@@ -17,7 +17,8 @@ from quoth.backends.rerankers.cross_encoder import OnnxReranker
 from quoth.backends.rerankers.guarded import GuardedReranker
 from quoth.backends.rerankers.late_interaction import LateReranker
 from quoth.core.protocols import Reranker
-from quoth.testing import FailingReranker, WordReranker
+from quoth.testing import WordReranker
+from tests.support.failing_backends import FailingReranker
 from tests.support.tiny_e5 import build_tiny
 from tests.support.toy_rerankers import (
     PASSAGES,

@@ -3,9 +3,10 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from quoth.evaluation.baselines import fuse_ranks, measure_baselines, mix_evenly, rank_by_bm25
 from quoth.evaluation.datasets import CorpusRow, Question, RetrievalSet
+from quoth.evaluation.retrieval import fuse_ranks, mix_evenly
 from quoth.testing import HashEmbedder
+from scripts.results_table import measure_baselines, rank_by_bm25
 
 DATA = RetrievalSet(
     corpus=(

@@ -29,8 +29,9 @@ from quoth.store.schema import tasks
 from quoth.store.upload_queue import Queue
 from quoth.store.upload_tasks import Task
 from quoth.store.uploads import UploadStore
-from quoth.testing import HashEmbedder, SlowEmbedder
+from quoth.testing import HashEmbedder
 from tests.support.controlled_process import ADD_ALONE, COMMON, DEADLY, Killed, Maker, make_hands
+from tests.support.failing_backends import SlowEmbedder
 from tests.support.small_library import ReadHere
 from tests.support.upload_service import QUICK, drained, files_in, open_house, send, until, working
 

@@ -18,12 +18,8 @@ from quoth.backends.rerankers.guarded import GuardedReranker
 from quoth.core.errors import EmbeddingError
 from quoth.core.protocols import Matrix, Reranker, Role
 from quoth.pipeline.answer_cache import AnswerCache
-from quoth.testing import (
-    FailingIndex,
-    FailingReranker,
-    HashEmbedder,
-    SlowReranker,
-)
+from quoth.testing import HashEmbedder
+from tests.support.failing_backends import FailingIndex, FailingReranker, SlowReranker
 from tests.support.service_client import House
 from tests.support.small_library import write_sources
 from tests.support.upload_service import drained, open_house, working

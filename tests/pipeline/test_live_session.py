@@ -24,8 +24,9 @@ from quoth.pipeline.lecture import WindowLookup, look_up_for
 from quoth.pipeline.live_session import LiveSession
 from quoth.store.lectures import Lectures
 from quoth.store.privacy_settings import DailyUsage
-from quoth.testing import ScriptedGenerator, SlowEmbedder
+from quoth.testing import ScriptedGenerator
 from tests.support.busy import writers
+from tests.support.failing_backends import SlowEmbedder
 from tests.support.lectures import TOPICS, spoken, write_book
 from tests.support.small_library import add, open_tour
 

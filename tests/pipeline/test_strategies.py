@@ -27,11 +27,8 @@ from quoth.pipeline.retrieve import Request, Retrieved
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.store.rows import Entry
-from quoth.testing import (
-    FailingIndex,
-    HashEmbedder,
-    MemoryIndex,
-)
+from quoth.testing import HashEmbedder, MemoryIndex
+from tests.support.failing_backends import FailingIndex
 from tests.support.small_library import add, open_tour, write_sources
 
 Rows = dict[str, tuple[Chunk, Matrix]]

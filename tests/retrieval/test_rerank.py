@@ -18,7 +18,7 @@ from quoth.core.types import (
     Query,
 )
 from quoth.retrieval.rerank import rerank, spread
-from quoth.testing import FailingReranker
+from tests.support.failing_backends import FailingReranker
 
 QUERY = Query(original="and it?", standalone="What is it?", language="en")
 

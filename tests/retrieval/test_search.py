@@ -30,14 +30,8 @@ from quoth.retrieval.search import (
     encode_query,
     search,
 )
-from quoth.testing import (
-    FailingEmbedder,
-    FailingIndex,
-    HashEmbedder,
-    MemoryIndex,
-    SlowEmbedder,
-    SlowIndex,
-)
+from quoth.testing import HashEmbedder, MemoryIndex
+from tests.support.failing_backends import FailingEmbedder, FailingIndex, SlowEmbedder, SlowIndex
 
 CHUNK = Chunk("c0", "d0", 0, 0, 9, "", Chars(0, 9), "text")
 TEXTS = ["the fox runs", "the dog sleeps", "whales swim"]

@@ -12,8 +12,8 @@ import pytest
 from quoth.live.queue import MAX_WAITING
 from quoth.pipeline.live_session import LiveSession
 from quoth.store.lectures import Lectures
-from quoth.testing import SlowEmbedder
 from tests.support.counting import resident_mb
+from tests.support.failing_backends import SlowEmbedder
 from tests.support.lectures import TOPICS, spoken, write_book
 from tests.support.small_library import add, open_tour
 

@@ -1,6 +1,6 @@
 """Retrieval on judged questions: every leg, their fusion, and the profile's whole chain.
 
-Beside them stand reciprocal rank fusion and an even mix of the same legs (`baselines`).
+Beside them stand reciprocal rank fusion and an even mix of the same legs.
 
 The corpus is indexed once, by the same path as any document, and kept under the hash of its
 content and of everything that shapes an index.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,14 +20,15 @@ from quoth.core.errors import InputError
 from quoth.core.plan import Plan
 from quoth.core.settings import Settings
 from quoth.core.trace import Trace
+from quoth.core.types import Scored
 from quoth.engine import Engine
-from quoth.evaluation.baselines import fuse_ranks, mix_evenly
 from quoth.evaluation.corpus import Progress, open_corpus
 from quoth.evaluation.datasets import RetrievalSet, load_retrieval_set
 from quoth.evaluation.measures import document_ranking, mean, per_question
 from quoth.evaluation.significance import latency_ms
 from quoth.pipeline.retrieve import Request
 from quoth.pipeline.strategies import RankedList
+from quoth.retrieval.fusion import reciprocal_rank_fusion
 
 DEPTH = 100
 """Documents ranked per question; recall@100 needs as many."""
@@ -104,6 +106,22 @@ async def _run(
             run = runs.setdefault(leg, {})
             run[question.id] = document_ranking(ranking, document_of=document_of)
     return runs
+
+
+def fuse_ranks(keyword: Sequence[Scored], semantic: Sequence[Scored]) -> list[str]:
+    """Return ids by reciprocal rank fusion, k 60."""
+    fused = reciprocal_rank_fusion({"keyword": keyword, "semantic": semantic})
+    return [each.chunk_id for each in fused]
+
+
+def mix_evenly(keyword: Sequence[Scored], semantic: Sequence[Scored]) -> list[str]:
+    """Return ids by the sum of both scores: BM25 divided by its best, cosines scaled to 0 to 1."""
+    sums: dict[str, float] = defaultdict(float)
+    for ranking, low in ((keyword, 0.0), (semantic, min((s for _, s in semantic), default=0.0))):
+        high = max((score for _key, score in ranking), default=0.0)
+        for key, score in ranking:
+            sums[key] += (score - low) / (high - low) if high > low else 1.0
+    return sorted(sums, key=lambda key: (-sums[key], key))
 
 
 async def _owners(engine: Engine, found: RankedList) -> dict[str, str]:

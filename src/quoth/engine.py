@@ -28,8 +28,12 @@ from quoth.pipeline.components import model_names
 from quoth.pipeline.documents import DocumentEngine
 from quoth.pipeline.egress import count_tokens
 from quoth.pipeline.extract import extractive_answer, whole_answer_events
-from quoth.pipeline.generate import generate_answer, small_talk_reply
-from quoth.pipeline.moderate import moderate_answer, moderate_question
+from quoth.pipeline.generate import (
+    generate_answer,
+    moderate_answer,
+    moderate_question,
+    small_talk_reply,
+)
 from quoth.pipeline.record import Record, build_record
 from quoth.pipeline.record_codec import save_record
 from quoth.pipeline.retrieve import (

@@ -13,7 +13,7 @@ from quoth.core import translations
 
 ENGLISH = translations._sentences("en")
 SOURCE = Path(translations.__file__).parents[1]
-READ = ("history", "ingest", "interfaces/http", "query", "pipeline/quota.py", "pipeline/uploads.py")
+READ = ("history", "ingest", "interfaces/http", "query", "pipeline/uploads.py")
 """Where the errors arise that users of the web app read."""
 NOT_READ = ("openai", "embeddings", "microphone", "lectures", "bind_policy", "cli", "server/run")
 """Modules whose errors only programs and operators read."""

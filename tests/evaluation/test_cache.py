@@ -14,7 +14,7 @@ from quoth.evaluation.cache import (
     load_pairs,
     report_on,
 )
-from quoth.query.paraphrase import have_equal_words
+from quoth.pipeline.answer_cache import have_equal_words
 
 EVAL = Path(__file__).parents[2] / "eval" / "cache"
 PAIRS = (

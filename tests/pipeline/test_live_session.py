@@ -16,11 +16,11 @@ from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment
 from quoth.core.types import Document
 from quoth.engine import Engine
 from quoth.live.queue import MAX_WAITING
-from quoth.pipeline import live_session, window_keywords
+from quoth.pipeline import live_language_model, live_session
 from quoth.pipeline.asked_window import ask_window
-from quoth.pipeline.captions import TranslatedCaptions
 from quoth.pipeline.components import Components
 from quoth.pipeline.lecture import WindowLookup, look_up_for
+from quoth.pipeline.live_language_model import TranslatedCaptions
 from quoth.pipeline.live_session import LiveSession
 from quoth.store.lectures import Lectures
 from quoth.store.privacy_settings import DailyUsage
@@ -257,7 +257,7 @@ async def test_keywords_of_a_language_model_are_used_where_they_come_in_time(
         return await look_up_for(parts, lecture, text, keywords=keywords)
 
     monkeypatch.setattr(live_session, "look_up_for", note)
-    monkeypatch.setattr(window_keywords, "MIN_WORDS", 5)
+    monkeypatch.setattr(live_language_model, "MIN_WORDS", 5)
     reply = '{"wordings": [], "keywords": ["varroa brood"]}'
     for on, pause, expected in (
         (False, 0.0, {""}),

@@ -17,7 +17,12 @@ from quoth.core.types import (
     QueryKind,
     Variant,
 )
-from quoth.query.expand import QueryVariants, generated_variants, read_wordings, with_weights
+from quoth.query.language_model import (
+    QueryVariants,
+    generated_variants,
+    read_wordings,
+    with_weights,
+)
 
 QUESTION = "How does a heat pump keep a house warm at 5 degrees?"
 

@@ -16,7 +16,7 @@ from quoth.core.types import (
     Query,
     Turn,
 )
-from quoth.query.intent_llm import classify
+from quoth.query.language_model import classify
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
 

@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.query.paraphrase import (
-    MAX_LENGTH,
-    MIN_COSINE,
-    have_equal_words,
-    is_paraphrase,
-)
+from quoth.pipeline.answer_cache import MAX_LENGTH, MIN_COSINE, have_equal_words, is_paraphrase
 from tests.support.tables import rows
 
 

@@ -17,7 +17,7 @@ from quoth.evaluation.jsonl import (
     truth,
 )
 from quoth.evaluation.significance import mean_of
-from quoth.query.paraphrase import MIN_COSINE, have_equal_words
+from quoth.pipeline.answer_cache import MIN_COSINE, have_equal_words
 
 PAIRS = "pairs.jsonl"
 THRESHOLD = MIN_COSINE
@@ -48,7 +48,7 @@ class WrongHit:
 
 @dataclass(frozen=True, slots=True)
 class CacheReport:
-    """What the cache would do at its threshold, with the guard of `quoth.query.paraphrase`.
+    """What the cache would do at its threshold, with the guard of `quoth.pipeline.answer_cache`.
 
     ``hit_rate`` is over ``same`` pairs; ``false_hits`` counts of ``different`` ones, with their
     share in ``false_hit_rate``. ``by_tag`` gives the share of hits under each first tag, of pairs

@@ -16,8 +16,7 @@ from quoth.core.types import Chunk, Document, Seconds
 from quoth.engine import Engine
 from quoth.history.lecture_export import as_vtt
 from quoth.pipeline.add import DocumentMetadata
-from quoth.pipeline.quota import require_room
-from quoth.pipeline.uploads import tenant_blobs
+from quoth.pipeline.uploads import require_room, tenant_blobs
 from quoth.store.blobs import Blobs, clean_name
 from quoth.store.catalogue import Catalogue
 from quoth.store.lectures import Lectures

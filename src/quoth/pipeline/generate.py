@@ -1,6 +1,8 @@
 """Generated answer: prompt → generate → parse → verify → cite.
 
-The extractive answer is shown first; verified sentences of the model replace it.
+The extractive answer is shown first; verified sentences of the model replace it. Where the operator
+wants moderation and there is no verdict, no language model takes part: the answer is in the
+sources' own words, which are the operator's documents and are not moderated.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from quoth.answering.verification import (
     read_sources,
     verify,
 )
+from quoth.core.errors import Moderated
 from quoth.core.events import Event, EvidenceFound, StageStarted
 from quoth.core.plan import Plan
 from quoth.core.protocols import (
@@ -259,3 +262,55 @@ def small_talk_reply(context: RequestContext) -> Answer | None:
         profile=context.plan.profile,
         index_version="",
     )
+
+
+# --- moderation ------------------------------------------------------------------------------
+
+
+async def moderate_question(context: RequestContext) -> RequestContext:
+    """Return the request, without language models if its question could not be checked.
+
+    Raises Moderated for a question that is flagged.
+    """
+    moderator, trace = context.parts.moderator, context.trace
+    if moderator is None:
+        return context
+    history = (text for turn in context.request.history for text in (turn.question, turn.answer))
+    text = "\n".join((context.request.question, *history))
+    verdict = await trace.attempt(
+        "moderate", moderator.check(text), otherwise=None, fallback="extractive"
+    )
+    if verdict is None:
+        return replace(context, parts=replace(context.parts, generator=None, small=None))
+    if verdict:
+        raise Moderated(f"This question is not answered here: it was flagged ({verdict}).")
+    return context
+
+
+async def moderate_answer(
+    writing: AsyncGenerator[Event | Answer, None], context: RequestContext, extractive: Answer
+) -> AsyncGenerator[Event | Answer, None]:
+    """Hold back what a model writes until it is checked; a flagged answer is never shown."""
+    moderator, trace = context.parts.moderator, context.trace
+    held: list[Event] = []
+    answer = extractive
+    async with aclosing(writing) as items:
+        async for item in items:
+            if isinstance(item, Answer):
+                answer = item
+            elif moderator is None or isinstance(item, EvidenceFound | StageStarted):
+                yield item
+            else:
+                held.append(item)
+    if moderator is not None and answer.model is not None:
+        verdict = await trace.attempt(
+            "moderate", moderator.check(answer.text), otherwise=None, fallback="extractive"
+        )
+        if verdict:
+            trace.note("generate", reason="moderated", fallback="extractive")
+        if verdict != "":
+            answer = replace(extractive, degraded=trace.degraded)
+            held = whole_answer_events(answer)
+    for event in held:
+        yield event
+    yield answer

@@ -35,7 +35,6 @@ from quoth.live.queue import LookupJob, LookupQueue
 from quoth.live.segments import clean_segment, newer
 from quoth.live.session import LectureProgress, SegmentChange
 from quoth.live.windows import MAX_WORDS, LectureWindow
-from quoth.pipeline.captions import TranslatedCaptions
 from quoth.pipeline.components import Components
 from quoth.pipeline.lecture import (
     WindowLookup,
@@ -45,7 +44,7 @@ from quoth.pipeline.lecture import (
     same_cards,
     window_record,
 )
-from quoth.pipeline.window_keywords import WindowKeywords
+from quoth.pipeline.live_language_model import TranslatedCaptions, WindowKeywords
 from quoth.store.lectures import Lectures
 from quoth.store.rows import now
 

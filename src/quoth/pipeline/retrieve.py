@@ -42,8 +42,8 @@ from quoth.query.dialogue_act import SMALL_TALK, read_act
 from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.parse import describe_filters, dropped_fields, parse_filters
 from quoth.query.intent import MODEL
-from quoth.query.intent_llm import classify
 from quoth.query.keywords import LOCATOR_FIELDS
+from quoth.query.language_model import classify
 from quoth.query.understand import understand, validate
 from quoth.retrieval.calibration import find_tuning
 from quoth.retrieval.passages import (

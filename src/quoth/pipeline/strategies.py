@@ -21,7 +21,6 @@ from quoth.core.trace import Trace
 from quoth.core.types import Candidate, Chunk, Query, Variant
 from quoth.pipeline.budget import at_stage
 from quoth.pipeline.components import Components
-from quoth.query.expand import generated_variants
 from quoth.query.keywords import (
     LOCATOR_FIELDS,
     kind_of_source,
@@ -29,6 +28,7 @@ from quoth.query.keywords import (
     summary_subject,
     summary_titles,
 )
+from quoth.query.language_model import generated_variants
 from quoth.retrieval.fusion import lift
 from quoth.retrieval.passages import (
     cap_per_document,

@@ -5,8 +5,8 @@ word_classes               words that change what a clause says, from files in `
 source_index, claim        the sources and a statement, tokenized alike
 evidence, features, head   the sentences that may support it, and the trained probability
 cross_lingual              the same without words in common
-quotations, non_claims     quotations within statements, and statements without a claim
-verify                     all steps in order
+non_claims                 statements without a claim
+verify                     all steps in order, and quotations within statements
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 A statement that occurs verbatim in a source is supported by it. Any other is compared with the one
 to three sentences that share most with it, and a trained head gives the probability that they
 support it (docs/decisions/046). The cited sources are tried first, then all others in the prompt.
+Quotations within it must occur verbatim in a source.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from quoth.answering.verification.evidence import (
     score_claim,
     support_head,
 )
-from quoth.answering.verification.quotations import invented_quotation
 from quoth.answering.verification.source_index import IndexedSource, Sources, SourceSentence
 from quoth.answering.verification.tokens import TextToken, tokens
 from quoth.core.protocols import EntailmentModel
@@ -34,6 +34,11 @@ MIN_JUDGED = 0.1
 SUREST = 0.99
 CLAUSE = 8
 """Words before a quotation that may negate it."""
+MIN_QUOTED = 3
+"""Minimum words of a quotation within a statement; fewer in quotation marks may be a term."""
+
+_QUOTED = re.compile(r"“([^“”]+)”|«([^«»]+)»|„([^„“”]+)[“”]|\"([^\"]+)\"")
+_LEFT_OUT = re.compile(r"\[?(?:…|\.\.\.)\]?|\[[^\[\]]*\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,3 +238,27 @@ def _negated(line: SourceSentence, start: int) -> bool:
 
 def _proofs(lines: Sequence[SourceSentence]) -> tuple[EvidenceSpan, ...]:
     return tuple(EvidenceSpan(line.number, line.start, line.end) for line in lines)
+
+
+# --- quotations within a statement -----------------------------------------------------------
+
+
+def invented_quotation(statement: str, sources: Sources) -> str | None:
+    """Return the first quotation that occurs in no source, None if all occur.
+
+    The parts around "…" and around square brackets are searched separately.
+    """
+    for match in _QUOTED.finditer(statement):
+        whole = next(group for group in match.groups() if group is not None)
+        for part in _LEFT_OUT.split(whole):
+            if not _occurs(part, sources):
+                return " ".join(part.split())
+    return None
+
+
+def _occurs(part: str, sources: Sources) -> bool:
+    return any(
+        len(wanted := tokens(part, language=source.language)) < MIN_QUOTED
+        or next(source.find(wanted), None) is not None
+        for source in sources.by_number.values()
+    )

@@ -39,7 +39,7 @@ from quoth.core.errors import (
 )
 from quoth.core.translations import restate
 from quoth.interfaces.http.request_state import request_state
-from quoth.pipeline.quota import QuotaExceeded
+from quoth.pipeline.uploads import QuotaExceeded
 
 MEDIA_TYPE = "application/problem+json"
 MAX_DETAIL_LENGTH = 600

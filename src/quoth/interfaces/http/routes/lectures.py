@@ -49,7 +49,7 @@ from quoth.interfaces.http.schemas import Limit, OneId, Skip, text_content
 from quoth.interfaces.http.sse import EventStream, encode_event
 from quoth.live.snippets import related_concepts, window_keywords
 from quoth.pipeline.asked_window import ask_window
-from quoth.pipeline.captions import TranslatedCaption
+from quoth.pipeline.live_language_model import TranslatedCaption
 from quoth.pipeline.live_session import LiveSession
 from quoth.pipeline.uploads import upload_store
 from quoth.store.lectures import Lectures

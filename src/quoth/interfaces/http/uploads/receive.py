@@ -20,10 +20,10 @@ from quoth.core.errors import (
 )
 from quoth.ingest.sources.http import Connect, Resolve, fetch
 from quoth.pipeline.components import Components
-from quoth.pipeline.quota import require_room
 from quoth.pipeline.uploads import (
     content_key,
     metadata_of,
+    require_room,
     tenant_blobs,
     upload_store,
 )

@@ -26,8 +26,13 @@ from quoth.core.settings import Settings
 from quoth.core.types import Scored
 from quoth.evaluation.corpus import Progress
 from quoth.evaluation.datasets import CorpusRow, RetrievalSet, load_retrieval_set
-from quoth.evaluation.measures import mean, per_question
-from quoth.evaluation.retrieval import evaluate_retrieval, fuse_ranks, mix_evenly
+from quoth.evaluation.retrieval import (
+    evaluate_retrieval,
+    fuse_ranks,
+    mean,
+    mix_evenly,
+    per_question,
+)
 from quoth.text.analyzer import analyze, analyze_query, detect_language
 
 ROOT = Path(__file__).resolve().parents[1]

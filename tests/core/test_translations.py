@@ -15,7 +15,7 @@ ENGLISH = translations._sentences("en")
 SOURCE = Path(translations.__file__).parents[1]
 READ = ("history", "ingest", "interfaces/http", "query", "pipeline/uploads.py")
 """Where the errors arise that users of the web app read."""
-NOT_READ = ("openai", "embeddings", "microphone", "lectures", "bind_policy", "cli", "server/run")
+NOT_READ = ("openai", "embeddings", "microphone", "lectures", "cli", "server/start", "server/run")
 """Modules whose errors only programs and operators read."""
 RAISED = frozenset(
     "InputError DocumentError Conflict Denied Busy Gone OutOfTime QuotaExceeded TooLarge".split()

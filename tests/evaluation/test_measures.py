@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("ir_measures", reason="the extra 'eval' is not installed")
 
-from quoth.evaluation.measures import mean, per_question
+from quoth.evaluation.retrieval import mean, per_question
 
 JUDGMENTS = {"q1": {"a": 1, "b": 4, "c": 3, "d": 0}, "q2": {"a": 1}}
 

@@ -27,7 +27,7 @@ from quoth.evaluation.jsonl import (
     text,
     texts,
 )
-from quoth.evaluation.measures import document_ranking
+from quoth.evaluation.retrieval import document_ranking
 from quoth.pipeline.retrieve import Request, Retrieved
 
 SPLIT = "heldout"

@@ -16,6 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import ir_measures
+from ir_measures import RR, R, nDCG
+
 from quoth.core.errors import InputError
 from quoth.core.plan import Plan
 from quoth.core.settings import Settings
@@ -23,8 +26,7 @@ from quoth.core.trace import Trace
 from quoth.core.types import Scored
 from quoth.engine import Engine
 from quoth.evaluation.corpus import Progress, open_corpus
-from quoth.evaluation.datasets import RetrievalSet, load_retrieval_set
-from quoth.evaluation.measures import document_ranking, mean, per_question
+from quoth.evaluation.datasets import Judgments, RetrievalSet, load_retrieval_set
 from quoth.evaluation.significance import latency_ms
 from quoth.pipeline.retrieve import Request
 from quoth.pipeline.strategies import RankedList
@@ -34,6 +36,14 @@ DEPTH = 100
 """Documents ranked per question; recall@100 needs as many."""
 TIMED = 100
 """Questions asked again, with the plan as it is, for the latency."""
+MEASURES = {
+    "ndcg@10": nDCG @ 10,
+    "recall@20": R @ 20,
+    "recall@100": R @ 100,
+    "mrr@10": RR @ 10,
+}
+"""nDCG has linear gains (the grade) and the logarithm to base 2 of rank + 1 as discount (Järvelin
+and Kekäläinen, TOIS 2002); recall and reciprocal rank count every grade above 0 as relevant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,3 +150,39 @@ async def _latency(
         await engine.retrieve(Request(query.text, choices, checked=False), trace=Trace())
         spent.append(round((time.perf_counter() - began) * 1000, 2))
     return spent
+
+
+# --- measures --------------------------------------------------------------------------------
+
+
+def mean(rows: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Average every measure over the questions."""
+    return {
+        name: sum(row[name] for row in rows.values()) / len(rows) if rows else 0.0
+        for name in MEASURES
+    }
+
+
+def per_question(
+    runs: Mapping[str, Sequence[str]], *, judgments: Judgments
+) -> dict[str, dict[str, float]]:
+    """Return every measure for each judged question of the run.
+
+    ``runs`` gives document ids, best first, per question; a question whose list is empty counts
+    with 0, one without judgments does not count.
+    """
+    judged = {question: dict(judgments[question]) for question in runs if question in judgments}
+    scored = {
+        question: {each: float(-rank) for rank, each in enumerate(runs[question])}
+        for question in judged
+    }
+    rows = {question: dict.fromkeys(MEASURES, 0.0) for question in judged}
+    names = {each: name for name, each in MEASURES.items()}
+    for value in ir_measures.iter_calc(list(names), judged, scored):
+        rows[value.query_id][names[value.measure]] = float(value.value)
+    return rows
+
+
+def document_ranking(chunks: Sequence[str], *, document_of: Mapping[str, str]) -> list[str]:
+    """Turn ranked chunk ids into ranked documents: a document stands where its best chunk does."""
+    return list(dict.fromkeys(document_of[each] for each in chunks))

@@ -8,7 +8,7 @@ import pytest
 
 from quoth.core.errors import ConfigError
 from quoth.core.settings import Settings
-from quoth.interfaces.http.server.bind_policy import check_binding
+from quoth.interfaces.http.server.start import check_binding
 from quoth.store.audit import Audit
 from quoth.store.database import open_database
 from quoth.store.keys import Keys, find_key

@@ -12,7 +12,7 @@ import pytest
 from quoth.core.errors import ConfigError
 from quoth.core.settings import Settings
 from quoth.core.types import Document
-from quoth.interfaces.http.server.bind_policy import check_binding
+from quoth.interfaces.http.server.start import check_binding
 from quoth.operations.backup import make_backup, restore_backup
 from quoth.pipeline.add import DocumentMetadata
 from quoth.store.database import open_database

@@ -22,7 +22,6 @@ from quoth.bootstrap import open_tenants
 from quoth.core.errors import ConfigError
 from quoth.core.settings import Settings
 from quoth.interfaces.http.middleware.concurrency_limit import Bounds
-from quoth.interfaces.http.server.certificate import read_certificate
 from quoth.interfaces.http.server.run import (
     HttpServer,
     bound_address,
@@ -31,6 +30,7 @@ from quoth.interfaces.http.server.run import (
     server_config,
     server_state,
 )
+from quoth.interfaces.http.server.start import read_certificate
 from quoth.operations.metrics import Metrics
 from quoth.operations.otel import observe_spans
 from tests.support.counting import samples

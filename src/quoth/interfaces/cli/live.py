@@ -129,8 +129,13 @@ async def _speaker(
 ) -> Speak:
     """Return what speaks into the session; raises InputError."""
     from quoth.ingest.readers.media import MEDIA_SUFFIXES
-    from quoth.interfaces.cli.live_feed import followed, piped, replayed
-    from quoth.interfaces.cli.live_sound import speak_file, speak_microphone
+    from quoth.interfaces.cli.live_input import (
+        followed,
+        piped,
+        replayed,
+        speak_file,
+        speak_microphone,
+    )
 
     if microphone == (file is not None):
         raise InputError(

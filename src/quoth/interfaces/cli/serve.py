@@ -41,8 +41,8 @@ async def serve(
     ] = None,
 ) -> int:
     """Serve the library over HTTP until Ctrl-C or SIGTERM; --json writes the log as JSON."""
-    from quoth.interfaces.http.server.certificate import read_certificate
     from quoth.interfaces.http.server.run import serve as serve_until_told
+    from quoth.interfaces.http.server.start import read_certificate
     from quoth.operations.logging import configure_logging
 
     configure_logging(as_json=session.json or not sys.stderr.isatty())

@@ -25,20 +25,16 @@ from quoth.interfaces.http.openapi import ABOUT, TAGS, add_problems, operation_i
 from quoth.interfaces.http.originals import UnchangedFiles
 from quoth.interfaces.http.problem_details import as_response, problem_of
 from quoth.interfaces.http.routes import (
-    analytics,
     audit,
     collections,
     documents,
     embeddings,
     export,
-    feedback,
-    health,
     keys,
     lectures,
     library,
     links,
     mcp,
-    metrics,
     microphone,
     openai,
     operator,
@@ -47,13 +43,11 @@ from quoth.interfaces.http.routes import (
     privacy,
     queries,
     reading,
-    replay,
-    search,
     service,
     session,
-    suggestions,
     talks,
     uploads,
+    use,
 )
 from quoth.interfaces.web import routes as web
 from quoth.tenants import Tenants
@@ -62,9 +56,7 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, Any] | N
 
 ROUTERS = (
     queries.router,
-    search.router,
     export.router,
-    replay.router,
     collections.router,
     documents.router,
     outline.router,
@@ -73,9 +65,7 @@ ROUTERS = (
     links.router,
     uploads.router,
     library.router,
-    suggestions.router,
-    feedback.router,
-    analytics.router,
+    use.router,
     privacy.router,
     audit.router,
     keys.router,
@@ -87,8 +77,6 @@ ROUTERS = (
     embeddings.router,
     mcp.router,
     service.router,
-    health.router,
-    metrics.router,
     operator.router,
     web.router,
 )

@@ -18,7 +18,7 @@ from pydantic.config import JsonDict
 
 from quoth.core.errors import InputError, NotFound
 from quoth.core.types import Answer, Citation, Turn
-from quoth.interfaces.http.json_mode import NoJsonMode
+from quoth.interfaces.http.json_replies import NoJsonMode
 from quoth.interfaces.http.problem_details import ProblemResponse
 from quoth.query.understand import MAX_LENGTH, MIN_LENGTH
 

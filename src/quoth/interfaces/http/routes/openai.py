@@ -22,9 +22,8 @@ from quoth.answering.answerability import add_warning
 from quoth.core.errors import NotFound, QuothError
 from quoth.core.events import Event
 from quoth.core.types import Answer
-from quoth.interfaces.http.chat_tasks import task_reply
 from quoth.interfaces.http.dependencies import Reader
-from quoth.interfaces.http.json_mode import require_generator, write_json
+from quoth.interfaces.http.json_replies import require_generator, task_reply, write_json
 from quoth.interfaces.http.openai_schemas import (
     NO_MODEL,
     OWNER,

@@ -1,10 +1,10 @@
-"""Routes for queries and the history of queries."""
+"""Routes for queries, search, and the history of queries."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query
 from pydantic import Field
@@ -13,8 +13,11 @@ from starlette.responses import Response
 
 from quoth.core.errors import Denied, InputError, NotFound
 from quoth.core.plan import MODE_SPELLINGS
-from quoth.core.types import Answer
+from quoth.core.trace import Trace
+from quoth.core.types import Answer, Hit
+from quoth.core.types import Query as AnalysedQuery
 from quoth.history.explain import Explanation, explain
+from quoth.history.replay import replay, to_text
 from quoth.history.source_changes import ChangedSource, changed_sources
 from quoth.history.why_not import WhyNot, why_not
 from quoth.interfaces.http.dependencies import Owner, Reader
@@ -27,6 +30,7 @@ from quoth.interfaces.http.schemas import (
     InCollection,
     Limit,
     OneId,
+    SearchRequest,
     Skip,
     Words,
 )
@@ -69,6 +73,12 @@ EXAMPLE = {
             "store": False,
         },
     },
+}
+SEARCH_EXAMPLE = {
+    "search": {
+        "summary": "Five passages by keywords only",
+        "value": {"query": "tokenizer training", "mode": "keyword", "top_k": 5},
+    }
 }
 
 
@@ -293,3 +303,36 @@ async def load_query(query_id: str, caller: Principal) -> Record:
     catalogue = caller.engine.parts.catalogue
     await asyncio.to_thread(catalogue.answer, query_id)
     return await asyncio.to_thread(load_record, catalogue, query_id)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """The passages for a query, best first, and how the query was analysed."""
+
+    query: AnalysedQuery
+    hits: tuple[Hit, ...]
+    warnings: tuple[str, ...]
+    degraded: tuple[str, ...]
+    timings_ms: dict[str, float]
+
+
+@router.post("/v1/search", summary="Search passages", response_model=SearchResults)
+async def search(
+    body: Annotated[SearchRequest, Body(openapi_examples=SEARCH_EXAMPLE)],
+    caller: Reader,
+) -> Response:
+    """Rank passages for a query; nothing is stored."""
+    request = await to_request(body, caller)
+    trace = Trace(deadline_ms=None if body.max_ms is None else float(body.max_ms))
+    found = await caller.engine.retrieve(request, trace=trace)
+    ranked = SearchResults(
+        found.query, found.hits, found.warnings, trace.degraded, trace.timings_ms()
+    )
+    return ApiResponse(ranked)
+
+
+@router.post("/v1/queries/{query_id}/replay", summary="Ask again and compare")
+async def ask_again(query_id: OneId, caller: Owner) -> dict[str, Any]:
+    """Ask a question again by the same plan; say what is different. Nothing is stored."""
+    record = await load_query(query_id, caller)
+    return to_text(await replay(record, caller.engine))

@@ -1,20 +1,27 @@
-"""What the service offers, so that a page shows only what works here."""
+"""Routes for what the service offers, whether it works, and its metrics for Prometheus."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from fastapi import APIRouter
+from starlette.requests import Request
 from starlette.responses import Response
 
-from quoth.interfaces.http.dependencies import Reader
+from quoth.core.errors import Denied, NotFound
+from quoth.interfaces.http.dependencies import Operator, Reader
+from quoth.interfaces.http.health import Liveness, ProbeReply, Readiness, check_readiness
+from quoth.interfaces.http.request_state import request_state
 from quoth.interfaces.http.requests import allowed_profiles
 from quoth.interfaces.http.responses import ApiResponse
+from quoth.interfaces.http.schemas import text_content
+from quoth.interfaces.http.server.state import ServerState
+from quoth.operations.metrics import FORMAT
 from quoth.pipeline.sample import sample_folder
 
-router = APIRouter(tags=["operation"])
+router = APIRouter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,12 @@ class ServiceView:
     profiles: list[str]
 
 
-@router.get("/v1/service", summary="Show what the service offers", response_model=ServiceView)
+@router.get(
+    "/v1/service",
+    tags=["operation"],
+    summary="Show what the service offers",
+    response_model=ServiceView,
+)
 async def service(caller: Reader) -> Response:
     """Say which model answers, which limits hold and what is switched on."""
     parts = caller.engine.parts
@@ -66,3 +78,73 @@ async def service(caller: Reader) -> Response:
             allowed_profiles(settings),
         )
     )
+
+
+@router.head("/healthz", include_in_schema=False)
+@router.get(
+    "/healthz",
+    tags=["operation"],
+    summary="Show whether the process lives",
+    response_model=Liveness,
+)
+async def healthz() -> Response:
+    """Confirm that the process takes requests; needs no key and shows nothing else."""
+    return ApiResponse(Liveness())
+
+
+@router.head("/readyz", include_in_schema=False)
+@router.get(
+    "/readyz",
+    tags=["operation"],
+    summary="Show whether questions can be answered",
+    response_model=Readiness | ProbeReply,
+    responses={
+        503: {
+            "model": Readiness | ProbeReply,
+            "description": "It is starting or stopping, or its store is unavailable.",
+        }
+    },
+)
+async def readyz(request: Request) -> ApiResponse:
+    """Check the stores, circuit breakers, queries and uploads; 503 where it cannot answer.
+
+    Without a key it says ``ready`` and ``state`` only, so that a probe needs no secret.
+    """
+    server: ServerState | None = getattr(request.app.state, "server", None)
+    caller = request_state(request.scope).principal
+    if caller is None:
+        return _response(await request.app.state.probe(request.app.state.tenants, server))
+    if "read" not in caller.scopes:
+        raise Denied("This key may not do that: it lacks the scope 'read'.")
+    found = await check_readiness(caller.engine, server=server)
+    if caller.collection is not None:  # a share may not see the tenant's uploads
+        found = replace(found, files={})
+    return _response(found)
+
+
+def _response(found: Readiness | ProbeReply) -> ApiResponse:
+    headers = {} if found.ready else {"retry-after": "5"}
+    return ApiResponse(found, 200 if found.ready else 503, headers=headers)
+
+
+@router.get(
+    "/metrics",
+    tags=["operation"],
+    summary="Show metrics",
+    response_class=Response,
+    responses={
+        200: {"content": text_content([FORMAT])},
+        404: {"description": "This process counts nothing."},
+    },
+)
+async def metrics(request: Request, _caller: Operator) -> Response:
+    """Return all counters and histograms of this process.
+
+    They are of all tenants, so they need the operator's key: one with the scope ``admin`` of the
+    tenant that the service itself is set to.
+    """
+    server: ServerState | None = getattr(request.app.state, "server", None)
+    if server is None:
+        raise NotFound("This application counts nothing.")
+    # In a thread: the uploads are counted in the catalogue.
+    return Response(await asyncio.to_thread(server.metrics.text), media_type=FORMAT)

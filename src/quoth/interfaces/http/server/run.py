@@ -35,11 +35,9 @@ from quoth.interfaces.http.middleware.concurrency_limit import (
 from quoth.interfaces.http.middleware.shutdown import InFlightRequests
 from quoth.interfaces.http.middleware.stack import service_middleware
 from quoth.interfaces.http.middleware.trusted_host import ALL_INTERFACES, MAX_HEAD_BYTES
-from quoth.interfaces.http.server.bind_policy import check_binding
-from quoth.interfaces.http.server.certificate import Certificate
 from quoth.interfaces.http.server.h11_protocol import LimitedH11Protocol, close_slow_connections
+from quoth.interfaces.http.server.start import Certificate, check_binding, warm
 from quoth.interfaces.http.server.state import ServerState
-from quoth.interfaces.http.server.warmup import warm
 from quoth.interfaces.isolated_add import IsolatedAdder
 from quoth.operations.integrity import run_integrity_checks
 from quoth.operations.metrics import Metrics

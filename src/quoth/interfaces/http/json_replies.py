@@ -1,12 +1,15 @@
-"""JSON mode of chat completions: a language model puts a checked answer into a JSON object.
+"""Replies of chat completions that are JSON objects.
 
-The model is given the supported sentences of the answer and no others. What it makes of them is
-not verified again.
+In JSON mode a language model puts a checked answer into one. The model is given the supported
+sentences of the answer and no others; what it makes of them is not verified again. Chat programs
+send prompts of their own (titles, tags, follow-ups), which ask for a small object about the
+conversation and hold nothing to search for.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from quoth.core.errors import GenerationError, InputError
@@ -24,6 +27,10 @@ INSTRUCTIONS = (
     "Write one JSON object that holds what the answer says, and nothing else: no comment, no "
     "Markdown. Take every value from the answer; what it does not say is null."
 )
+MAX_TITLE_WORDS = 6
+KEYS = ("title", "tags", "follow_ups", "queries")
+CHAT = re.compile(r"(?>(.*?)<chat_history>)(.*?)</chat_history>(.*)", re.DOTALL | re.IGNORECASE)
+FIRST_QUESTION = re.compile(r"^\s*(?:user|human)\s*:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
 
 
 class NoJsonMode(InputError):
@@ -65,3 +72,19 @@ def supported_text(answer: Answer) -> str:
         for sentence in answer.sentences
         if sentence.support == "supported" and sentence.citations
     )
+
+
+def task_reply(prompt: str) -> str | None:
+    """Return the object that the prompt of a chat program asks for; None for any other text."""
+    chat = CHAT.match(prompt)
+    if chat is None or not prompt.lstrip().startswith("### Task:"):
+        return None
+    before, said, after = chat.groups()
+    rest = before + after
+    key = next((key for key in KEYS if re.search(rf'"{key}"\s*:', rest)), None)
+    if key is None:
+        return None
+    question = FIRST_QUESTION.search(said)
+    words = question[1].split() if question else []
+    title = " ".join(words[:MAX_TITLE_WORDS]).rstrip("?.!,;:")
+    return json.dumps({key: title if key == "title" else []}, ensure_ascii=False)

@@ -13,8 +13,8 @@ import pytest
 
 from quoth.core.errors import InputError
 from quoth.core.lecture import TranscriptSegment
-from quoth.interfaces.cli import live_feed
-from quoth.interfaces.cli.live_feed import followed, piped
+from quoth.interfaces.cli import live_input
+from quoth.interfaces.cli.live_input import followed, piped
 from tests.support.cli import quoth
 from tests.support.lectures import write_book
 
@@ -41,7 +41,7 @@ async def _follow(file: Path, parts: list[str]) -> list[TranscriptSegment]:
 async def test_a_file_that_grows_is_read_to_its_last_whole_caption_or_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_feed, "POLL_S", 0.01)
+    monkeypatch.setattr(live_input, "POLL_S", 0.01)
     parts = [
         "WEBVTT\n\n00:01.000 --> 00:02.000\nA que",
         "en.\n\n00:03.000 --> 00:04.000\nWax.\n",

@@ -1,4 +1,8 @@
-"""Transcripts for `quoth live`: a file at its speed, a file that grows, lines from a program."""
+"""What `quoth live` takes in: a transcript or sound.
+
+A transcript is a file at its speed, a file that grows, or lines from a program; sound is a
+recording, or the microphone of this machine.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,14 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from quoth.core.errors import InputError
+from quoth.bootstrap import live_speech_settings, open_microphone
+from quoth.core.errors import BackendError, InputError
 from quoth.core.lecture import SpeechFormat, TranscriptSegment
+from quoth.interfaces.cli.session import CliSession
 from quoth.live.adapters import TranscriptSource
 from quoth.live.sources import growing_captions, read_transcript
+from quoth.pipeline.live_session import LiveSession
+from quoth.pipeline.live_speech import LiveSpeech
 
 POLL_S = 0.3
 CAPTIONS = (".vtt", ".srt")
@@ -82,3 +90,44 @@ def _read_line(source: TranscriptSource, line: str) -> list[TranscriptSegment]:
     except (ValueError, InputError):
         hint = " Write JSON with start, end and text." if source.form == "quoth" else ""
         raise InputError(f"This line is no segment: {line.strip()[:80]!r}.{hint}") from None
+
+
+# --- sound -----------------------------------------------------------------------------------
+
+
+async def speak_file(
+    session: CliSession, file: Path, running: LiveSession, *, speed: float
+) -> None:
+    """Transcribe a recording into a session, at most ``speed`` times as fast as it was spoken.
+
+    Raises InputError, NoTranscriber, and BackendError where recognition fails.
+    """
+    if not await asyncio.to_thread(file.is_file):
+        raise InputError(f"There is no file {file}.")
+    settings = live_speech_settings(session.settings)
+    speech = await LiveSpeech.start(running, settings, file=file, speed=speed)
+    try:
+        await speech.wait()
+    finally:
+        await speech.stop()
+    _require(speech)
+
+
+async def speak_microphone(session: CliSession, running: LiveSession) -> None:
+    """Transcribe the microphone into a session until Ctrl-C; raises as `speak_file` does."""
+    settings = live_speech_settings(session.settings)
+    speech = await LiveSpeech.start(running, settings)
+    loop = asyncio.get_running_loop()
+    try:
+        with open_microphone(lambda pcm: loop.call_soon_threadsafe(speech.feed, pcm)):
+            await speech.wait()
+    except asyncio.CancelledError:  # Ctrl-C ends the lecture; what was said last is still taken
+        await speech.finish()
+    finally:
+        await speech.stop()
+    _require(speech)
+
+
+def _require(speech: LiveSpeech) -> None:
+    if speech.state.state == "failed":
+        raise BackendError(speech.state.message)

@@ -1,0 +1,96 @@
+"""Routes for suggested questions, feedback on answers, and statistics of queries."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Query
+from starlette.responses import Response
+
+from quoth.interfaces.http.dependencies import Owner
+from quoth.interfaces.http.requests import find_collection, require_collection
+from quoth.interfaces.http.responses import ApiResponse
+from quoth.interfaces.http.routes.queries import load_query
+from quoth.interfaces.http.schemas import FeedbackRequest, Id, InCollection
+from quoth.interfaces.http.text_rules import Text
+from quoth.pipeline.components import Components
+from quoth.pipeline.egress import read_privacy
+from quoth.store.analytics import Analytics, AnalyticsReader
+
+router = APIRouter(tags=["use"])
+
+EXAMPLE = {"good": {"value": {"query_id": "q_8f3a2b1c4d5e", "rating": 1, "comment": "Just so."}}}
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestions:
+    """Suggested questions, the most probable first."""
+
+    suggestions: tuple[str, ...]
+
+
+@router.get("/v1/suggestions", summary="Suggest questions", response_model=Suggestions)
+async def suggestions(
+    caller: Owner,
+    beginning: Annotated[
+        Text,
+        Query(alias="q", max_length=200, description="The text typed so far."),
+    ] = "",
+    after: Annotated[
+        Id | None, Query(description="The id of a question that was answered.")
+    ] = None,
+    collection: InCollection = None,
+) -> Response:
+    """Suggest completions of the text typed so far, or questions after an answer.
+
+    Without either they are about the documents, in the language that the request names.
+    """
+    found = await asyncio.to_thread(find_collection, caller, collection)
+    if found is None:
+        return ApiResponse(Suggestions(()))
+    if after is not None:
+        record = await load_query(after, caller)
+        return ApiResponse(
+            Suggestions(await caller.engine.suggest(record.answer, collection=found.name))
+        )
+    if not await asyncio.to_thread(caller.engine.parts.catalogue.languages, found):
+        return ApiResponse(Suggestions(()))
+    suggested = await caller.engine.suggest(
+        beginning, collection=found.name, language=caller.language
+    )
+    return ApiResponse(Suggestions(suggested))
+
+
+@router.post("/v1/feedback", summary="Rate an answer", status_code=204)
+async def feedback(
+    body: Annotated[FeedbackRequest, Body(openapi_examples=EXAMPLE)], caller: Owner
+) -> Response:
+    """Store the rating of an answer, 1 or -1, with a comment; the last one counts.
+
+    Where no texts of queries are stored, the comment is not either.
+    """
+    await asyncio.to_thread(_rate, caller.engine.parts, body)
+    return Response(status_code=204)
+
+
+def _rate(parts: Components, body: FeedbackRequest) -> None:
+    comment = body.comment if read_privacy(parts).history == "full" else ""
+    AnalyticsReader.of(parts.catalogue).rate(body.query_id, rating=body.rating, comment=comment)
+
+
+@router.get("/v1/analytics", summary="Show figures", response_model=Analytics)
+async def analytics(
+    caller: Owner,
+    days: Annotated[int, Query(ge=1, le=366, description="The number of days to include.")] = 30,
+    collection: InCollection = None,
+) -> Response:
+    """Count queries, latencies, cost and feedback, and list queries without an answer.
+
+    Only what was kept counts: not what was asked with `store: false` or while no history is kept.
+    """
+    if collection is not None:
+        await asyncio.to_thread(require_collection, caller, collection)
+    measured = AnalyticsReader.of(caller.engine.parts.catalogue)
+    return ApiResponse(await asyncio.to_thread(measured.figures, days=days, collection=collection))

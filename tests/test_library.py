@@ -135,6 +135,13 @@ def test_no_answer_of_before_a_document_was_added_is_given_again(
     assert not bees.ask(BEES, cache="exact").cached
 
 
+def test_an_answer_is_not_given_again_after_other_turns(bees: Library) -> None:
+    first, other = [quoth.Turn("What is honey?", "Food.")], [quoth.Turn("Who won?", "She.")]
+    bees.ask(BEES, history=first)
+    assert bees.ask(BEES, history=first).cached
+    assert not bees.ask(BEES, history=other).cached
+
+
 def test_two_libraries_share_no_answers_by_likeness(bees: Library, tmp_path: Path) -> None:
     with quoth.open(str(tmp_path / "home"), embedder="fake") as other:
         bees.ask(BEES, cache="semantic")

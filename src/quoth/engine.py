@@ -15,6 +15,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 
 from quoth.answering.prompts import choose_prompt
 from quoth.core.errors import BackendError, StoreDown
@@ -186,11 +187,11 @@ class Engine(DocumentEngine):
     def _cache_key(self, context: RequestContext) -> CacheKey:
         """Return everything but the query text that the answer depends on."""
         parts, plan, request = context.parts, context.plan, context.request
-        small = parts.small
+        small, turns = parts.small, repr(tuple(request.history))
         return CacheKey(
             tenant=parts.settings.tenant,
             session=request.session,
-            history=tuple(request.history),
+            history=sha256(turns.encode(errors="surrogatepass")).hexdigest(),
             collections=tuple(
                 (each.name, each.index_version, repr(each.tuning))
                 for each, _outline in context.view.collections

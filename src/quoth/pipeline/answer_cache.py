@@ -24,7 +24,7 @@ from cachetools import TTLCache
 
 from quoth.core.plan import Plan
 from quoth.core.protocols import Matrix
-from quoth.core.types import Answer, Turn
+from quoth.core.types import Answer
 from quoth.query.tokens import compile_phrases, read_table, table_languages
 from quoth.text.analyzer import analyze, detect_language, normalize_name
 
@@ -48,12 +48,13 @@ class CacheKey:
     ``collections`` gives for each the name, the index version and its tuning, in request order;
     ``choices`` are the caller's own plan overrides, which plans for other kinds of query apply
     differently; ``models`` names embedder, reranker, generators and judge with their revisions;
-    ``prompt`` is the text of the instructions; ``session`` is empty where there is none.
+    ``prompt`` is the text of the instructions and ``history`` a hash of the turns so far;
+    ``session`` is empty where there is none.
     """
 
     tenant: str
     session: str
-    history: tuple[Turn, ...]
+    history: str
     collections: tuple[tuple[str, ...], ...]
     filters: tuple[str, ...]
     choices: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -33,3 +34,10 @@ class Tuning:
     answer_from: float | None = None
     questions: int = 0
     made_at: str = ""
+
+
+def logistic(odds: float) -> float:
+    """Return the probability of log-odds, without overflow."""
+    if odds >= 0:
+        return 1 / (1 + math.exp(-odds))
+    return math.exp(odds) / (1 + math.exp(odds))

@@ -19,6 +19,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from statistics import median
 
+from quoth.core.calibration import logistic
 from quoth.core.types import Candidate, Chunk, Pages, Scored
 from quoth.retrieval.rerank import RERANK
 from quoth.text.analyzer import analyze
@@ -79,7 +80,7 @@ class RelevanceModel:
     def probability(self, first: Features, features: Features) -> float:
         """Return the probability of a candidate, given the features of the first one too."""
         odds = {"topic": self.topic.log_odds(first), "page": self.page.log_odds(features)}
-        return 1 / (1 + math.exp(-self.both.log_odds(odds)))
+        return logistic(self.both.log_odds(odds))
 
 
 def relevance_features(

@@ -18,7 +18,7 @@ from dataclasses import replace
 from statistics import median
 from types import MappingProxyType
 
-from quoth.core.calibration import Calibration, Tuning
+from quoth.core.calibration import Calibration, Tuning, logistic
 from quoth.core.protocols import Reranker
 from quoth.core.types import Candidate, IndexIdentity, Mode, Scored
 from quoth.retrieval.rerank import RERANK
@@ -92,13 +92,6 @@ def probability(calibration: Calibration, signals: Signals) -> float:
         weight * signals.get(name, 0.0) for name, weight in calibration.weights.items()
     )
     return logistic(total)
-
-
-def logistic(odds: float) -> float:
-    """Return the probability of log-odds, without overflow."""
-    if odds >= 0:
-        return 1 / (1 + math.exp(-odds))
-    return math.exp(odds) / (1 + math.exp(odds))
 
 
 def answer_probability(tuning: Tuning | None, signals: Signals | None) -> float | None:

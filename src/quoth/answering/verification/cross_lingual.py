@@ -8,7 +8,6 @@ they never exceed what the lexical check allows (docs/decisions/046).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -24,6 +23,7 @@ from quoth.answering.verification.tokens import (
     read_values,
     tokens,
 )
+from quoth.core.calibration import logistic
 from quoth.core.protocols import Matrix
 from quoth.core.types import Support
 
@@ -101,7 +101,7 @@ async def align_cross_lingual(
     spread = float(rest.std()) + 1e-3
     odds = BIAS + STANDS_OUT * float(cosines[best] - rest.mean()) / spread
     odds += LEADS * float(cosines[best] - rest.max()) / spread
-    score = 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
+    score = logistic(odds)
     line = read_line(among[best])
     wrong = list(_wrong(statement, parts, values=values, line=line))
     doubts = list(_doubts(parts, values=values, line=line))

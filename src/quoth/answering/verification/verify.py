@@ -23,6 +23,7 @@ from quoth.answering.verification.evidence import (
 )
 from quoth.answering.verification.source_index import IndexedSource, Sources, SourceSentence
 from quoth.answering.verification.tokens import TextToken, tokens
+from quoth.core.calibration import logistic
 from quoth.core.protocols import EntailmentModel
 from quoth.core.types import Support
 from quoth.text.analyzer import detect_language
@@ -182,7 +183,7 @@ def combine_with_judge(words: float, judge: float, *, share: float = JUDGE_SHARE
     A logarithmic opinion pool (Genest and Zidek, 1986).
     """
     odds = (1 - share) * _log_odds(words) + share * _log_odds(judge)
-    return 1 / (1 + math.exp(-odds))
+    return logistic(odds)
 
 
 def _log_odds(probability: float) -> float:

@@ -206,6 +206,19 @@ def test_headings_of_opendocument_have_their_numbers(tmp_path: Path) -> None:
     ]
 
 
+def test_text_in_a_number_format_of_opendocument_is_no_content(tmp_path: Path) -> None:
+    path = tmp_path / "dates.odt"
+    content = (
+        'xmlns:o="o" xmlns:t="t" xmlns:n="n"><o:automatic-styles><n:date-style><n:day/>'
+        "<n:text>/</n:text><n:month/></n:date-style></o:automatic-styles><o:body><o:text>"
+        "<t:p>The quay opens at dawn.</t:p></o:text></o:body></o:document>"
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        archive.writestr("content.xml", f"<o:document {content}")
+    assert read(path).text == "The quay opens at dawn."
+
+
 def test_charts_and_diagrams_of_word_follow_their_paragraph(tmp_path: Path) -> None:
     drawn = "http://schemas.openxmlformats.org"
     space = f'xmlns:r="{drawn}/officeDocument/2006/relationships"'

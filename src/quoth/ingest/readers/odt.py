@@ -23,7 +23,8 @@ def read_odt(file: SourceFile) -> ParsedDocument:
     """Read a text: headings, lists, tables, notes after their paragraph, changes as accepted."""
     container = open_container(file.data, name=file.name)
     root = content_root(container)
-    body = next((each for each in root.iter() if local(each) == "text"), root)
+    inside = _body(root)
+    body = next((each for each in inside if local(each) == "text"), inside)
     styles = _named_styles(body, root)
     blocks = flow_blocks(
         body,
@@ -86,4 +87,9 @@ def embedded_object(container: ZipContainer, address: str) -> Element | None:
         root = parse_xml(container.read(member), name=container.name, allow_external=True)
     except DocumentError:
         return None
+    return _body(root)
+
+
+def _body(root: Element) -> Element:
+    """Return what holds the content, after the styles; the whole where there is no body."""
     return next((each for each in root.iter() if local(each) == "body"), root)

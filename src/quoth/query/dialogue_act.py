@@ -167,6 +167,7 @@ _OUTSIDE = " \t\n?!.,;:…-"
 
 @dataclass(frozen=True, slots=True)
 class _Table:
+    sources: re.Pattern[str]
     openings: tuple[re.Pattern[str], ...]
     endings: tuple[re.Pattern[str], ...]
     frames: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]
@@ -190,6 +191,7 @@ def _table(language: str) -> _Table | None:
         for key in ("openings", "endings")
     )
     return _Table(
+        compile_phrases(f"{source}$" for source in rows["sources"]),
         tuple(compile_phrases([opening]) for opening in openings),
         tuple(compile_phrases([f"{ending}$"]) for ending in endings),
         tuple(
@@ -216,7 +218,7 @@ def direct_question(query: TokenizedQuery, *, language: str, known: bool = True)
     words = query.words
     first, last = _framed(table, words, language)
     for _ in range(MAX_ROUNDS):
-        found = _longest(table.openings, words[first:last])
+        found = _opening(table, query, first, last)
         if not found or not _has_subject(words[first + found : last], language):
             break
         first += found
@@ -251,6 +253,32 @@ def _framed(table: _Table, words: Sequence[str], language: str) -> tuple[int, in
         if first and after and _has_subject(words[first:last], language):
             return first, last
     return 0, len(words)
+
+
+def _opening(table: _Table, query: TokenizedQuery, first: int, last: int) -> int:
+    """Return how many words the longest opening takes.
+
+    What stands for ``...`` in it must be a source or names: "What does the guide say about tides?"
+    is about tides, "What does his father think of tides?" about his father too.
+    """
+    text = "".join(f"{word} " for word in query.words[first:last])
+
+    def is_source(start: int, end: int) -> bool:
+        if table.sources.search(text[start:end]):
+            return True
+        places = range(first + text[:start].count(" "), first + text[:end].count(" "))
+        return all(
+            query.words[at] in FUNCTION_WORDS or not query.clean[query.starts[at]].islower()
+            for at in places
+        )
+
+    ends = [
+        found.end()
+        for each in table.openings
+        if (found := each.match(text))
+        and all(is_source(*found.span(at + 1)) for at in range(each.groups) if found[at + 1])
+    ]
+    return text[: max(ends, default=0)].count(" ")
 
 
 def _longest(patterns: Sequence[re.Pattern[str]], words: Sequence[str]) -> int:

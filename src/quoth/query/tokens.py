@@ -144,14 +144,15 @@ def compile_phrases(phrases: Iterable[str]) -> re.Pattern[str]:
     """Compile one pattern for `normalized_query_words` joined by spaces, with a trailing space.
 
     In a phrase, ``a/b`` are alternatives, ``a*`` begins a word, ``_`` is any word, ``a?`` is
-    optional, ``...`` is up to eight words; ``^`` and ``$`` are the ends of the query.
+    optional, ``...`` is up to eight words, a group of the pattern; ``^`` and ``$`` are the ends of
+    the query.
     """
     patterns = []
     for phrase in phrases:
         pattern = "^" if phrase.startswith("^") else r"(?<!\S)"
         for word in phrase.removeprefix("^").removesuffix("$").split():
             if word == "...":
-                pattern += r"(?:\S+ ){0,8}?"
+                pattern += r"((?:\S+ ){0,8}?)"
                 continue
             either = "|".join(
                 r"\S+"

@@ -210,7 +210,9 @@ async def structural_lookup(context: SearchContext, query: Query) -> RankedList 
 async def sample_coverage(context: SearchContext, query: Query) -> RankedList | None:
     """Return the summary of a named source; a sample of its chunks if it has none."""
     plan, catalogue = context.plan, context.parts.catalogue
-    if plan.filters and not only_asks_for_a_place(query):
+    chosen = {value for each in plan.filters if each.field == "document" for value in each.values}
+    titles = [each.title for each in context.outline.documents if each.document_id in chosen]
+    if plan.filters and not only_asks_for_a_place(query, sources=titles):
         return None
     wanted = named_parts(
         context.outline,

@@ -9,7 +9,7 @@ their central sentences.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import fmean
@@ -113,7 +113,8 @@ def make_summaries(
     found += _heard(source, headings)
     if not groups:
         groups = _looked_at(source, 0, last, most=DOCUMENT_SENTENCES[1], one_of=2)
-    leaves = _choose(source, groups, span=(0, last), size=DOCUMENT_SENTENCES)
+    leads = [lead for each in chapters if (lead := source.lead(each.first, each.last))]
+    leaves = _choose(source, groups, span=(0, last), size=DOCUMENT_SENTENCES, leads=leads)
     if leaves:
         whole = Heading(chunks[0].document_id, (), 0, last)
         found.insert(0, _summary(source, 0, whole, leaves))
@@ -190,8 +191,12 @@ def _choose(
     span: tuple[int, int],
     size: tuple[int, int],
     lead: SummaryCandidate | None = None,
+    leads: Collection[SummaryCandidate] = (),
 ) -> list[SummaryCandidate]:
-    """Select sentences: the lead, then the best of every group, then the best of the rest."""
+    """Select sentences: the lead, then the best of every group, then the best of the rest.
+
+    ``leads`` are the best of their groups.
+    """
     every = [each for group in groups for each in group]
     if not every:
         return []
@@ -208,7 +213,10 @@ def _choose(
             _NEARNESS * near + _WORDS * words[each.start] / most_words + _FIRST * each.first
         )
 
-    ranked = [sorted(group, key=lambda each: (-score(each), each.start)) for group in groups]
+    ranked = [
+        sorted(group, key=lambda each: (each not in leads, -score(each), each.start))
+        for group in groups
+    ]
     heads = sorted((group[0] for group in ranked), key=lambda each: (-score(each), each.start))
     # A context-dependent sentence is used only where there are too few others.
     rest = sorted(

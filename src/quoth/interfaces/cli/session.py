@@ -56,7 +56,7 @@ class CliSession:
     def say(self, line: str) -> None:
         """Tell a person something that is not the result."""
         if not self.quiet:
-            self.err.print(line, highlight=False, markup=False)
+            self.err.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def warn(self, line: str) -> None:
         """Say what failed; --quiet does not silence it."""

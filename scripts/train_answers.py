@@ -20,7 +20,6 @@ import numpy as np
 from scipy.optimize import minimize
 
 from quoth.answering.answerability import weigh_evidence
-from quoth.answering.extractive.candidates import question_word_offset
 from quoth.answering.extractive.score import (
     WITH_TOKENS,
     WITHOUT_TOKENS,
@@ -99,7 +98,6 @@ async def example(
         question,
         chunks,
         spans=spans,
-        asking=question_word_offset(question) or 0,
         tokens=None if found.encoded is None else found.encoded.tokens,
     )
     evidence = np.array(
@@ -115,7 +113,7 @@ async def example(
     )
     gold = {each.document_id for each, y in zip(material.sentences, evidence, strict=True) if y}
     return Example(
-        feature_rows(found.query, material, passages=found.passages, spans=scores),
+        feature_rows(found.query, material, passages=found.passages, late=scores),
         evidence,
         judged.answerable,
         signals(engine, found, set()),

@@ -7,12 +7,10 @@ import pytest
 
 from quoth.answering.extractive.candidates import (
     MAX_SENTENCE,
-    question_word_offset,
     quotable_sentences,
 )
 from quoth.answering.extractive.score import sentence_scores
 from quoth.answering.extractive.select import collect_sentences, sentence_spans
-from quoth.core.sentence_scores import SpanScores
 from quoth.core.types import Passage, Query
 from tests.support.passages import passage
 
@@ -27,13 +25,13 @@ def passages_of(*texts: str) -> list[Passage]:
 
 
 def best(
-    question: str, *texts: str, spans: SpanScores | None = None, cosines: list[float] | None = None
+    question: str, *texts: str, late: list[float] | None = None, cosines: list[float] | None = None
 ) -> str:
     """The sentence that tells most."""
     query, passages = Query(question, question, "en"), passages_of(*texts)
     material = collect_sentences(query, passages)
     vectors = None if cosines is None else np.array(cosines)
-    scores = sentence_scores(query, material, passages=passages, spans=spans, cosines=vectors)
+    scores = sentence_scores(query, material, passages=passages, late=late, cosines=vectors)
     return material.sentences[int(scores.argmax())].text
 
 
@@ -51,11 +49,9 @@ def test_the_words_of_the_question_tell(question: str, text: str, wanted: str) -
     assert best(question, text).startswith(wanted)
 
 
-@pytest.mark.parametrize("kind", ["whole", "asked", "pooled"])
-def test_each_kind_of_late_interaction_tells(kind: str) -> None:
-    found = {"whole": [0.5, 0.5], "asked": [0.5, 0.5], "pooled": [0.5, 0.5]} | {kind: [0.1, 0.9]}
+def test_late_interaction_tells() -> None:
     text = "Snow is soft as ever. Tin is soft as ever."
-    assert best("Which is soft?", text, spans=SpanScores(**found)) == "Tin is soft as ever."
+    assert best("Which is soft?", text, late=[0.1, 0.9]) == "Tin is soft as ever."
 
 
 def test_spans_are_where_the_sentences_stand_in_their_chunks() -> None:
@@ -65,19 +61,6 @@ def test_spans_are_where_the_sentences_stand_in_their_chunks() -> None:
     assert [chunks[at].text[start:end] for at, start, end in spans] == [
         each.text for each in material.sentences
     ]
-
-
-@pytest.mark.parametrize(
-    ("question", "asking"),
-    [
-        ("Which mill is empty?", "Which"),
-        ("In the mill, who grinds?", "who"),
-        ("Dans le moulin, où dort le hibou ?", "où"),
-    ],
-)
-def test_a_question_asks_from_its_question_word_on(question: str, asking: str) -> None:
-    assert question[question_word_offset(question) :].startswith(asking)
-    assert question_word_offset("the history of the mill") is None
 
 
 # --- what may be quoted -----------------------------------------------------------------------

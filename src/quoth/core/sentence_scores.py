@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk
-
-
-@dataclass(frozen=True, slots=True)
-class SpanScores:
-    """Similarities of spans to a query, one of each kind per span.
-
-    ``whole`` is the late interaction with the whole query, ``asked`` that with its question word
-    and the words right after it, ``pooled`` the cosine of the mean token vectors.
-    """
-
-    whole: Sequence[float]
-    asked: Sequence[float]
-    pooled: Sequence[float]
 
 
 class SpanScorer(Protocol):
@@ -32,14 +18,13 @@ class SpanScorer(Protocol):
         chunks: Sequence[Chunk],
         *,
         spans: Sequence[tuple[int, int, int]],
-        asking: int = 0,
         tokens: Matrix | None = None,
-    ) -> SpanScores:
-        """Return the scores of each span, higher is better; raises EmbeddingError.
+    ) -> Sequence[float]:
+        """Return one score per span, higher is better; raises EmbeddingError.
 
-        ``asking`` is the character of the query at which its question word stands. A span is the
-        index of its chunk in ``chunks`` and the characters of that chunk's text. ``tokens`` holds
-        the query's token vectors as `Embedder.encode` returned them, None to compute them.
+        A span is the index of its chunk in ``chunks`` and the characters of that chunk's text.
+        ``tokens`` holds the query's token vectors as `Embedder.encode` returned them, None to
+        compute them.
         """
         ...
 

@@ -10,16 +10,20 @@ import math
 import numpy as np
 
 from quoth.answering.extractive.score import QueryContext, Scores
+from quoth.core.calibration import logistic
 from quoth.core.sentence_scores import SentenceScorer
 from quoth.core.trace import Trace
 from quoth.pipeline.components import Components
 from quoth.pipeline.retrieve import Retrieved
-from quoth.retrieval.calibration import logistic
 
 DOUBTFUL = (0.1, 0.5)
 """Probabilities between which the collection may or may not answer."""
 ANSWERS_WEIGHT = 0.2
 """What the scorer's best log-odds add to those of the answer."""
+SENTENCE_WEIGHT = 0.3
+"""What its log-odds of a sentence add to the score of that sentence."""
+UNREAD = -3.0
+"""The log-odds of a sentence that was not read; most that were are below."""
 MAX_WINDOW_CHARACTERS = 750
 """Length of the neighbouring sentences that are read at once."""
 MAX_WINDOWS = 4
@@ -36,31 +40,36 @@ async def read_again(
     probability: float | None,
     *,
     trace: Trace,
-) -> float | None:
-    """Return the probability that the collection answers, after reading if it is doubtful."""
+) -> tuple[Scores, float | None]:
+    """Return the sentences' scores and the probability that the collection answers.
+
+    They change only where the answer is doubtful, and read.
+    """
     scorer, left = parts.sentence_scorer, trace.remaining_ms()
     if scorer is None or not found.plan.read_doubtful or not material.sentences:
-        return probability
+        return scores, probability
     if probability is None or not DOUBTFUL[0] < probability < DOUBTFUL[1]:
-        return probability
+        return scores, probability
     if left is not None and left < READING_MS:
-        return probability
-    reading = _best_answer(scorer, found.query.standalone, material, scores)
-    best = await trace.attempt("sentences", reading, otherwise=None, fallback="vectors")
-    if best is None:
-        return probability
-    odds = math.log(probability / (1 - probability)) + ANSWERS_WEIGHT * best
-    return logistic(odds)
+        return scores, probability
+    reading = _read(scorer, found.query.standalone, material, scores)
+    read = await trace.attempt("sentences", reading, otherwise=None, fallback="vectors")
+    if read is None:
+        return scores, probability
+    odds = math.log(probability / (1 - probability)) + ANSWERS_WEIGHT * float(read.max())
+    return scores + SENTENCE_WEIGHT * read, logistic(odds)
 
 
-async def _best_answer(
+async def _read(
     scorer: SentenceScorer, question: str, material: QueryContext, scores: Scores
-) -> float | None:
-    """Return the best log-odds of the sentences around the best ones; None if none was read."""
+) -> Scores:
+    """Return the log-odds that each sentence answers; only those around the best ones are read."""
     windows = sorted(_windows(material), key=lambda window: -max(scores[window]))[:MAX_WINDOWS]
     texts = [[material.sentences[at].text for at in window] for window in windows]
-    found = np.concatenate(await scorer.score(question, texts))
-    return None if np.isnan(found).all() else float(np.nanmax(found))
+    found = np.full(len(scores), UNREAD)
+    for window, row in zip(windows, await scorer.score(question, texts), strict=True):
+        found[window] = np.nan_to_num(row, nan=UNREAD)
+    return found
 
 
 def _windows(material: QueryContext) -> list[list[int]]:

@@ -24,7 +24,6 @@ from quoth.answering.answerability import (
 from quoth.answering.citations import cite_statements
 from quoth.answering.context import passages_within
 from quoth.answering.contradictions import conflict_notice, disagreements, with_other_sides
-from quoth.answering.extractive.candidates import question_word_offset
 from quoth.answering.extractive.lookup import (
     names_only_a_place,
     place_statements,
@@ -45,7 +44,7 @@ from quoth.answering.extractive.write import marked_sentences, write_answer
 from quoth.core.events import CitationAdded, Event, TextAdded
 from quoth.core.plan import Plan
 from quoth.core.protocols import EncodedQuery, Reranker
-from quoth.core.sentence_scores import SpanScorer, SpanScores
+from quoth.core.sentence_scores import SpanScorer
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, AnswerStatus, Counts, Hit, Passage, Query, Turn
 from quoth.pipeline.components import Components
@@ -198,7 +197,7 @@ async def _choose(
     scores = await _score_sentences(parts, found, passages, material, trace=trace)
     evidence = weigh_evidence(subject, material, cosines=found.cosines)
     chance, least = _answer_probability(found, evidence, reranker=parts.reranker, trace=trace)
-    chance = await read_again(parts, found, material, scores, chance, trace=trace)
+    scores, chance = await read_again(parts, found, material, scores, chance, trace=trace)
     status = decide_status(
         evidence,
         probability=chance,
@@ -314,11 +313,11 @@ async def _score_sentences(
     trace: Trace,
 ) -> Scores:
     """Score the sentences by token vectors, else by their own vectors, else by words."""
-    spans: SpanScores | None = None
+    late: Sequence[float] | None = None
     cosines: Scores | None = None
     if parts.spans is not None and material.sentences:
         scoring = _score_spans(parts.spans, found, material, passages)
-        spans = await trace.attempt("read", scoring, otherwise=None, fallback="words")
+        late = await trace.attempt("read", scoring, otherwise=None, fallback="words")
     elif found.encoded is not None and material.sentences:
         scores = sentence_scores(found.query, material, passages=passages)
         best = np.argsort(-scores)[:CLOSEST_SENTENCES]
@@ -328,7 +327,7 @@ async def _score_sentences(
         if close is not None:
             cosines = np.full(len(scores), np.nan)
             cosines[best] = close
-    return sentence_scores(found.query, material, passages=passages, spans=spans, cosines=cosines)
+    return sentence_scores(found.query, material, passages=passages, late=late, cosines=cosines)
 
 
 async def _sentence_cosines(
@@ -344,10 +343,10 @@ async def _sentence_cosines(
 
 async def _score_spans(
     scorer: SpanScorer, found: Retrieved, material: QueryContext, passages: Sequence[Passage]
-) -> SpanScores:
+) -> Sequence[float]:
     """Score the sentences against the query; in a conversation also after the last turn.
 
-    Both count alike then, but for the question word (docs/decisions/037).
+    Both count alike then (docs/decisions/037).
     """
     chunks, places = sentence_spans(material, passages)
     query = found.query
@@ -355,17 +354,13 @@ async def _score_spans(
         query.standalone,
         chunks,
         spans=places,
-        asking=question_word_offset(query.standalone) or 0,
         tokens=None if found.encoded is None else found.encoded.tokens,
     )
     if not query.in_context:
         return alone
     within = await scorer.score(query.in_context, chunks, spans=places)
-    return replace(
-        alone,
-        whole=np.mean([alone.whole, within.whole], axis=0).tolist(),
-        pooled=np.mean([alone.pooled, within.pooled], axis=0).tolist(),
-    )
+    mean: list[float] = np.mean([alone, within], axis=0).tolist()
+    return mean
 
 
 def _answer_probability(

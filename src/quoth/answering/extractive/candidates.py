@@ -47,19 +47,6 @@ def normalize(text: str) -> str:
     return _ACCENTS.sub("", flat)
 
 
-_ASKING_WORD = re.compile(
-    r"\b(?:who|whom|whose|what|which|when|where|why|how"
-    r"|qui|quoi|quel(?:le)?s?|quand|où|pourquoi|comment|combien)\b",
-    re.IGNORECASE,
-)
-
-
-def question_word_offset(question: str) -> int | None:
-    """Return the offset of a question's question word, None without one."""
-    found = _ASKING_WORD.search(question)
-    return found.start() if found else None
-
-
 MAX_SENTENCE = 400
 """Characters from which a sentence is cut at its clauses; a printed sentence rarely has more."""
 TARGET_PIECE = 240

@@ -17,10 +17,8 @@ from quoth.answering.extractive.candidates import (
     INVERTED,
     Quotable,
     normalize,
-    question_word_offset,
 )
 from quoth.core.protocols import Matrix
-from quoth.core.sentence_scores import SpanScores
 from quoth.core.types import Passage, Query
 from quoth.query.filters.patterns import word_set
 from quoth.text.analyzer import analyze
@@ -39,25 +37,22 @@ Features = Mapping[str, Scores]
 ``words`` and ``around`` are shares from 0 to 1 of the query's words: in the sentence, and only in
 its titles or the sentence before it. ``passage`` is the score of its passage as a share of the best
 one. ``question`` is 1 for a question, ``term`` for the explanation of just the term asked for.
-``late``, ``asked`` and ``pooled`` are standard scores of `quoth.core.protocols.SpanScores`,
-``near`` the highest ``late`` of its passage.
+``late`` is the standard score of late interaction with the query, ``cosine`` that of the sentence's
+own vector.
 """
 WITH_TOKENS = {
-    "late": 0.86,
-    "asked": 0.27,
-    "pooled": 0.23,
-    "near": 0.34,
-    "words": 4.78,
-    "around": 3.15,
-    "passage": 3.66,
-    "question": -0.94,
+    "late": 1.13,
+    "words": 3.58,
+    "around": 2.6,
+    "passage": 4.48,
+    "question": -2.26,
     "term": 1.0,
 }
-"""Log-odds that a sentence is evidence, fitted by scripts/train_answers.py leaving each of five
-judged sets out in turn (docs/decisions/042). No set has lists of terms: ``term`` is set so
-that the term itself goes before a longer one."""
+"""Log-odds that a sentence is evidence, fitted by scripts/train_answers.py leaving each of six
+judged sets out in turn, times .85 for the margins of runs (docs/decisions/042). No set has
+lists of terms: ``term`` is set so that the term itself goes before a longer one."""
 WITHOUT_TOKENS = {
-    "pooled": 0.99,
+    "cosine": 0.99,
     "words": 6.96,
     "around": 3.2,
     "passage": 4.52,
@@ -207,18 +202,18 @@ def sentence_scores(
     material: QueryContext,
     *,
     passages: Sequence[Passage],
-    spans: SpanScores | None = None,
+    late: Sequence[float] | None = None,
     cosines: Scores | None = None,
 ) -> Scores:
     """Return the log-odds, up to a constant, that each sentence is evidence for an answer.
 
-    ``spans`` are late interaction's scores of the sentences. Without them ``cosines`` of the
+    ``late`` are late interaction's scores of the sentences. Without them ``cosines`` of the
     sentences' own vectors are used, NaN where unknown, or the words alone.
     """
     if not material.sentences:
         return np.zeros(0)
-    features = feature_rows(query, material, passages=passages, spans=spans, cosines=cosines)
-    weights = WITHOUT_TOKENS if spans is None else WITH_TOKENS
+    features = feature_rows(query, material, passages=passages, late=late, cosines=cosines)
+    weights = WITHOUT_TOKENS if late is None else WITH_TOKENS
     total: Scores = np.sum([weights[name] * row for name, row in features.items()], axis=0)
     return total
 
@@ -228,7 +223,7 @@ def feature_rows(
     material: QueryContext,
     *,
     passages: Sequence[Passage],
-    spans: SpanScores | None = None,
+    late: Sequence[float] | None = None,
     cosines: Scores | None = None,
 ) -> Features:
     """Return the features of every sentence."""
@@ -247,17 +242,10 @@ def feature_rows(
         "question": np.array([float(sentence.question) for sentence in material.sentences]),
         "term": np.array([float(_defines(material, each)) for each in material.sentences]),
     }
-    if spans is not None:
-        late = _standard(np.array(spans.whole, np.float64))
-        near = np.full(len(passages), -np.inf)
-        np.maximum.at(near, passage, late)
-        features |= {"late": late, "near": near[passage]}
-        features["pooled"] = _standard(np.array(spans.pooled, np.float64))
-        # Claims have no question word, nor has "Qu'est-ce que …" one for the kind of thing.
-        if question_word_offset(query.standalone) is not None:
-            features["asked"] = _standard(np.array(spans.asked, np.float64))
+    if late is not None:
+        features["late"] = _standard(np.array(late, np.float64))
     elif cosines is not None:
-        features["pooled"] = _standard(cosines)
+        features["cosine"] = _standard(cosines)
     return features
 
 

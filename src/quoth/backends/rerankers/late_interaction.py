@@ -14,14 +14,11 @@ import numpy as np
 from quoth.backends.late_interaction.token_space import (
     Packed,
     best_matches,
-    normalize_rows,
-    sum_matches,
     weighted_maxsim,
 )
 from quoth.backends.late_interaction.token_vectors import TokenVectors
 from quoth.core.errors import EmbeddingError, RerankError
 from quoth.core.protocols import Matrix
-from quoth.core.sentence_scores import SpanScores
 from quoth.core.types import Chunk
 
 
@@ -72,9 +69,6 @@ _PIECE = re.compile(r"\w{1,5}|[^\w\s]")
 """About a token. Counting them exactly takes 20 ms instead of half a millisecond; the scores then
 correlate by .98, since a word more or less at either end seldom is the nearest one."""
 
-ASKED = 3
-"""Tokens that tell what is asked for: the asking word and the two behind it."""
-
 
 @lru_cache(maxsize=2048)
 def _piece_starts(text: str) -> list[int]:
@@ -93,35 +87,24 @@ class LateSpans:
         chunks: Sequence[Chunk],
         *,
         spans: Sequence[Span],
-        asking: int = 0,
         tokens: Matrix | None = None,
-    ) -> SpanScores:
-        """Return the scores of each span, cosines, higher is better; raises EmbeddingError.
-
-        ``asked`` is for `ASKED` tokens of the query from the character ``asking`` on.
-        """
+    ) -> list[float]:
+        """Return one score per span, a cosine; raises EmbeddingError."""
         if not spans:
-            return SpanScores((), (), ())
+            return []
         asked, kept = await asyncio.gather(
             self._vectors.space.question(question, tokens=tokens), self._vectors.passages(chunks)
         )
-        matches, pooled = await asyncio.to_thread(
-            self._matches, asked, kept, chunks=chunks, spans=spans
-        )
-        share = len(asked) / max(1, len(_PIECE.findall(question)))
-        first = min(round(len(_PIECE.findall(question[:asking])) * share), len(asked) - 1)
-        return SpanScores(
-            weighted_maxsim(matches), sum_matches(matches[first : first + ASKED]), pooled
-        )
+        return await asyncio.to_thread(self._scored, asked, kept, chunks=chunks, spans=spans)
 
-    def _matches(
+    def _scored(
         self,
-        asked: Matrix,
+        question: Matrix,
         kept: Sequence[Packed],
         *,
         chunks: Sequence[Chunk],
         spans: Sequence[Span],
-    ) -> tuple[Matrix, list[float]]:
+    ) -> list[float]:
         form = self._vectors.space.form
         pieces = [_piece_starts(chunk.indexed) for chunk in chunks]
         found = []
@@ -133,7 +116,6 @@ class LateSpans:
             high = max(low + 1, round(bisect_left(starts, ahead + end) * share))
             found.append(kept[place][low:high])
         sizes = [len(span) for span in found]
-        sums = np.array([form.unpack(span).sum(axis=0) for span in found])
-        pooled = normalize_rows(sums) @ normalize_rows(asked.mean(axis=0))
-        matches = best_matches(asked, np.concatenate(found), sizes=sizes, form=form)
-        return matches, pooled.tolist()
+        return weighted_maxsim(
+            best_matches(question, np.concatenate(found), sizes=sizes, form=form)
+        )

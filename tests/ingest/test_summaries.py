@@ -179,12 +179,13 @@ def test_a_segment_that_was_heard_is_summed_up_by_its_own_sentences() -> None:
     assert_whole_sentences([whole, segment], chunks=chunks, text="".join(texts))
 
 
-def test_a_chapter_is_summed_up_from_its_beginning_on_but_for_a_copyright() -> None:
+def test_chapter_and_document_are_summed_up_from_the_opening_on_but_for_a_copyright() -> None:
     opening = "Smoke calms the bees of a hive before its keeper opens it."
     notice = "Copyright 1999 by Harbour Press, every printed page reserved in all countries."
     for first, expected in ((opening, True), (notice, False)):
         reading, chunks = made(f"# Bees\n\n{first} {BEES * 3}\n\n# Ants\n\n{ANTS * 3}")
         _, headings = contents_of(reading, chunks)
         found = make_summaries(chunks, headings=headings, vectors=vectors_of(chunks))
-        leaf = next(each for each in found if each.path == ("Bees",)).leaves[0]
-        assert (reading.text[leaf.start : leaf.end] == first) is expected
+        for part in ("Bees",), ():
+            leaf = next(each for each in found if each.path == part).leaves[0]
+            assert (reading.text[leaf.start : leaf.end] == first) is expected

@@ -32,7 +32,7 @@ from tests.support.failing_backends import FailingIndex
 from tests.support.small_library import add, open_tour, write_sources
 
 Rows = dict[str, tuple[Chunk, Matrix]]
-GUIDE = """# The wasp guide
+GUIDE = """# The wasp keeper's guide
 
 ## Nests
 
@@ -121,16 +121,19 @@ async def test_a_time_is_answered_with_what_was_said_then(blind: Engine, time: s
 # --- a summary covers what it sums up ---------------------------------------------------------
 
 
-async def test_a_summary_covers_its_document_without_ranking(blind: Engine) -> None:
-    answer = await blind.answer("Summarise the document The wasp guide")
+@pytest.mark.parametrize(
+    "question", ["Summarise the document The wasp keeper's guide", "Summarize the wasp guide"]
+)
+async def test_a_summary_covers_its_document_without_ranking(blind: Engine, question: str) -> None:
+    answer = await blind.answer(question)
     assert answer.query.kind == "summary"
-    assert documents(answer) == {"The wasp guide"}
+    assert documents(answer) == {"The wasp keeper's guide"}
     assert "nest" in answer.text
     assert "sting" in answer.text
 
 
 async def test_every_sentence_of_a_summary_opens_its_source(blind: Engine) -> None:
-    answer = await blind.answer("Summarise the document The wasp guide")
+    answer = await blind.answer("Summarise the document The wasp keeper's guide")
     assert answer.sentences
     assert all(each.citations for each in answer.sentences)
     assert all(each.snippet in GUIDE for each in answer.citations)
@@ -165,11 +168,11 @@ async def test_a_guess_lifts_and_never_excludes(engine: Engine, index: Listening
 async def test_a_filter_read_from_the_question_that_leaves_little_only_lifts(
     engine: Engine, index: Listening
 ) -> None:
-    question = 'In "The wasp guide", how much honey does a colony need?'
+    question = 'In "The wasp keeper\'s guide", how much honey does a colony need?'
     result = await found(engine, question)
     assert [filter_.field for filter_ in result.query.filters] == ["document"]
     documents = [hit.document for hit in result.hits]
-    assert "The wasp guide" in documents[:2]
+    assert "The wasp keeper's guide" in documents[:2]
     assert len(set(documents)) > 1
     assert result.warnings[0].endswith("so the rest was searched, too.")
 

@@ -1,10 +1,11 @@
-"""Fit the two small models of extractive answers, leaving one judged set out in turn.
+"""Fit the small models of extractive answers, leaving one judged set out in turn.
 
     .venv/bin/python scripts/train_answers.py HOME SET…
 
 The first tells which sentences are evidence (`WITH_TOKENS` and `WITHOUT_TOKENS` of
 quoth.answering.extractive.score), the second whether the collection answers at all (`answerable` in
-quoth.retrieval.calibration). A SET is a folder in the format of ``quoth eval answers``.
+quoth.retrieval.calibration), the third what the reading of doubtful answers adds to both
+(quoth.pipeline.doubtful_answers). A SET is a folder in the format of ``quoth eval answers``.
 Each answerable question counts a second time as unanswerable, with the documents taken away that
 hold its evidence: these are hard cases on the subject, by authors of every set.
 """
@@ -12,7 +13,9 @@ hold its evidence: these are hard cases on the subject, by authors of every set.
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +26,7 @@ from quoth.answering.answerability import weigh_evidence
 from quoth.answering.extractive.score import (
     WITH_TOKENS,
     WITHOUT_TOKENS,
+    QueryContext,
     feature_rows,
 )
 from quoth.answering.extractive.select import collect_sentences, sentence_spans
@@ -31,12 +35,17 @@ from quoth.engine import Engine
 from quoth.evaluation.corpus import open_corpus
 from quoth.evaluation.datasets import Judged, load_corpus, load_judged
 from quoth.evaluation.spans import Folded, fold_letters, overlaps
+from quoth.pipeline.doubtful_answers import DOUBTFUL, read_sentences
 from quoth.pipeline.retrieve import Request, Retrieved
-from quoth.retrieval.calibration import question_signals, reranker_scores
+from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
 
 ANSWERED = 0.93
 """The share of answerable questions that the threshold lets through."""
+ANSWER_FROM = 0.25
+"""The threshold of the shipped calibration."""
 GATE = ("covered", "best", "read", "ahead")
+READ = "reading"
+"""The log-odds of reading: of each sentence among its features, of the best one as a signal."""
 TITLES = 60
 """Titles of a set that are asked for: "What is …?", of the set itself and of the next one."""
 WHAT = {"en": "What is {}?", "fr": "Qu'est-ce que {} ?"}
@@ -81,7 +90,8 @@ def titles(folder: Path) -> list[str]:
 async def titled(engine: Engine, question: str, *, answerable: bool) -> Example:
     """Return the signals of a short question, without sentences."""
     found = await engine.retrieve(Request(question, checked=False))
-    return Example({}, np.zeros(0), answerable, signals(engine, found, set()), None)
+    _, _, signals = await observe(engine, found)
+    return Example({}, np.zeros(0), answerable, signals, None)
 
 
 async def example(
@@ -90,16 +100,7 @@ async def example(
     """Return the sentences of a question's passages, labelled by the references."""
     request = Request(judged.question.text, history=judged.history, checked=False)
     found = await engine.retrieve(request)
-    material = collect_sentences(found.query, found.passages)
-    chunks, spans = sentence_spans(material, found.passages)
-    question = found.query.standalone
-    assert engine.parts.spans is not None
-    scores = await engine.parts.spans.score(
-        question,
-        chunks,
-        spans=spans,
-        tokens=None if found.encoded is None else found.encoded.tokens,
-    )
+    material, features, signals = await observe(engine, found)
     evidence = np.array(
         [
             any(
@@ -112,27 +113,30 @@ async def example(
         float,
     )
     gold = {each.document_id for each, y in zip(material.sentences, evidence, strict=True) if y}
-    return Example(
-        feature_rows(found.query, material, passages=found.passages, late=scores),
-        evidence,
-        judged.answerable,
-        signals(engine, found, set()),
-        signals(engine, found, gold) if judged.answerable and gold else None,
-    )
+    without = None
+    if judged.answerable and gold:
+        _, _, without = await observe(engine, found, gold)
+    return Example(features, evidence, judged.answerable, signals, without)
 
 
-def signals(engine: Engine, found: Retrieved, without: set[str]) -> dict[str, float] | None:
-    """Return the signals of answerability as if some documents were not there."""
-    ranked = found.ranked[0]
+async def observe(
+    engine: Engine, found: Retrieved, without: Collection[str] = ()
+) -> tuple[QueryContext, dict[str, np.ndarray], dict[str, float] | None]:
+    """Return the sentences, their features and the signals as if some documents were not there."""
+    parts, ranked = engine.parts, found.ranked[0]
+    assert parts.spans is not None
+    assert parts.sentence_scorer is not None
     gone = {key for key, chunk in ranked.chunks.items() if chunk.document_id in without}
     passages = [each for each in found.passages if each.document.document_id not in without]
     semantic = [pair for pair in ranked.legs.semantic if pair[0] not in gone]
-    evidence = weigh_evidence(
-        found.query,
-        collect_sentences(found.query, passages),
-        cosines=[score for _, score in semantic],
-    )
-    made = question_signals(
+    material = collect_sentences(found.query, passages)
+    chunks, spans = sentence_spans(material, passages)
+    tokens = None if found.encoded is None else found.encoded.tokens
+    question = found.query.standalone
+    late = await parts.spans.score(question, chunks, spans=spans, tokens=tokens)
+    features = dict(feature_rows(found.query, material, passages=passages, late=late))
+    evidence = weigh_evidence(found.query, material, cosines=[score for _, score in semantic])
+    signals = question_signals(
         keyword=[pair for pair in ranked.legs.keyword if pair[0] not in gone],
         semantic=semantic,
         coverage=evidence.coverage,
@@ -140,11 +144,16 @@ def signals(engine: Engine, found: Retrieved, without: set[str]) -> dict[str, fl
         gap=evidence.gap,
         foreign=evidence.cross_lingual,
         read=reranker_scores(
-            [each for each in ranked.pool if each.chunk_id not in gone],
-            reranker=engine.parts.reranker,
+            [each for each in ranked.pool if each.chunk_id not in gone], reranker=parts.reranker
         ),
     )
-    return dict(made) if made is not None and "read" in made else None
+    chance = answer_probability(ranked.tuning, signals)
+    if signals is None or "read" not in signals or chance is None or not material.sentences:
+        return material, features, None
+    scores = stack(features, list(WITH_TOKENS)) @ np.array(list(WITH_TOKENS.values()))
+    features[READ] = await read_sentences(parts.sentence_scorer, question, material, scores)
+    best = float(features[READ].max())
+    return material, features, {**signals, "chance": chance, READ: best}
 
 
 def fit_sentences(sets: list[list[Example]], names: list[str]) -> dict[str, float]:
@@ -153,7 +162,7 @@ def fit_sentences(sets: list[list[Example]], names: list[str]) -> dict[str, floa
     for one in sets:
         good = [each for each in one if 0 < each.evidence.sum() < len(each.evidence)]
         for each in good:
-            rows.append(stack(each, names))
+            rows.append(stack(each.features, names))
             labels.append(each.evidence)
             weights.append(len(good) ** -0.5)
     x = np.concatenate(rows)
@@ -177,17 +186,22 @@ def fit_sentences(sets: list[list[Example]], names: list[str]) -> dict[str, floa
     return dict(zip(names, found, strict=True))
 
 
-def stack(each: Example, names: list[str]) -> np.ndarray:
+def stack(features: dict[str, np.ndarray], names: list[str]) -> np.ndarray:
     """Return the features as columns; one that a question lacks is 0."""
-    zero = np.zeros(len(each.evidence))
-    return np.stack([each.features.get(name, zero) for name in names], axis=1)
+    zero = np.zeros(len(features["words"]))
+    return np.stack([features.get(name, zero) for name in names], axis=1)
 
 
 def first_right(one: list[Example], weights: dict[str, float]) -> float:
     """Return the share of questions whose best sentence is evidence."""
     names = list(weights)
     good = [each for each in one if each.evidence.any()]
-    best = [int(np.argmax(stack(each, names) @ np.array(list(weights.values())))) for each in good]
+    if not good:
+        return float("nan")
+    best = [
+        int(np.argmax(stack(each.features, names) @ np.array(list(weights.values()))))
+        for each in good
+    ]
     return float(np.mean([each.evidence[at] for each, at in zip(good, best, strict=True)]))
 
 
@@ -220,6 +234,30 @@ def fit_gate(sets: list[list[Example]]) -> tuple[np.ndarray, float]:
     return beta[:-1] / spread, float(beta[-1] - (beta[:-1] * middle / spread).sum())
 
 
+def print_reading(sets: dict[str, list[Example]]) -> None:
+    """Print what each weight of the reading does to doubtful answers and to their sentences."""
+    lowest, highest = DOUBTFUL
+    least = math.log(ANSWER_FROM / (1 - ANSWER_FROM))
+    for weight in (0.0, 0.1, 0.2, 0.3, 0.4, 0.6):
+        print(f"reading weighs {weight}: answered, abstained, best sentence of doubtful ones right")
+        for name, one in sets.items():
+            held: dict[bool, list[bool]] = {True: [], False: []}
+            pairs = [(each.signals, each.answerable) for each in one]
+            pairs += [(each.without, False) for each in one]
+            for signals, answerable in pairs:
+                if signals is not None:
+                    odds = math.log(signals["chance"] / (1 - signals["chance"]))
+                    doubtful = lowest < signals["chance"] < highest
+                    held[answerable].append(odds + weight * signals[READ] * doubtful > least)
+            doubted = [
+                each
+                for each in one
+                if each.signals is not None and lowest < each.signals["chance"] < highest
+            ]
+            right = first_right(doubted, WITH_TOKENS | {READ: weight})
+            print(f"  {name}: {np.mean(held[True]):.3f} {1 - np.mean(held[False]):.3f} {right:.3f}")
+
+
 def main(home: str, *folders: str) -> None:
     """Print the figures of each set left out, and the weights fitted on all."""
     settings = Settings(home=Path(home))
@@ -232,6 +270,7 @@ def main(home: str, *folders: str) -> None:
             print(f"{left}: best sentence right {first_right(one, weights):.3f}")
         weights = fit_sentences(list(sets.values()), names)
         print({name: round(float(value), 2) for name, value in weights.items()})
+    print_reading(sets)
     thresholds = []
     for left, one in sets.items():
         beta, bias = fit_gate([each for key, each in sets.items() if key != left])

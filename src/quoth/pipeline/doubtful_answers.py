@@ -52,7 +52,7 @@ async def read_again(
         return scores, probability
     if left is not None and left < READING_MS:
         return scores, probability
-    reading = _read(scorer, found.query.standalone, material, scores)
+    reading = read_sentences(scorer, found.query.standalone, material, scores)
     read = await trace.attempt("sentences", reading, otherwise=None, fallback="vectors")
     if read is None:
         return scores, probability
@@ -60,10 +60,13 @@ async def read_again(
     return scores + SENTENCE_WEIGHT * read, logistic(odds)
 
 
-async def _read(
+async def read_sentences(
     scorer: SentenceScorer, question: str, material: QueryContext, scores: Scores
 ) -> Scores:
-    """Return the log-odds that each sentence answers; only those around the best ones are read."""
+    """Return the log-odds that each sentence answers; raises RerankError.
+
+    Only `MAX_WINDOWS` windows with the best ``scores`` are read.
+    """
     windows = sorted(_windows(material), key=lambda window: -max(scores[window]))[:MAX_WINDOWS]
     texts = [[material.sentences[at].text for at in window] for window in windows]
     found = np.full(len(scores), UNREAD)

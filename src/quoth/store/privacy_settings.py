@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from sqlalchemy import Column, Connection, and_, func, insert, select, update
+from sqlalchemy import Column, and_, func, insert, select, update
 
 from quoth.core.errors import InputError
 from quoth.store.checksums import first_intact
@@ -87,34 +87,27 @@ class DailyUsage(TenantConnection):
 
     def tokens(self) -> int:
         """Return the input and output tokens."""
-        with self.reading() as connection:
-            return self._count(connection, spending.c.tokens)
+        return self._today(spending.c.tokens)
 
-    def add(self, *, tokens: int) -> None:
-        """Count tokens, whichever process used them."""
-        with self.writing("count usage") as connection:
-            self._add(connection, tokens=tokens)
+    def questions(self) -> int:
+        """Return the counted questions."""
+        return self._today(spending.c.questions)
 
-    def count_question(self, *, limit: int) -> bool:
-        """Count a question unless there are ``limit`` already; return whether it was counted."""
-        with self.writing("count usage") as connection:
-            allowed = self._count(connection, spending.c.questions) < limit
-            if allowed:
-                self._add(connection, questions=1)
-            return allowed
-
-    def _count(self, connection: Connection, column: Column[int]) -> int:
-        row = and_(spending.c.tenant == self.tenant, spending.c.day == self._day())
-        return connection.execute(select(column).where(row)).scalar() or 0
-
-    def _add(self, connection: Connection, *, tokens: int = 0, questions: int = 0) -> None:
-        day = self._day()
-        row = and_(spending.c.tenant == self.tenant, spending.c.day == day)
+    def add(self, *, tokens: int = 0, questions: int = 0) -> None:
+        """Count tokens and questions, whichever process used them."""
         asked = func.coalesce(spending.c.questions, 0) + questions
         more = {"tokens": spending.c.tokens + tokens, "questions": asked}
-        if not connection.execute(update(spending).where(row).values(more)).rowcount:
-            first = {"tokens": tokens, "questions": questions}
-            connection.execute(insert(spending).values(tenant=self.tenant, day=day, **first))
+        day = self._day()
+        row = and_(spending.c.tenant == self.tenant, spending.c.day == day)
+        with self.writing("count usage") as connection:
+            if not connection.execute(update(spending).where(row).values(more)).rowcount:
+                first = {"tokens": tokens, "questions": questions}
+                connection.execute(insert(spending).values(tenant=self.tenant, day=day, **first))
+
+    def _today(self, column: Column[int]) -> int:
+        row = and_(spending.c.tenant == self.tenant, spending.c.day == self._day())
+        with self.reading() as connection:
+            return connection.execute(select(column).where(row)).scalar() or 0
 
     def _day(self) -> str:
         return self._clock().astimezone(UTC).date().isoformat()

@@ -1,4 +1,4 @@
-"""Rate limits: requests of a caller a minute and at the same time, questions of a tenant a day.
+"""Rate limits of a caller: requests a minute, and requests at the same time.
 
 Requests over the second limit wait for a short time in a short queue of their key, since clients
 such as LangChain's `batch` send several at once.
@@ -6,26 +6,21 @@ such as LangChain's `batch` send several at once.
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
 from ipaddress import IPv6Address, ip_address, ip_network
 from math import ceil
 
 from cachetools import LRUCache
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from quoth.core.errors import Busy, QuothError
+from quoth.core.errors import Busy
 from quoth.core.settings import Settings
+from quoth.interfaces.http.middleware.daily_quota import DailyQuota
 from quoth.interfaces.http.middleware.fair_semaphore import FairSemaphore
 from quoth.interfaces.http.request_state import LOCAL, request_state
 from quoth.store.database import Database
-from quoth.store.privacy_settings import DailyUsage
-
-log = logging.getLogger("quoth.interfaces.http")
 
 MAX_NAMES = 20_000
 """Names remembered at most; beyond, the least recently used are forgotten."""
@@ -73,49 +68,11 @@ class RateLimitMiddleware:
         if request is None or request.principal is None or request.principal.key_id == LOCAL:
             await self.app(scope, receive, send)
             return
+        if request.kind == "query":
+            await self._daily.take(request.principal.tenant)
         quota = self._questions if request.kind in ("query", "change") else self._requests
         async with quota.hold(request.principal.key_id):
-            if request.kind == "query":
-                await self._daily.take(request.principal.tenant)
             await self.app(scope, receive, send)
-
-
-class DailyQuota:
-    """Queries of each tenant on one day (UTC), over all processes; None for no limit."""
-
-    def __init__(
-        self,
-        limit: int | None,
-        database: Database,
-        *,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        self._limit = limit
-        self._database = database
-        self._clock = clock
-
-    async def take(self, tenant: str) -> None:
-        """Count a query; raises Busy with status 429 until midnight beyond the limit.
-
-        A query is not refused because the catalogue cannot count it.
-        """
-        if self._limit is None:
-            return
-        now = self._clock()
-        usage = DailyUsage(self._database, tenant=tenant, clock=lambda: now)
-        try:
-            counted = await asyncio.to_thread(usage.count_question, limit=self._limit)
-        except QuothError as error:
-            log.warning("question_not_counted", extra={"code": error.code})
-            return
-        if not counted:
-            midnight = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), UTC)
-            raise Busy(
-                f"This tenant has asked {self._limit:,} questions today, which is its limit. Ask "
-                "again tomorrow (UTC).",
-                status=429,
-                retry_after_s=(midnight - now).total_seconds(),
-            )
 
 
 class GcraLimiter:

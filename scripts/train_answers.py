@@ -35,7 +35,7 @@ from quoth.engine import Engine
 from quoth.evaluation.corpus import open_corpus
 from quoth.evaluation.datasets import Judged, load_corpus, load_judged
 from quoth.evaluation.spans import Folded, fold_letters, overlaps
-from quoth.pipeline.doubtful_answers import DOUBTFUL, read_sentences
+from quoth.pipeline.doubtful_answers import DOUBTFUL, UNREAD, read_sentences
 from quoth.pipeline.retrieve import Request, Retrieved
 from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
 
@@ -151,8 +151,9 @@ async def observe(
     if signals is None or "read" not in signals or chance is None or not material.sentences:
         return material, features, None
     scores = stack(features, list(WITH_TOKENS)) @ np.array(list(WITH_TOKENS.values()))
-    features[READ] = await read_sentences(parts.sentence_scorer, question, material, scores)
-    best = float(features[READ].max())
+    read = await read_sentences(parts.sentence_scorer, question, material, scores)
+    features[READ] = np.fmax(read, UNREAD)
+    best = float(np.nanmax(read))
     return material, features, {**signals, "chance": chance, READ: best}
 
 

@@ -18,7 +18,7 @@ from quoth.core.load_settings import load_settings
 from quoth.core.settings import Settings
 from quoth.core.types import Answer
 from quoth.pipeline import extract
-from quoth.pipeline.doubtful_answers import READING_MS
+from quoth.pipeline.doubtful_answers import MAX_WINDOWS, READING_MS
 from quoth.pipeline.retrieve import Request
 from quoth_e5 import build, is_built, scorer_file
 from quoth_e5.build import build_scorer
@@ -179,7 +179,10 @@ async def test_only_a_doubtful_answer_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes = tmp_path / "notes.md"
-    notes.write_text("# Towers\n\n" + " ".join(TOWER) + "\n\n# Bees\n\n" + " ".join(BEES), "utf-8")
+    parts = {"Towers": TOWER, "Bees": BEES}
+    parts |= {f"Visit {n}": [f"The tower was full on day {n}."] for n in range(MAX_WINDOWS)}
+    text = "\n\n".join(f"# {title}\n\n{' '.join(said)}" for title, said in parts.items())
+    notes.write_text(text, "utf-8")
     settings = Settings(home=tmp_path / "home", models=load_settings().models, threads=1)
     chance = 0.3
     monkeypatch.setattr(extract, "_answer_probability", lambda *_, **__: (chance, 0.25))
@@ -201,6 +204,7 @@ async def test_only_a_doubtful_answer_is_read_again(
             best = (await asked(-9.0, favourite=each)).citations[0]
             assert best.snippet[slice(*(best.marked or ()))] == each
         assert surer.confidence == pytest.approx(1 / (1 + math.exp(-(math.log(3 / 7) + 1))))
+        assert refused.confidence == pytest.approx(1 / (1 + math.exp(-(math.log(3 / 7) - 1))))
         assert refused.status == "low_relevance"
         assert not refused.citations
         assert down.degraded == ("sentences:rerank_failed:vectors",)

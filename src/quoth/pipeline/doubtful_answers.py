@@ -23,7 +23,7 @@ ANSWERS_WEIGHT = 0.2
 SENTENCE_WEIGHT = 0.3
 """What its log-odds of a sentence add to the score of that sentence."""
 UNREAD = -3.0
-"""The log-odds of a sentence that was not read; most that were are below."""
+"""The least log-odds that count for a sentence, and those of one that was not read."""
 MAX_WINDOW_CHARACTERS = 750
 """Length of the neighbouring sentences that are read at once."""
 MAX_WINDOWS = 4
@@ -54,24 +54,24 @@ async def read_again(
         return scores, probability
     reading = read_sentences(scorer, found.query.standalone, material, scores)
     read = await trace.attempt("sentences", reading, otherwise=None, fallback="vectors")
-    if read is None:
+    if read is None or np.isnan(read).all():
         return scores, probability
-    odds = math.log(probability / (1 - probability)) + ANSWERS_WEIGHT * float(read.max())
-    return scores + SENTENCE_WEIGHT * read, logistic(odds)
+    odds = math.log(probability / (1 - probability)) + ANSWERS_WEIGHT * float(np.nanmax(read))
+    return scores + SENTENCE_WEIGHT * np.fmax(read, UNREAD), logistic(odds)
 
 
 async def read_sentences(
     scorer: SentenceScorer, question: str, material: QueryContext, scores: Scores
 ) -> Scores:
-    """Return the log-odds that each sentence answers; raises RerankError.
+    """Return the log-odds that each sentence answers, NaN if it was not read.
 
-    Only `MAX_WINDOWS` windows with the best ``scores`` are read.
+    Only `MAX_WINDOWS` windows with the best ``scores`` are read. Raises RerankError.
     """
     windows = sorted(_windows(material), key=lambda window: -max(scores[window]))[:MAX_WINDOWS]
     texts = [[material.sentences[at].text for at in window] for window in windows]
-    found = np.full(len(scores), UNREAD)
+    found = np.full(len(scores), np.nan)
     for window, row in zip(windows, await scorer.score(question, texts), strict=True):
-        found[window] = np.nan_to_num(row, nan=UNREAD)
+        found[window] = row
     return found
 
 

@@ -267,7 +267,7 @@ def _opening(table: _Table, query: TokenizedQuery, first: int, last: int) -> int
         if table.sources.search(text[start:end]):
             return True
         places = range(first + text[:start].count(" "), first + text[:end].count(" "))
-        return all(
+        return not query.clean.isupper() and all(
             query.words[at] in FUNCTION_WORDS or not query.clean[query.starts[at]].islower()
             for at in places
         )

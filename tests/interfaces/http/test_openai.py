@@ -195,6 +195,9 @@ async def test_an_unknown_model_is_told_alike_whoever_owns_it(house: House, mode
                 await api.models.retrieve(name)
             said.append(caught.value.body)
     assert said[0] == said[1] == said[2]
+    async with client(house).with_options(default_headers={"accept-language": "fr"}) as api:
+        with pytest.raises(openai.NotFoundError, match="Ce modèle n’existe pas ici"):
+            await api.chat.completions.create(model=model, messages=ASKED)
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,8 @@ TURN_PAUSE_S = 0.02
 async def writer_lock(folder: Path, table: str) -> AsyncIterator[None]:
     """Hold the lock of a table of an existing folder."""
     # It asks again and again and does not wait in a thread: a thread cannot be cancelled.
-    lock = AsyncFileLock(
-        folder / f"{table}.lock", run_in_executor=False, poll_interval=TURN_PAUSE_S
-    )
-    async with lock:
+    lock = AsyncFileLock(folder / f"{table}.lock", run_in_executor=False)
+    async with await lock.acquire(poll_interval=TURN_PAUSE_S):
         yield
 
 

@@ -32,7 +32,7 @@ class OpenAIModerator:
                 raise ValueError
         except (LookupError, TypeError, ValueError, AttributeError):
             raise ModerationError(
-                f"The moderation {self.name} at {self._access.endpoint} did not check every text."
+                f"The moderator {self.name} at {self._access.endpoint} did not check every text."
             ) from None
         return ", ".join(sorted(names)) or ("flagged" if flagged else "")
 

@@ -48,7 +48,7 @@ def open_moderator(settings: Settings) -> Moderator | None:
         require("moderator", name)
         if settings.moderation_words is None:
             raise ConfigError(
-                "The moderation 'rules' needs a list of words. Name its file in "
+                "The moderator 'rules' needs a list of words. Name its file in "
                 "QUOTH_MODERATION_WORDS."
             )
         opened.append(backend("moderator", name)(settings.moderation_words))

@@ -102,18 +102,19 @@ def make_summaries(
         chapters = []
     found: list[Summary] = []
     groups: list[Sequence[SummaryCandidate]] = []
+    leads: list[SummaryCandidate] = []
     places = {(each.path, each.first): at for at, each in enumerate(titled)}
     for chapter in chapters:
         sections = list(_below(chapter, titled, at=places[chapter.path, chapter.first]))
-        below, leaves = _chapter(source, chapter, sections)
+        below, leaves, lead = _chapter(source, chapter, sections)
         if leaves:
             found += [_summary(source, 1, chapter, leaves), *below]
             groups.append(leaves)
+            leads += [lead] if lead else []
     last = len(chunks) - 1
     found += _heard(source, headings)
     if not groups:
         groups = _looked_at(source, 0, last, most=DOCUMENT_SENTENCES[1], one_of=2)
-    leads = [lead for each in chapters if (lead := source.lead(each.first, each.last))]
     leaves = _choose(source, groups, span=(0, last), size=DOCUMENT_SENTENCES, leads=leads)
     if leaves:
         whole = Heading(chunks[0].document_id, (), 0, last)
@@ -123,8 +124,8 @@ def make_summaries(
 
 def _chapter(
     source: _Source, chapter: Heading, sections: Sequence[Heading]
-) -> tuple[list[Summary], Sequence[SummaryCandidate]]:
-    """Return the summaries of a chapter's sections, and the chapter's own sentences."""
+) -> tuple[list[Summary], Sequence[SummaryCandidate], SummaryCandidate | None]:
+    """Return the summaries of a chapter's sections, its own sentences, and its lead."""
     sections = [section for section in sections if not is_front_or_back_matter(section)]
     long = [section for section in sections if section.last - section.first + 1 >= MIN_CHUNKS]
     found: list[Summary] = []
@@ -132,15 +133,30 @@ def _chapter(
     for each in long:
         within = _looked_at(source, each.first, each.last)
         span = (each.first, each.last)
-        leaves = _choose(source, within, span=span, size=SECTION_SENTENCES, lead=source.lead(*span))
+        lead = _lead(source, within, span=span)
+        leaves = _choose(source, within, span=span, size=SECTION_SENTENCES, lead=lead)
         if leaves:
             found.append(_summary(source, 2, each, leaves))
             groups.append(leaves)
     if not groups:
         groups = _looked_at(source, chapter.first, chapter.last)
     span = (chapter.first, chapter.last)
+    lead = _lead(source, groups, span=span)
+    return found, _choose(source, groups, span=span, size=SECTION_SENTENCES, lead=lead), lead
+
+
+def _lead(
+    source: _Source, groups: Sequence[Sequence[SummaryCandidate]], *, span: tuple[int, int]
+) -> SummaryCandidate | None:
+    """Return the sentence that a part begins with, unless it is unlike the others."""
     lead = source.lead(*span)
-    return found, _choose(source, groups, span=span, size=SECTION_SENTENCES, lead=lead)
+    every = [each for group in groups for each in group]
+    if lead is None or not every:
+        return None
+    common = document_frequency(every)
+    mean = fmean(lexical_centrality(each, common) for each in every)
+    # Such as a copyright.
+    return lead if lexical_centrality(lead, common) >= LEAD_SHARE * mean else None
 
 
 def _heard(source: _Source, headings: Sequence[Heading]) -> Iterator[Summary]:
@@ -203,8 +219,6 @@ def _choose(
     common = document_frequency(every)
     nearness = source.nearness(*span)
     words = {each.start: lexical_centrality(each, common) for each in every}
-    if lead is not None and lexical_centrality(lead, common) < LEAD_SHARE * fmean(words.values()):
-        lead = None  # such as a copyright
     most_words = max(words.values()) or 1.0
 
     def score(each: SummaryCandidate) -> float:

@@ -16,14 +16,13 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
-from quoth.core.errors import InputError, NotFound
+from quoth.core.errors import InputError
 from quoth.core.types import Answer, Citation, Turn
 from quoth.interfaces.http.json_replies import NoJsonMode
-from quoth.interfaces.http.problem_details import ProblemResponse
+from quoth.interfaces.http.problem_details import ProblemResponse, UnknownModel
 from quoth.query.understand import MAX_LENGTH, MIN_LENGTH
 
 OWNER = "quoth"
-NO_MODEL = "There is no such model here. /v1/models lists those there are."
 MAX_MESSAGES = 500
 MAX_TURNS = 20
 """Turns of the conversation that go with a query; the plan says how many of them count."""
@@ -43,12 +42,6 @@ OPENAI_PATHS = re.compile(
 A_QUESTION: JsonDict = {"required": ["role"], "properties": {"role": {"const": "user"}}}
 """The schema of a message of the user, of which there is one at least."""
 _MARKDOWN_LINK = re.compile(r" ?\[\d{1,4}\]\([^()\s]{0,2000}\)")
-
-
-class UnknownModel(NotFound):
-    """No collection of the caller has this model's name."""
-
-    code = "model_not_found"
 
 
 class ContentPart(BaseModel):
@@ -305,7 +298,7 @@ def to_openai_error(found: ProblemResponse, error: Exception) -> ProblemResponse
     fields: dict[str, Any] = json.loads(found.body)
     status = 400 if found.status == 422 else found.status
     told = {
-        "message": NO_MODEL if isinstance(error, UnknownModel) else fields["detail"],
+        "message": fields["detail"],
         "type": _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error"),
         "param": _parameter(error),
         "code": fields["code"],

@@ -53,6 +53,7 @@ SPACES = "\u00a0\u202f"
 """Spaces that do not break, as French puts before some signs."""
 
 NOTHING_HERE = "There is nothing here by this name or id."
+NO_MODEL = "There is no such model here. /v1/models lists those there are."
 INTERNAL = "An internal error occurred. The operator of this service finds it by the request's id."
 NO_ROOM = "No disk space is left. Nothing was written in part; try again later."
 NOT_NOW = "A component that this needs does not respond at the moment. Try again later."
@@ -85,6 +86,12 @@ TITLES: Mapping[str, str] = {
 
 NOT_AN_OBJECT = frozenset({"dict_type", "model_attributes_type", "model_type"})
 """Pydantic's error types where an object was expected."""
+
+
+class UnknownModel(NotFound):
+    """No collection of the caller has this model's name."""
+
+    code = "model_not_found"
 
 
 class ByteRangeNotSatisfiable(InputError):
@@ -195,6 +202,8 @@ def _code(error: QuothError) -> str:
 def _detail(error: QuothError) -> str:
     """Return the public message: messages for operators may contain paths."""
     match error:
+        case UnknownModel():
+            return NO_MODEL
         case NotFound():
             return NOTHING_HERE
         case IndexCorrupt():

@@ -15,7 +15,8 @@ from starlette.responses import Response
 
 from quoth.core.errors import InputError
 from quoth.interfaces.http.dependencies import Reader
-from quoth.interfaces.http.openai_schemas import NO_MODEL, OWNER, UnknownModel
+from quoth.interfaces.http.openai_schemas import OWNER
+from quoth.interfaces.http.problem_details import NO_MODEL, UnknownModel
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.pipeline.egress import apply_privacy_settings
 

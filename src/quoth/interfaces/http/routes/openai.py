@@ -25,7 +25,6 @@ from quoth.core.types import Answer
 from quoth.interfaces.http.dependencies import Reader
 from quoth.interfaces.http.json_replies import require_generator, task_reply, write_json
 from quoth.interfaces.http.openai_schemas import (
-    NO_MODEL,
     OWNER,
     ChatChoice,
     ChatReply,
@@ -33,14 +32,13 @@ from quoth.interfaces.http.openai_schemas import (
     Completion,
     ModelInfo,
     Models,
-    UnknownModel,
     chat_citations,
     split_messages,
     to_openai_error,
     to_query,
     token_usage,
 )
-from quoth.interfaces.http.problem_details import problem
+from quoth.interfaces.http.problem_details import NO_MODEL, UnknownModel, problem
 from quoth.interfaces.http.request_state import Principal, RequestState
 from quoth.interfaces.http.requests import (
     listing_of,

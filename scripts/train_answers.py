@@ -35,7 +35,7 @@ from quoth.engine import Engine
 from quoth.evaluation.corpus import open_corpus
 from quoth.evaluation.datasets import Judged, load_corpus, load_judged
 from quoth.evaluation.spans import Folded, fold_letters, overlaps
-from quoth.pipeline.doubtful_answers import DOUBTFUL, UNREAD, read_sentences
+from quoth.pipeline.doubtful_answers import DOUBTFUL, read_sentences
 from quoth.pipeline.retrieve import Request, Retrieved
 from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
 
@@ -152,7 +152,7 @@ async def observe(
         return material, features, None
     scores = stack(features, list(WITH_TOKENS)) @ np.array(list(WITH_TOKENS.values()))
     read = await read_sentences(parts.sentence_scorer, question, material, scores)
-    features[READ] = np.fmax(read, UNREAD)
+    features[READ] = np.fmax(read, np.nanmin(read))
     best = float(np.nanmax(read))
     return material, features, {**signals, "chance": chance, READ: best}
 

@@ -20,10 +20,6 @@ DOUBTFUL = (0.1, 0.5)
 """Probabilities between which the collection may or may not answer."""
 ANSWERS_WEIGHT = 0.2
 """What the scorer's best log-odds add to those of the answer."""
-SENTENCE_WEIGHT = 0.3
-"""What its log-odds of a sentence add to the score of that sentence."""
-UNREAD = -3.0
-"""The least log-odds that count for a sentence, and those of one that was not read."""
 MAX_WINDOW_CHARACTERS = 750
 """Length of the neighbouring sentences that are read at once."""
 MAX_WINDOWS = 4
@@ -40,24 +36,21 @@ async def read_again(
     probability: float | None,
     *,
     trace: Trace,
-) -> tuple[Scores, float | None]:
-    """Return the sentences' scores and the probability that the collection answers.
-
-    They change only where the answer is doubtful, and read.
-    """
+) -> float | None:
+    """Return the probability that the collection answers, after reading if it is doubtful."""
     scorer, left = parts.sentence_scorer, trace.remaining_ms()
     if scorer is None or not found.plan.read_doubtful or not material.sentences:
-        return scores, probability
+        return probability
     if probability is None or not DOUBTFUL[0] < probability < DOUBTFUL[1]:
-        return scores, probability
+        return probability
     if left is not None and left < READING_MS:
-        return scores, probability
+        return probability
     reading = read_sentences(scorer, found.query.standalone, material, scores)
     read = await trace.attempt("sentences", reading, otherwise=None, fallback="vectors")
     if read is None or np.isnan(read).all():
-        return scores, probability
+        return probability
     odds = math.log(probability / (1 - probability)) + ANSWERS_WEIGHT * float(np.nanmax(read))
-    return scores + SENTENCE_WEIGHT * np.fmax(read, UNREAD), logistic(odds)
+    return logistic(odds)
 
 
 async def read_sentences(

@@ -197,7 +197,7 @@ async def _choose(
     scores = await _score_sentences(parts, found, passages, material, trace=trace)
     evidence = weigh_evidence(subject, material, cosines=found.cosines)
     chance, least = _answer_probability(found, evidence, reranker=parts.reranker, trace=trace)
-    scores, chance = await read_again(parts, found, material, scores, chance, trace=trace)
+    chance = await read_again(parts, found, material, scores, chance, trace=trace)
     status = decide_status(
         evidence,
         probability=chance,

@@ -13,7 +13,8 @@ from functools import cache
 from typing import Literal
 
 from quoth.core.types import Query, Turn
-from quoth.query.filters.patterns import mapping
+from quoth.query.filters.patterns import has_match, mapping
+from quoth.query.keywords import names_a_place
 from quoth.query.tokens import (
     FUNCTION_WORDS,
     TokenizedQuery,
@@ -267,6 +268,9 @@ def _opening(table: _Table, query: TokenizedQuery, first: int, last: int) -> int
         if table.sources.search(text[start:end]):
             return True
         places = range(first + text[:start].count(" "), first + text[:end].count(" "))
+        words = [query.words[at] for at in places]
+        if any(names_a_place(word) or has_match("source", word) for word in words):
+            return True
         return not query.clean.isupper() and all(
             query.words[at] in FUNCTION_WORDS or not query.clean[query.starts[at]].islower()
             for at in places

@@ -106,7 +106,7 @@ def strip_locator_words(query: Query, *, files: Collection[str] = ()) -> Query:
     words = [
         word
         for word, name in names
-        if name not in files and not (placed and name and _names_a_place(name))
+        if name not in files and not (placed and name and names_a_place(name))
     ]
     return replace(query, standalone=" ".join(words)) if words else query
 
@@ -150,7 +150,7 @@ def _subject_words(text: str) -> list[str]:
         word
         for before, word in pairwise(["", *_words(text)])
         if word not in word_set("asking_words")
-        and not _names_a_place(word)
+        and not names_a_place(word)
         and not (len(word) == 1 and before in word_set("lettered"))  # "appendix B"
     ]
 
@@ -166,7 +166,8 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+(?:[.:]\d+)*", normalize_name(text))
 
 
-def _names_a_place(word: str) -> bool:
+def names_a_place(word: str) -> bool:
+    """Return whether a word names a place or its number: "chapter", "iv", "3.5"."""
     return (
         word in word_set("place_words")
         or word in WORDS

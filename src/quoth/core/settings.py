@@ -249,7 +249,7 @@ class Settings(BaseSettings):
     tenant_uploads: int | None = Field(default=None, ge=1)
     """Uploads of one tenant that may be unfinished at once."""
     tenant_questions_per_day: int | None = Field(default=None, ge=1)
-    """Queries that one tenant may send per day (UTC), over all processes."""
+    """Queries that one tenant may send per day (UTC), over all processes within seconds."""
     max_body_kb: int = Field(default=1024, ge=1, le=1_048_576)
     """Maximum size of a request body, except files."""
     max_upload_mb: int = Field(default=100, ge=1, le=1_048_576)

@@ -145,7 +145,7 @@ def test_best_matches_are_those_of_brute_force(
     random, form = np.random.default_rng(sum(sizes)), encoding(20)
     question = normalize_rows(random.normal(size=(asked, 20)).astype(np.float32))
     passages = [form.pack(normalize_rows(random.normal(size=(size, 20)))) for size in sizes]
-    found = best_matches(question, np.concatenate(passages), sizes=sizes, form=form)
+    found = best_matches(question, passages, form=form)
     for at, passage in enumerate(passages):
         if len(passage):
             brute = (question @ form.unpack(passage).T).max(axis=1)
@@ -155,7 +155,8 @@ def test_best_matches_are_those_of_brute_force(
 def test_a_passage_without_tokens_is_last() -> None:
     form = quantize_nbits(2)
     units = np.eye(2, dtype=np.float32)
-    matches = best_matches(units, form.pack(units), sizes=[2, 0], form=form)
+    packed = form.pack(units)
+    matches = best_matches(units, [packed, packed[2:]], form=form)
     assert matches[:, 1].tolist() == matches.min(axis=1).tolist()
 
 

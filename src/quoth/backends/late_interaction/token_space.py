@@ -98,19 +98,19 @@ def normalize_rows(rows: Matrix) -> Matrix:
     return scaled
 
 
-def best_matches(question: Matrix, rows: Packed, *, sizes: Sequence[int], form: Encoding) -> Matrix:
+def best_matches(question: Matrix, passages: Sequence[Packed], *, form: Encoding) -> Matrix:
     """Return the similarity of each query token to its nearest token in each passage.
 
-    ``rows`` are the encoded token vectors of all passages in order, ``sizes`` their counts; the
-    result has the shape (query tokens, passages). A passage without tokens gets the lowest
-    similarity.
+    ``passages`` holds the encoded token vectors of each; the result has the shape (query tokens,
+    passages). A passage without tokens gets the lowest similarity.
     """
+    sizes = np.array([len(passage) for passage in passages])
     found = np.zeros((len(question), len(sizes)), np.float32)
     filled = np.flatnonzero(sizes)
     if not len(filled) or not len(question):
         return found
-    starts = np.cumsum(sizes)[filled] - np.asarray(sizes)[filled]
-    best = form.nearest(rows, question, starts).T
+    starts = np.cumsum(sizes)[filled] - sizes[filled]
+    best = form.nearest(np.concatenate(passages), question, starts).T
     found[:] = best.min(axis=1, keepdims=True)
     found[:, filled] = best
     return found

@@ -211,5 +211,4 @@ class ColbertReranker:
         self._model.close()
 
     def _summed(self, question: Matrix, passages: Sequence[Packed]) -> list[float]:
-        sizes, form = [len(passage) for passage in passages], self.vectors.space.form
-        return sum_matches(best_matches(question, np.concatenate(passages), sizes=sizes, form=form))
+        return sum_matches(best_matches(question, passages, form=self.vectors.space.form))

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
 from quoth.backends.late_interaction.token_space import (
     Packed,
     best_matches,
@@ -55,11 +53,7 @@ class LateReranker:
         """Do nothing: the embedder is closed by its owner."""
 
     def _weighed(self, question: Matrix, passages: Sequence[Packed]) -> list[float]:
-        sizes = [len(passage) for passage in passages]
-        form = self._vectors.space.form
-        return weighted_maxsim(
-            best_matches(question, np.concatenate(passages), sizes=sizes, form=form)
-        )
+        return weighted_maxsim(best_matches(question, passages, form=self._vectors.space.form))
 
 
 Span = tuple[int, int, int]
@@ -105,7 +99,6 @@ class LateSpans:
         chunks: Sequence[Chunk],
         spans: Sequence[Span],
     ) -> list[float]:
-        form = self._vectors.space.form
         pieces = [_piece_starts(chunk.indexed) for chunk in chunks]
         found = []
         for place, start, end in spans:
@@ -115,7 +108,4 @@ class LateSpans:
             low = round(bisect_left(starts, ahead + start) * share)
             high = max(low + 1, round(bisect_left(starts, ahead + end) * share))
             found.append(kept[place][low:high])
-        sizes = [len(span) for span in found]
-        return weighted_maxsim(
-            best_matches(question, np.concatenate(found), sizes=sizes, form=form)
-        )
+        return weighted_maxsim(best_matches(question, found, form=self._vectors.space.form))

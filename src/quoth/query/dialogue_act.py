@@ -7,9 +7,9 @@ A turn is one of these if phrases of a table (``data/turns.LANGUAGE.toml``) cove
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Literal
 
 from quoth.core.types import Query, Turn
@@ -219,7 +219,8 @@ def direct_question(query: TokenizedQuery, *, language: str, known: bool = True)
     words = query.words
     first, last = _framed(table, words, language)
     for _ in range(MAX_ROUNDS):
-        found = _opening(table, query, first, last)
+        fits = partial(_is_source, table, query, first)
+        found = _longest(table.openings, words[first:last], fits=fits)
         if not found or not _has_subject(words[first + found : last], language):
             break
         first += found
@@ -256,39 +257,40 @@ def _framed(table: _Table, words: Sequence[str], language: str) -> tuple[int, in
     return 0, len(words)
 
 
-def _opening(table: _Table, query: TokenizedQuery, first: int, last: int) -> int:
+def _is_source(table: _Table, query: TokenizedQuery, first: int, start: int, end: int) -> bool:
+    """Return whether words, counted from ``first`` on, are a source or names.
+
+    "What does the guide say about tides?" is about tides, "What does his father think of tides?"
+    about his father too.
+    """
+    words = query.words[first + start : first + end]
+    if table.sources.search("".join(f"{word} " for word in words)):
+        return True
+    if any(names_a_place(word) or has_match("source", word) for word in words):
+        return True
+    return not query.clean.isupper() and all(
+        word in FUNCTION_WORDS or not query.clean[query.starts[at]].islower()
+        for at, word in enumerate(words, start=first + start)
+    )
+
+
+def _longest(
+    patterns: Sequence[re.Pattern[str]],
+    words: Sequence[str],
+    *,
+    fits: Callable[[int, int], bool] = lambda _start, _end: True,
+) -> int:
     """Return how many words the longest opening takes.
 
-    What stands for ``...`` in it must be a source or names: "What does the guide say about tides?"
-    is about tides, "What does his father think of tides?" about his father too.
+    ``fits`` tells of the words from one place to another whether they may stand for ``...``.
     """
-    text = "".join(f"{word} " for word in query.words[first:last])
-
-    def is_source(start: int, end: int) -> bool:
-        if table.sources.search(text[start:end]):
-            return True
-        places = range(first + text[:start].count(" "), first + text[:end].count(" "))
-        words = [query.words[at] for at in places]
-        if any(names_a_place(word) or has_match("source", word) for word in words):
-            return True
-        return not query.clean.isupper() and all(
-            query.words[at] in FUNCTION_WORDS or not query.clean[query.starts[at]].islower()
-            for at in places
-        )
-
-    ends = [
-        found.end()
-        for each in table.openings
-        if (found := each.match(text))
-        and all(is_source(*found.span(at + 1)) for at in range(each.groups) if found[at + 1])
-    ]
-    return text[: max(ends, default=0)].count(" ")
-
-
-def _longest(patterns: Sequence[re.Pattern[str]], words: Sequence[str]) -> int:
-    """Return how many words the longest opening takes."""
     text = "".join(f"{word} " for word in words)
-    ends = [found.end() for each in patterns if (found := each.match(text))]
+
+    def all_fit(found: re.Match[str]) -> bool:
+        groups = (found.span(number) for number in range(1, found.re.groups + 1) if found[number])
+        return all(fits(text[:start].count(" "), text[:end].count(" ")) for start, end in groups)
+
+    ends = [found.end() for each in patterns if (found := each.match(text)) and all_fit(found)]
     return text[: max(ends, default=0)].count(" ")
 
 

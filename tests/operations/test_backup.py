@@ -356,6 +356,7 @@ async def back_up_while_adding(folder: Path, *, files: int, backups: int) -> lis
     return counts
 
 
+@pytest.mark.soak
 async def test_a_backup_while_files_are_added_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

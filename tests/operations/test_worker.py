@@ -148,6 +148,7 @@ async def test_an_upload_that_is_stopped_takes_no_other_files_document_along(
         assert [each.document_id for each in await engine.documents()] == [first[0].document_id]
 
 
+@pytest.mark.soak
 async def test_two_processes_share_the_queue(maker: Maker, tmp_path: Path) -> None:
     hands = [await maker.hand(tmp_path / "home") for _ in range(2)]
     for number in range(12):
@@ -246,9 +247,8 @@ async def test_a_file_that_kills_its_reader_is_set_aside(maker: Maker, tmp_path:
     await hand.leave()
 
 
-@pytest.mark.parametrize("at", [9, 19])
-async def test_a_kill_loses_nothing(maker: Maker, tmp_path: Path, at: int) -> None:
-    assert await kill_and_recover(maker, tmp_path / "home", at=at)
+async def test_a_kill_loses_nothing(maker: Maker, tmp_path: Path) -> None:
+    assert await kill_and_recover(maker, tmp_path / "home", at=19)
 
 
 async def test_a_kill_at_any_time_loses_nothing(maker: Maker, tmp_path: Path) -> None:

@@ -144,6 +144,7 @@ async def test_the_old_index_is_there_until_it_is_dropped(service: Engine, serve
         assert collection(service).kept is None  # it may hold what was deleted
 
 
+@pytest.mark.soak
 async def test_an_index_that_is_dropped_while_a_rebuild_goes_back_to_it_is_made_anew(
     service: Engine, server: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,6 +185,7 @@ async def test_two_rebuilds_that_go_back_at_once_leave_the_index_that_serves(
         assert (await twin.health()).ok
 
 
+@pytest.mark.soak
 async def test_a_purge_leaves_the_index_that_a_rebuild_keeps_meanwhile(
     service: Engine, server: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:

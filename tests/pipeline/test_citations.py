@@ -1,4 +1,7 @@
-"""Every sentence of the sample collection, cited and opened again."""
+"""Every sentence of talks and of one file of each format, cited and opened again.
+
+The whole sample collection is in tests/soak.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from tests.support.cite_everything import cite_everything
 ROOT = Path(__file__).parents[2]
 
 
-async def test_every_citation_of_the_sample_resolves(tmp_path: Path) -> None:
-    sources = [ROOT / "examples" / "hf-course", ROOT / "tests" / "fixtures"]
+async def test_every_citation_of_every_format_resolves(tmp_path: Path) -> None:
+    sources = [ROOT / "examples" / "hf-course" / "talks", ROOT / "tests" / "fixtures"]
     total, broken = await cite_everything(tmp_path / "home", sources)
     assert not broken
-    assert total > 1500
+    assert total > 700

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from quoth.core.protocols import Matrix, Role
 from quoth.pipeline.commit import EMBED_CHUNKS
 from quoth.store.rows import tokens_folder
@@ -62,6 +64,7 @@ async def test_a_stop_costs_one_part_at_most(tmp_path: Path) -> None:
         assert not list((tokens_folder(parts.settings) / "partial").rglob("*.npz"))
 
 
+@pytest.mark.soak
 async def test_a_small_file_passes_the_large_one_of_another_tenant(tmp_path: Path) -> None:
     stopping = Counting(limit=2 * EMBED_CHUNKS)
     async with open_quickly(tmp_path, embedder=stopping) as tenants:

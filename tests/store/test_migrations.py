@@ -137,6 +137,11 @@ def told(value: Any) -> str:
     return str(value)
 
 
+@pytest.mark.parametrize(
+    "new_address",
+    ["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)],
+    indirect=True,
+)
 def test_every_step_up_and_back_keeps_all_rows_and_columns(
     new_address: Path | str, tmp_path: Path
 ) -> None:

@@ -153,6 +153,7 @@ async def test_sources_that_stand_for_a_failed_model_are_shown_once(home: Path) 
     assert screen.seen.count("carry home in their stomachs") == 2  # the answer, and its source
 
 
+@pytest.mark.soak
 async def test_dropped_sentences_are_never_shown_and_lines_break_between_words(home: Path) -> None:
     long = " ".join([MADE] * 4)
     pieces = [*(f"{each} " for each in long.split()), "[Source 1] ", f"{MOON} [Source 1]"]
@@ -174,6 +175,7 @@ async def test_a_file_gets_no_colours_and_no_line_breaks(home: Path, server: Ser
     assert f"{MADE} [1] {MOON}" in shown.out
 
 
+@pytest.mark.soak
 async def test_an_answer_that_is_stopped_is_130_and_says_so_shortly(home: Path) -> None:
     async with Server(OPENAI.stream(MADE, hold=0)) as here:
         address = {"QUOTH_LLM_BASE_URL": f"{here.url}/v1"}

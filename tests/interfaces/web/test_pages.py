@@ -167,6 +167,7 @@ def open_share(web: WebApp, address: str, url: str) -> None:
         assert "share=" not in visit.page.url
 
 
+@pytest.mark.soak
 def test_a_key_opens_the_app_below_its_base_path(web: WebApp, tmp_path: Path) -> None:
     """All that the page asks for is below the base, else ``opened`` fails."""
     env = {**environment(tmp_path), "QUOTH_PUBLIC_URL": "http://127.0.0.1/library"}

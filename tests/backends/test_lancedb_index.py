@@ -30,7 +30,7 @@ from pathlib import Path
 from tests.backends.test_lancedb_index import made, units
 from quoth.backends.indexes.lancedb.index import LanceIndex
 async def write(name, batches):
-    index = LanceIndex(Path(sys.argv[1]), "c_1", dimension=64, vector_rows=300)
+    index = LanceIndex(Path(sys.argv[1]), "c_1", dimension=64)
     for at in range(batches):
         await index.upsert(made(5, name=f"{name}{at}"), vectors=units(5, seed=at))
     index.close()
@@ -44,7 +44,7 @@ from tests.backends.test_lancedb_index import made, units
 from quoth.backends.indexes.lancedb.index import LanceIndex
 from quoth.core.errors import StorageFull
 async def fill():
-    index = LanceIndex(Path(sys.argv[1]), "c_1", dimension=64, vector_rows=300)
+    index = LanceIndex(Path(sys.argv[1]), "c_1", dimension=64)
     await index.upsert(made(5, name="before"), vectors=units(5))
     none = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, none[1]))
@@ -92,7 +92,7 @@ def end(started: subprocess.Popen[str]) -> str:
 
 @pytest.fixture
 async def index(tmp_path: Path) -> AsyncIterator[LanceIndex]:
-    opened = LanceIndex(tmp_path, "c_1", dimension=WIDE, vector_rows=300)
+    opened = LanceIndex(tmp_path, "c_1", dimension=WIDE)
     yield opened
     opened.close()
 
@@ -142,7 +142,7 @@ async def test_who_is_cancelled_in_the_queue_does_not_hold_up_the_others(
 
 async def test_every_write_is_announced(tmp_path: Path) -> None:
     told: list[str] = []
-    index = LanceIndex(tmp_path, "c_1", dimension=WIDE, vector_rows=300, on_operation=told.append)
+    index = LanceIndex(tmp_path, "c_1", dimension=WIDE, on_operation=told.append)
     await index.upsert(made(2), vectors=units(2))
     await index.delete(["d"])
     await index.optimize()
@@ -202,7 +202,8 @@ async def test_lost_files_are_a_retrieval_error_with_the_way_out(
     await index.upsert(made(5), vectors=units(5))
     for file in (tmp_path / "c_1.lance" / "data").iterdir():
         file.unlink()
-    other = LanceIndex(tmp_path, "c_1", dimension=WIDE, vector_rows=300)
+    SegmentStore(tmp_path, "c_1").remove()
+    other = LanceIndex(tmp_path, "c_1", dimension=WIDE)
     with pytest.raises(RetrievalError, match="quoth reindex"):
         await other.nearest(units(1)[0], limit=5)
     other.close()

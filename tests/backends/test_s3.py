@@ -54,7 +54,7 @@ def made(rows: int, *, name: str) -> list[Chunk]:
 def machine(home: Path, storage: Storage, *, database: str) -> Index:
     """The index as a machine with a folder of its own opens it."""
     access = StoreAccess(home / "t", "", WIDE, connect, storage.address("index"))
-    place = StorePlace("lancedb", access, database, vector_rows=20, s3=storage.access)
+    place = StorePlace("lancedb", access, database, s3=storage.access)
     return place.open(TABLE, on_operation=lambda _name: None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -63,14 +63,6 @@ def corpus() -> list[Chunk]:
     ]
 
 
-class CopiedIndex(LanceIndex):
-    """Copies the table after its first write; what comes later is told from the copy."""
-
-    async def upsert(self, chunks: Sequence[Chunk], *, vectors: Matrix) -> None:
-        await super().upsert(chunks, vectors=vectors)
-        await super().build()
-
-
 STORES = (
     *("sqlite-vec", "chroma", "pgvector", "pinecone"),
     *("chroma server", "qdrant", "milvus", "milvus server"),
@@ -81,7 +73,7 @@ LEAKS = ("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWar
 """Some clients leave their connections to the garbage collection."""
 pytestmark = [pytest.mark.filterwarnings(each) for each in LEAKS]
 SOAK = [pytest.param(store, marks=pytest.mark.soak) for store in STORES[4:]]
-words = pytest.mark.parametrize("make", ["memory", "lance", "copied", "sqlite-vec"], indirect=True)
+words = pytest.mark.parametrize("make", ["memory", "lance", "sqlite-vec"], indirect=True)
 """For what concerns words alone, and is the same code in every store."""
 
 
@@ -134,7 +126,7 @@ def pinecone() -> Iterator[tuple[str, PineconeState]]:
         yield served
 
 
-@pytest.fixture(params=["memory", "lance", "copied", *STORES[:4], *SOAK])
+@pytest.fixture(params=["memory", "lance", *STORES[:4], *SOAK])
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Index]]:
     """Makes a new handle on one and the same index, and closes all of them."""
     opened: list[Index] = []
@@ -161,8 +153,7 @@ def maker(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Index]
             only = opened.open(table, on_operation=lambda _name: None)
             return lambda: only
         return lambda: opened.open(table, on_operation=lambda _name: None)
-    kind, rows_from = (CopiedIndex, 1) if request.param == "copied" else (LanceIndex, 300)
-    return lambda: kind(tmp_path, "c_1", dimension=DIMENSION, vector_rows=rows_from)
+    return lambda: LanceIndex(tmp_path, "c_1", dimension=DIMENSION)
 
 
 @pytest.fixture

@@ -98,7 +98,6 @@ def test_a_wrong_value_in_the_environment_names_the_variable(
     [
         ("threads", 0),
         ("threads", 257),
-        ("vector_index_rows", 255),
         ("chunk_tokens", 31),
         ("chunk_tokens", 2001),
         ("max_file_mb", 0),

@@ -65,7 +65,7 @@ def index(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Index]:
     folder = tmp_path_factory.mktemp("filters")
-    opened = LanceIndex(folder, "c_1", dimension=DIMENSION, vector_rows=300)
+    opened = LanceIndex(folder, "c_1", dimension=DIMENSION)
     made = chunks()
     asyncio.run(opened.upsert(made, vectors=units(len(made))))
     yield opened
@@ -83,7 +83,7 @@ async def test_a_filter_finds_what_the_reference_finds(index: Index, field: Filt
 
 
 async def test_deleting_a_hostile_id_deletes_nothing_else(tmp_path: Path) -> None:
-    opened = LanceIndex(tmp_path, "c_1", dimension=DIMENSION, vector_rows=300)
+    opened = LanceIndex(tmp_path, "c_1", dimension=DIMENSION)
     made = chunks()
     await opened.upsert(made, vectors=units(len(made)))
     there = dict(await opened.document_ids())
@@ -150,7 +150,7 @@ async def test_any_text_is_a_question_or_refused(asking: Settings) -> None:
 async def test_ten_thousand_characters_of_operators_take_less_than_a_second(
     make: Callable[[], Index] | None, tmp_path: Path
 ) -> None:
-    opened = make() if make else LanceIndex(tmp_path, "c_1", dimension=DIMENSION, vector_rows=300)
+    opened = make() if make else LanceIndex(tmp_path, "c_1", dimension=DIMENSION)
     texts = [" ".join(f"{chr(97 + n % 26)}{n % 9}* NEAR(x {n})" for n in range(2000))[:10_000]]
     texts += ["a* " * 3333, '"' * 10_000, "(" * 10_000, "x OR " * 2000, "-" * 10_000]
     await opened.upsert([BOOK], vectors=np.asarray(units(1)))

@@ -91,7 +91,7 @@ def truth(tmp_path_factory: pytest.TempPathFactory) -> dict[Any, Any]:
     folder = tmp_path_factory.mktemp("lance")
 
     async def exact() -> dict[Any, Any]:
-        index = LanceIndex(folder, "c_1", dimension=DIMENSION, vector_rows=256)
+        index = LanceIndex(folder, "c_1", dimension=DIMENSION)
         await index.upsert(CHUNKS_OF_ALL, vectors=VECTORS)
         await index.optimize()
         await index.build()

@@ -68,43 +68,29 @@ def flip(file: Path, dice: random.Random) -> bytes:
     return content
 
 
-@pytest.mark.parametrize(
-    "copied", [pytest.param(False, marks=pytest.mark.soak), True], ids=["table", "copy"]
-)
-async def test_one_flipped_byte_is_never_silently_wrong(tmp_path: Path, copied: bool) -> None:
-    await flip_bytes(tmp_path, copied=copied, files=FILES)
+async def test_one_flipped_byte_is_never_silently_wrong(tmp_path: Path) -> None:
+    await flip_bytes(tmp_path, files=FILES)
 
 
-async def flip_bytes(tmp_path: Path, *, copied: bool, files: int) -> None:
-    """Flip a byte in each of some files of an index, with or without its copy for searching."""
+async def flip_bytes(tmp_path: Path, *, files: int) -> None:
+    """Flip a byte in each of some files of an index."""
     home, source = tmp_path / "home", write_files(tmp_path / "files")
-    if copied:
-        lines = (f"Paragraph {line} speaks of word{line % 9}, at length." for line in range(1500))
-        (source / "long.txt").write_text("\n\n".join(lines))
+    lines = (f"Paragraph {line} speaks of word{line % 9}, at length." for line in range(1500))
+    (source / "long.txt").write_text("\n\n".join(lines))
     await add(home, source)
-    assert bool(list(home.rglob("*.scan"))) == copied
     right = await after_damage(home)
     assert right is not None
     assert all(right)
-    # Without the copy the table itself answers: as well, but with other roundings.
-    named = list(home.rglob("*.scan.json"))
-    kept = [each.read_bytes() for each in named]
-    for each in named:
-        each.unlink()
-    plain = await after_damage(home)
-    for each, content in zip(named, kept, strict=True):
-        each.write_bytes(content)
     dice = random.Random(7)
     there = [each for each in sorted((home / "index").rglob("*")) if each.is_file()]
     there = [each for each in there if each.suffix != ".lock" and each.stat().st_size]
-    seen = 0
     for file in dice.sample(there, min(files, len(there))):
+        if not file.exists():
+            continue  # the search before has built its segment again, under another name
         whole = flip(file, dice)
-        found = await after_damage(home)
-        assert found in (None, right, plain), file
-        seen += found is None
-        file.write_bytes(whole)
-    assert seen or copied
+        assert await after_damage(home) in (None, right), file
+        if file.exists():
+            file.write_bytes(whole)
     data = next(iter(sorted((home / "index").rglob("data/*.lance"))))
     flip(data, dice)
     async with library(home) as engine:

@@ -175,8 +175,8 @@ class Settings(BaseSettings):
     on: str = Field(default="", pattern="^(|ray|ray://[^/@]+)$")
     """Where documents are read and embedded: ray for a cluster on this machine, ray://HOST:PORT for
     another one; nothing for this process."""
-    vector_index_rows: int = Field(default=256, ge=256)
-    """Chunks from which LanceDB has a copy beside it for fast exact search."""
+    vector_index_rows: int | None = None
+    """Deprecated and without effect: an index of any size is searched by segments."""
     chunk_tokens: int = Field(default=200, ge=32, le=2000)
     """Target length of a chunk, in tokens of the embedder."""
     youtube_player: bool = False

@@ -43,14 +43,12 @@ class StorePlace:
     """The chosen store and what it needs to open a table of one tenant.
 
     ``access`` is that of every table but for its name. ``keywords`` is the server that holds the
-    keyword index and the locks of shared tables, None for files in the folder. LanceDB makes a
-    snapshot from ``vector_rows`` on.
+    keyword index and the locks of shared tables, None for files in the folder.
     """
 
     name: str
     access: StoreAccess
     keywords: str | None = None
-    vector_rows: int = 256
     s3: S3Access = field(default_factory=S3Access)
 
     def open(
@@ -109,7 +107,6 @@ class StorePlace:
                 access.folder,
                 access.table,
                 dimension=access.dimension,
-                vector_rows=self.vector_rows,
                 bucket=self._bucket() if access.address else None,
                 on_operation=on_operation,
             )
@@ -219,4 +216,4 @@ def store_place(
     elif access.address and settings.database is not None:
         keywords = settings.database.get_secret_value()
     s3 = S3Access.of(settings) if access.address else S3Access()
-    return StorePlace(name, access, keywords, settings.vector_index_rows, s3)
+    return StorePlace(name, access, keywords, s3)

@@ -48,24 +48,10 @@ class _LazyModule(ModuleType):
 _defer_client()
 
 import lancedb  # noqa: E402
-from lancedb.expr import Expr, col, lit  # noqa: E402
-from lancedb.index import FTS, BTree, HnswSq  # noqa: E402
-from lancedb.query import BooleanQuery, FullTextQuery, MatchQuery, Occur  # noqa: E402
+from lancedb.expr import col  # noqa: E402
+from lancedb.index import BTree  # noqa: E402
 
-__all__ = [
-    "FTS",
-    "BTree",
-    "BooleanQuery",
-    "Expr",
-    "FullTextQuery",
-    "HnswSq",
-    "MatchQuery",
-    "Occur",
-    "col",
-    "connect",
-    "lancedb",
-    "lit",
-]
+__all__ = ["BTree", "col", "connect", "lancedb"]
 
 
 async def connect(folder: Path, bucket: Bucket | None) -> Any:

@@ -1,9 +1,9 @@
 """Vector and keyword index in LanceDB: one embedded, multi-process store.
 
-The table is authoritative. From some rows on there is a snapshot for searching, which every write
-brings up to date before it is done: what a crash leaves between the two, the catalogue does not
-name, and the next write repairs it. LanceDB is imported when the table is first needed: a query
-answered from the snapshot does not wait for that.
+The table is authoritative. Searches read segments beside it, which every write brings up to date
+before it is done: what a crash leaves between the two, the catalogue does not name, and the next
+write repairs it. Segments that are missing or damaged are built from the table by the next search.
+LanceDB is imported when the table is first needed: a query does not wait for that.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from quoth.backends.indexes.lancedb.bucket import Bucket
 from quoth.backends.indexes.snapshot.follow import SegmentFollower
+from quoth.backends.indexes.snapshot.search import Snapshot
 from quoth.backends.indexes.snapshot.store import SEGMENT_ROWS, SegmentStore
-from quoth.core.errors import BackendError, RetrievalError, StorageFull
+from quoth.core.errors import BackendError, IndexCorrupt, RetrievalError, StorageFull
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Filter, Scored
-from quoth.text.analyzer import analyze_query, weigh_terms
+from quoth.text.analyzer import analyze_query
 
 if TYPE_CHECKING:
     from quoth.backends.indexes.lancedb.table import LanceStore
@@ -36,9 +37,8 @@ NO_ROOM = ("No space left", "File too large", "quota exceeded")
 class LanceIndex:
     """One table of a LanceDB folder or bucket, serving one collection.
 
-    ``vector_rows`` is the minimum number of rows for a snapshot, ``segment_rows`` the maximum of
-    one of its segments. ``on_operation`` is called with the name of every write before and after
-    it is done.
+    ``segment_rows`` is the maximum of one segment. ``on_operation`` is called with the name of
+    every write before and after it is done.
     """
 
     def __init__(
@@ -47,7 +47,6 @@ class LanceIndex:
         table: str,
         *,
         dimension: int,
-        vector_rows: int,
         segment_rows: int = SEGMENT_ROWS,
         bucket: Bucket | None = None,
         on_operation: Callable[[str], None] = lambda _name: None,
@@ -55,14 +54,13 @@ class LanceIndex:
         self._folder = folder
         self._name = table
         self._dimension = dimension
-        self._vector_rows = vector_rows
         self._on_operation = on_operation
         self._store: LanceStore | None = None
         self._bucket = bucket
         self._segments = SegmentStore(
             folder, table, shared=None if bucket is None else bucket.objects
         )
-        self._follower = SegmentFollower(self._segments, vector_rows, segment_rows)
+        self._follower = SegmentFollower(self._segments, segment_rows)
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="search")
 
     # --- writing ------------------------------------------------------------------------------
@@ -105,7 +103,7 @@ class LanceIndex:
                 await self._follower.compacted(store, before=before)
 
     async def needs_build(self) -> bool:
-        """Return whether there are enough rows for segments, and these are missing or behind."""
+        """Return whether the segments of the table are missing, damaged or behind."""
         with _translated():
             return await self._follower.behind(await self._table())
 
@@ -138,26 +136,16 @@ class LanceIndex:
     ) -> list[Scored]:
         """Rank chunks by cosine, best first."""
         with _translated():
-            snapshot = await self._segments.current()
-            if snapshot is None:
-                store = await self._table()
-                return await store.nearest(vector, limit=limit, filters=filters)
-            search = partial(snapshot.nearest, vector, limit=limit, filters=filters)
-            return await self._run(search)
+            snapshot = await self._snapshot()
+            return await self._run(partial(snapshot.nearest, vector, limit=limit, filters=filters))
 
     async def match(
         self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
     ) -> list[Scored]:
         """Rank chunks by BM25 (k1 1.2, b .75), best first."""
         with _translated():
-            snapshot = await self._segments.current()
+            snapshot = await self._snapshot()
             terms = analyze_query(text, languages=languages)
-            if not terms:
-                return []
-            if snapshot is None:
-                store = await self._table()
-                near = await self._near(store, terms)
-                return await store.match(terms, near=near, limit=limit, filters=filters)
             return await self._run(partial(snapshot.match, terms, limit=limit, filters=filters))
 
     async def vectors(
@@ -186,13 +174,16 @@ class LanceIndex:
             snapshot = await self._segments.current()
             return snapshot.count if snapshot else await (await self._table()).count()
 
-    async def _near(self, store: LanceStore, terms: Sequence[str]) -> list[str]:
-        """Return what unknown terms may misspell; none while a large table has no snapshot."""
-        if await store.count() >= self._vector_rows:
-            return []
-        known = await store.dictionary()
-        unknown = [term for term in terms if term not in known]
-        return list(weigh_terms(unknown, known=sorted(known))) if unknown else []
+    async def _snapshot(self) -> Snapshot:
+        """Return the segments, built first where they are missing; raises IndexCorrupt."""
+        snapshot = await self._segments.current()
+        if snapshot is None:
+            await (await self._table()).there()
+            await self.build()
+            snapshot = await self._segments.current()
+        if snapshot is None:
+            raise IndexCorrupt("The index cannot be read. Rebuild it with: quoth reindex")
+        return snapshot
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)

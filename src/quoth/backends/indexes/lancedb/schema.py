@@ -1,37 +1,22 @@
-"""Schema of an index table in LanceDB: rows of chunks and filter expressions."""
+"""Schema of an index table in LanceDB: its columns and the rows of chunks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields as dataclass_fields
 from datetime import timedelta
-from functools import reduce
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from quoth.backends.indexes.filter_columns import (
-    FIELDS,
-    LISTS,
-    NUMBERS,
-    RANGES,
-    TEXTS,
-    column_value,
-)
-from quoth.backends.indexes.lancedb.client import (
-    FTS,
-    BTree,
-    Expr,
-    col,
-    lit,
-)
+from quoth.backends.indexes.filter_columns import LISTS, NUMBERS, TEXTS
 from quoth.backends.indexes.rows import barred, index_row
 from quoth.core.protocols import Matrix
-from quoth.core.types import Chunk, Filter
+from quoth.core.types import Chunk
 
-INDEXED = ("terms", "id", "document_id")
+INDEXED = ("id", "document_id")
 """The columns with an index of LanceDB's own."""
 KEEP_VERSIONS = timedelta(minutes=10)
 """Old versions stay readable this long for searches that are under way."""
@@ -47,21 +32,6 @@ def schema(dimension: int) -> pa.Schema:
             pa.field("stamp", pa.uint64(), nullable=False),
             pa.field("vector", pa.list_(pa.float32(), dimension)),
         ]
-    )
-
-
-def column_index(column: str) -> FTS | BTree:
-    """Return the index of a column of `INDEXED`."""
-    if column != "terms":
-        return BTree()
-    # `quoth.text.analyzer` has done all analysis; the engine only cuts at white space.
-    return FTS(
-        base_tokenizer="whitespace",
-        lower_case=False,
-        stem=False,
-        remove_stop_words=False,
-        ascii_folding=False,
-        max_token_length=None,
     )
 
 
@@ -82,23 +52,6 @@ def stamp(fields: Mapping[str, Any], *, vector: Matrix) -> int:
     digest = blake2b(vector.tobytes(), digest_size=8)
     digest.update("\0".join(map(str, fields.values())).encode("utf-8", "surrogatepass"))
     return int.from_bytes(digest.digest(), "little")
-
-
-def predicate(filters: Sequence[Filter]) -> Expr:
-    """Compile filters into one typed expression: all of them must hold."""
-    return reduce(lambda left, right: left & right, (_condition(filter_) for filter_ in filters))
-
-
-def _condition(each: Filter) -> Expr:
-    if each.field in LISTS:
-        column = col(LISTS[each.field])
-        found = (column.contains(f"|{column_value(each.field, value)}|") for value in each.values)
-        return reduce(lambda left, right: left | right, found)
-    if each.operator == "in":
-        return col(FIELDS[each.field]).isin([str(value) for value in each.values])
-    first, last = RANGES[each.field]
-    low, high = each.values
-    return (col(first) <= lit(high)) & (col(last) >= lit(low)) & (col(first) >= lit(0))
 
 
 def _fields(chunk: Chunk) -> dict[str, Any]:

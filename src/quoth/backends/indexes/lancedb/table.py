@@ -1,4 +1,4 @@
-"""One table of a LanceDB folder: single-writer updates, searches and full scans."""
+"""One table of a LanceDB folder: single-writer updates and full scans."""
 
 from __future__ import annotations
 
@@ -12,28 +12,17 @@ import pyarrow as pa
 
 from quoth.backends.indexes.lancedb.bucket import Bucket
 from quoth.backends.indexes.lancedb.checksums import TableChecksums
-from quoth.backends.indexes.lancedb.client import (
-    BooleanQuery,
-    FullTextQuery,
-    MatchQuery,
-    Occur,
-    col,
-    connect,
-)
+from quoth.backends.indexes.lancedb.client import BTree, col, connect
 from quoth.backends.indexes.lancedb.schema import (
     KEEP_VERSIONS,
-    column_index,
     matrix_of,
     missing_indexes,
-    predicate,
     rows,
     schema,
 )
 from quoth.backends.indexes.writer_lock import server_lock, writer_lock
 from quoth.core.errors import IndexCorrupt, IndexMismatch
 from quoth.core.protocols import Matrix
-from quoth.core.types import Filter, Scored
-from quoth.text.analyzer import NEAR_WEIGHT
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -63,7 +52,6 @@ class LanceStore:
         self._sums = None if bucket else TableChecksums(folder, table)
         self._locks: Engine | None = None
         self._table: Any = None
-        self._terms: tuple[int, frozenset[str]] | None = None
         self._opening = asyncio.Lock()
 
     async def found(self) -> Any:
@@ -76,7 +64,7 @@ class LanceStore:
         return self._table
 
     async def there(self) -> Any:
-        """Return the table for searching; raises IndexCorrupt where it does not exist."""
+        """Return the table; raises IndexCorrupt where it does not exist."""
         table = await self.found()
         if table is None:
             raise IndexCorrupt("The index is not there. Rebuild it with: quoth reindex")
@@ -113,7 +101,7 @@ class LanceStore:
         async with self.turn("create index"):
             table = await database.create_table(self._name, schema=self._schema, exist_ok=True)
             for column in await missing_indexes(table):
-                await table.create_index(column, config=column_index(column))
+                await table.create_index(column, config=BTree())
             return table
 
     @asynccontextmanager
@@ -162,53 +150,12 @@ class LanceStore:
             self._sums.forget()
         self._table = None
 
-    async def nearest(
-        self, vector: Matrix, *, limit: int, filters: Sequence[Filter]
-    ) -> list[Scored]:
-        """Rank chunks by exact cosine, best first, reading every vector."""
-        table = await self.there()
-        query = table.query().nearest_to(vector).distance_type("cosine")
-        if filters:
-            query = query.where(predicate(filters))
-        found = await query.limit(limit).select(["id", "_distance"]).to_arrow()
-        far = found["_distance"].to_pylist()
-        return [(key, 1.0 - each) for key, each in zip(found["id"].to_pylist(), far, strict=True)]
-
-    async def match(
-        self,
-        words: Sequence[str],
-        *,
-        near: Sequence[str] = (),
-        limit: int,
-        filters: Sequence[Filter],
-    ) -> list[Scored]:
-        """Rank chunks by BM25 (k1 1.2, b .75), best first; ``near`` are words of less weight."""
-        table = await self.there()
-        wanted: FullTextQuery = MatchQuery(" ".join(words), "terms")  # type: ignore[call-arg]
-        if near:
-            less = MatchQuery(" ".join(near), "terms", boost=NEAR_WEIGHT)  # type: ignore[call-arg]
-            wanted = BooleanQuery([(Occur.SHOULD, wanted), (Occur.SHOULD, less)])
-        query = table.query().nearest_to_text(wanted)
-        if filters:
-            query = query.where(predicate(filters))
-        found = await query.limit(limit).select(["id", "_score"]).to_arrow()
-        return list(zip(found["id"].to_pylist(), found["_score"].to_pylist(), strict=True))
-
     async def vectors(self, chunk_ids: Sequence[str]) -> Mapping[str, Matrix]:
         """Return the stored vectors of those chunks that are there."""
         table = await self.there()
         query = table.query().where(col("id").isin(list(chunk_ids)))
         found = await query.select(["id", "vector"]).to_arrow()
         return dict(zip(found["id"].to_pylist(), matrix_of(found["vector"]), strict=True))
-
-    async def dictionary(self) -> frozenset[str]:
-        """Return every term of the table; reads all rows, once per version."""
-        table = await self.there()
-        version = await table.version()
-        if self._terms is None or self._terms[0] != version:
-            column = (await table.query().select(["terms"]).to_arrow())["terms"]
-            self._terms = version, frozenset(" ".join(column.to_pylist()).split())
-        return self._terms[1]
 
     async def document_ids(self) -> dict[str, int]:
         """Return the number of chunks per document; empty for a missing table."""

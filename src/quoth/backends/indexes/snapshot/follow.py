@@ -9,7 +9,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from quoth.backends.indexes.snapshot.files import Manifest, Version
+from quoth.backends.indexes.snapshot.files import Version
 from quoth.backends.indexes.snapshot.store import SegmentStore
 from quoth.core.protocols import Matrix
 
@@ -22,10 +22,9 @@ PACKAGE = __name__.rpartition(".")[0]
 
 @dataclass(frozen=True, slots=True)
 class SegmentFollower:
-    """Keeps segments from ``vector_rows`` rows on; whoever writes has the turn of the table."""
+    """Keeps the segments of a table; whoever writes has the turn of the table."""
 
     _segments: SegmentStore
-    _vector_rows: int
     _segment_rows: int
 
     async def may_hold(self, chunk_ids: Sequence[str], version: Version) -> bool:
@@ -33,9 +32,7 @@ class SegmentFollower:
         return await asyncio.to_thread(self._segments.may_hold, chunk_ids, version)
 
     async def arrays(self, made: Any, vectors: Matrix) -> Any:
-        """Return the arrays of a segment of new rows, None where there are no segments."""
-        if await self._manifest() is None:
-            return None
+        """Return the arrays of a segment of new rows."""
         module = await asyncio.to_thread(import_module, f"{PACKAGE}.build")
         return await asyncio.to_thread(module.rows_to_arrays, made, vectors)
 
@@ -47,44 +44,31 @@ class SegmentFollower:
         added: Any = None,
         deleted: Sequence[str] = (),
     ) -> None:
-        """Do what was done to the table since ``before``; begin segments where they pay now."""
+        """Do what was done to the table since ``before``."""
         after = await table.version()
-        begins = before[1] < self._vector_rows <= after[1]
-        if not begins and await self._manifest() is None:
-            return
         writer = await self._writer()
         change = partial(writer.change, added, deleted=deleted, before=before, after=after)
         if not await asyncio.to_thread(change):
             await writer.reconcile(table)
 
     async def compacted(self, table: LanceStore, *, before: Version) -> None:
-        """Merge small segments after the table was compacted; remove all of a small table's."""
+        """Merge small segments after the table was compacted."""
         after = await table.version()
-        if await self._manifest() is None:
-            return
-        if after[1] < self._vector_rows:
-            await asyncio.to_thread(self._segments.remove)
-            return
         writer = await self._writer()
         await asyncio.to_thread(writer.settle, before=before, after=after)
 
     async def behind(self, table: LanceStore) -> bool:
-        """Return whether there are enough rows for segments, and these are missing or behind."""
+        """Return whether the segments of a table are missing, damaged or behind."""
         if await table.found() is None:
             return False
         version = await table.version()
-        if version[1] < self._vector_rows:
-            return False
-        manifest = await self._manifest()
+        manifest = await asyncio.to_thread(self._segments.manifest)
         current = manifest is not None and manifest.version == version
         return not current or await self._segments.current() is None
 
     async def reconcile(self, table: LanceStore) -> None:
         """Make the segments those of the table."""
         await (await self._writer()).reconcile(table)
-
-    async def _manifest(self) -> Manifest | None:
-        return await asyncio.to_thread(self._segments.manifest)
 
     async def _writer(self) -> SegmentWriter:
         module = await asyncio.to_thread(import_module, f"{PACKAGE}.write")

@@ -1,7 +1,7 @@
 """The segments of a table and the manifest that names those of the active snapshot.
 
-Segments are derived data: where one is missing or damaged the table answers, until the next write
-or build replaces it. Where several machines share a table, manifest and segments are on their
+Segments are derived data: where one is missing or damaged, the next write or search builds it from
+the table. Where several machines share a table, manifest and segments are on their
 storage, and the folder holds copies of the segments, which never change.
 """
 

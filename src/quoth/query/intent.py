@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Sequence
 from functools import cache
@@ -14,8 +15,9 @@ from quoth.core.protocols import Matrix
 from quoth.core.types import QueryKind, Turn
 from quoth.query.tokens import (
     FUNCTION_WORDS,
-    PhraseMatcher,
     TokenizedQuery,
+    compile_phrases,
+    has_phrase,
     normalized_query_words,
     read_table,
     table_languages,
@@ -90,16 +92,16 @@ def phrase_cues(words: list[str], language: str) -> list[bool]:
 
     A query without phrases of its language, except factual ones, is matched with all tables.
     """
-    found = [matcher.matches(words) for matcher in _matchers(language)]
-    return found if any(found[1:]) else [matcher.matches(words) for matcher in _matchers("")]
+    found = [has_phrase(pattern, words) for pattern in _patterns(language)]
+    return found if any(found[1:]) else [has_phrase(pattern, words) for pattern in _patterns("")]
 
 
 @cache
-def _matchers(language: str) -> tuple[PhraseMatcher, ...]:
+def _patterns(language: str) -> tuple[re.Pattern[str], ...]:
     tables = [read_table("intent", each) for each in table_languages("intent")]
     tables = [read_table("intent", language)] if language else tables
     return tuple(
-        PhraseMatcher([phrase for table in tables for phrase in table.get(kind, ())])
+        compile_phrases(phrase for table in tables for phrase in table.get(kind, ()))
         for kind in KINDS
     )
 
@@ -135,7 +137,7 @@ def followup_cues(words: Sequence[str]) -> list[bool]:
         not content,
         len(content) == 1,
         _only_asks(words),
-        short and _phrases("openings").matches(words),
+        short and has_phrase(_phrases("openings"), words),
         len(words) <= MAX_ELLIPTICAL // 2,
         short,
     ]
@@ -146,7 +148,7 @@ def is_elliptical(query: TokenizedQuery) -> bool:
     words = normalized_query_words(query.clean)
     if len(words) > MAX_ELLIPTICAL:
         return False
-    return _phrases("openings").matches(words) or not any(map(is_content_bearing, words))
+    return has_phrase(_phrases("openings"), words) or not any(map(is_content_bearing, words))
 
 
 def has_only_question_words(query: TokenizedQuery) -> bool:
@@ -161,7 +163,7 @@ def names_only_a_subject(*beside: str) -> bool:
 
 def asks_what_it_is(query: TokenizedQuery) -> bool:
     """Return whether a question asks what something is."""
-    return _phrases("definitions").matches(normalized_query_words(query.clean))
+    return has_phrase(_phrases("definitions"), normalized_query_words(query.clean))
 
 
 def is_content_bearing(word: str) -> bool:
@@ -180,6 +182,6 @@ def _words(name: str) -> frozenset[str]:
 
 
 @cache
-def _phrases(name: str) -> PhraseMatcher:
+def _phrases(name: str) -> re.Pattern[str]:
     tables = [read_table("followup", language) for language in table_languages("followup")]
-    return PhraseMatcher([phrase for table in tables for phrase in table[name]])
+    return compile_phrases(phrase for table in tables for phrase in table[name])

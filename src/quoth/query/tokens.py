@@ -171,33 +171,6 @@ def normalized_query_words(text: str) -> list[str]:
     return words if len(words) <= MAX_WORDS else words[: MAX_WORDS // 2] + words[-MAX_WORDS // 2 :]
 
 
-class PhraseMatcher:
-    """Matches many phrases at once; phrases are indexed by their first word."""
-
-    def __init__(self, phrases: Iterable[str]) -> None:
-        by_first: dict[str, list[str]] = {}
-        rest = []
-        for phrase in phrases:
-            first: list[str] = []
-            for word in phrase.removeprefix("^").removesuffix("$").split():
-                first += word.removesuffix("?").split("/")
-                if not word.endswith("?"):
-                    break
-            if any(word[-1] in "*_." for word in first):  # it may begin with any word
-                rest.append(phrase)
-                continue
-            for word in first:
-                by_first.setdefault(word, []).append(phrase)
-        self._by_first = {word: compile_phrases(group) for word, group in by_first.items()}
-        self._rest = compile_phrases(rest)
-
-    def matches(self, words: Sequence[str]) -> bool:
-        """Return whether a phrase occurs among the words."""
-        text = "".join(f"{word} " for word in words)
-        start = 0
-        for word in words:
-            pattern = self._by_first.get(word)
-            if pattern and pattern.match(text, start):
-                return True
-            start += len(word) + 1
-        return self._rest.search(text) is not None
+def has_phrase(pattern: re.Pattern[str], words: Sequence[str]) -> bool:
+    """Return whether a phrase of `compile_phrases` occurs among the words."""
+    return pattern.search("".join(f"{word} " for word in words)) is not None

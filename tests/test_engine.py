@@ -228,6 +228,16 @@ async def test_where_it_is_not_sure_the_closest_passages_are_marked_and_none_is_
     )
 
 
+async def test_a_marked_sentence_of_an_indented_text_is_whole(tmp_path: Path) -> None:
+    file = tmp_path / "rome.txt"
+    file.write_text("     A seller in Rome has many jars.\n\nFew people come.\n")
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, write_sources(tmp_path / "sources"), file)
+        answer = await engine.answer("Who sells jars in Naples?")
+    marked = [each.text[slice(*each.marked)] for each in answer.closest if each.marked]
+    assert "A seller in Rome has many jars." in marked
+
+
 async def test_an_unknown_collection_names_those_there_are(engine: Engine) -> None:
     with pytest.raises(NotFound, match=r"no collection 'novels'.*There are: default"):
         await engine.answer(Request(NECTAR, collections=("novels",)))

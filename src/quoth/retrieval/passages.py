@@ -34,7 +34,7 @@ def build_hit(candidate: Candidate, *, rank: int, around: ChunkContext) -> Hit:
         document_id=chunk.document_id,
         document=document.title,
         collection=document.collection,
-        text=chunk.text.strip(),
+        text=chunk.text.rstrip(),  # marks count from where the chunk begins
         locator=chunk.locator,
         link=link(
             chunk.locator, url=document.url, source=document.source, seconds=document.seconds

@@ -9,10 +9,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from quoth.answering.extractive.candidates import list_start
+from quoth.answering.extractive.score import aspects_without
 from quoth.answering.extractive.select import (
     MAX_RUNS,
     Statement,
-    aspects_without,
     choose_statements,
     collect_sentences,
     new_first,
@@ -570,3 +571,11 @@ def test_paragraphs_are_unwrapped_and_lists_and_code_keep_their_lines(
     stored: str, shown: str
 ) -> None:
     assert quotation_lines(stored) == shown
+
+
+def test_an_item_keeps_its_number_where_another_follows() -> None:
+    said = "The leader may:\n 1. Appoint delegates.\n 2. Lend authority.\n 3. Vote. Twice."
+    first, last = said.index("Lend"), said.index("Vote.") + 5
+    assert said[list_start(said, first, last) :].startswith("2. Lend")
+    assert list_start(said, first, first + len("Lend authority.")) == first
+    assert list_start(said, said.index("Twice"), len(said)) == said.index("Twice")

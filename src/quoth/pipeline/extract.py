@@ -30,11 +30,16 @@ from quoth.answering.extractive.lookup import (
     restricting_files,
     summary_statements,
 )
-from quoth.answering.extractive.score import QueryContext, Scores, cosines_to, sentence_scores
+from quoth.answering.extractive.score import (
+    QueryContext,
+    Scores,
+    aspects_without,
+    cosines_to,
+    sentence_scores,
+)
 from quoth.answering.extractive.select import (
     Statement,
     are_quoted,
-    aspects_without,
     choose_statements,
     collect_sentences,
     new_first,

@@ -65,6 +65,7 @@ MAX_LIST = 600
 _OPENING = re.compile(
     r"(?:[-–—•‣▪◦·*>»#]+|\(?(?:\d{1,2}[.)]|(?:[a-z]|[ivx]{2,4})[.)](?!\s+\d))|[⁰¹²³⁴-⁹]+)\s+"
 )
+_NEXT_ITEM = re.compile(rf"\n\s*{_OPENING.pattern}")
 _NOISE = re.compile(r"[\[(♪][^\])]*[\])♪]?")
 _COMMENT = re.compile(r"[ \t]*(?:#[!+#\s]|//|/\*)")
 """The beginning of a line that is a comment in program text."""
@@ -186,6 +187,14 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
         )
         before = last
     return tuple(found)
+
+
+def list_start(text: str, first: int, last: int) -> int:
+    """Return where a quotation begins: before its own list marker if an item follows in it."""
+    line = text.rfind("\n", 0, first) + 1
+    begin = first - len(text[line:first].lstrip())
+    is_item = _OPENING.fullmatch(text, begin, first) and _NEXT_ITEM.search(text, first, last)
+    return begin if is_item else first
 
 
 def _count_words(text: str) -> int:

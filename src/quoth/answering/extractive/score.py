@@ -276,3 +276,18 @@ def cosines_to(question: Matrix, vectors: Matrix) -> Scores:
     """Return the cosine of each unit row with the question's unit vector."""
     found: Scores = vectors.astype(np.float64) @ question.astype(np.float64).ravel()
     return found
+
+
+def aspects_without(query: Query, material: QueryContext) -> tuple[str, ...]:
+    """Return the aspects of whose words the passages hold at most half.
+
+    Signs alone ("$@") are no words to look for.
+    """
+    everything = material.all_stems
+    absent = []
+    for aspect in query.aspects:
+        stems = stems_of(aspect, query.language)
+        held = [term.among(everything) for term in material.terms if term.forms & stems]
+        if held and sum(held) <= len(held) / 2:
+            absent.append(aspect)
+    return tuple(absent)

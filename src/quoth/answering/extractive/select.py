@@ -11,7 +11,12 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from quoth.answering.extractive.asked_rows import asked_rows
-from quoth.answering.extractive.candidates import Quotable, quotable_sentences, sentence_locator
+from quoth.answering.extractive.candidates import (
+    Quotable,
+    list_start,
+    quotable_sentences,
+    sentence_locator,
+)
 from quoth.answering.extractive.runs import (
     MAX_REST,
     SentenceRun,
@@ -25,7 +30,7 @@ from quoth.answering.extractive.runs import (
     sections_of,
     speaks_of,
 )
-from quoth.answering.extractive.score import QueryContext, Scores, collect_features, stems_of
+from quoth.answering.extractive.score import QueryContext, Scores, collect_features
 from quoth.core.types import Chunk, Filter, Passage, Query, QueryKind
 from quoth.query.tokens import folded_words
 from quoth.text.locators import CELL_GAP, filters_from_moment, is_within_filters
@@ -371,7 +376,10 @@ def _best_of_aspects(
 
 def statement_of(parts: Sequence[Quotable], passage: Passage) -> Statement:
     """Make a statement of consecutive sentences of a passage."""
-    start, end = parts[0].start, parts[-1].end
+    end = parts[-1].end
+    start = passage.start + list_start(
+        passage.text, parts[0].start - passage.start, end - passage.start
+    )
     return Statement(
         document_id=parts[0].document_id,
         chunk_id=parts[0].chunk_id,
@@ -383,18 +391,3 @@ def statement_of(parts: Sequence[Quotable], passage: Passage) -> Statement:
         cut=parts[0].cut or parts[-1].cut,
         program=is_program(passage),
     )
-
-
-def aspects_without(query: Query, material: QueryContext) -> tuple[str, ...]:
-    """Return the aspects of whose words the passages hold at most half.
-
-    Signs alone ("$@") are no words to look for.
-    """
-    everything = material.all_stems
-    absent = []
-    for aspect in query.aspects:
-        stems = stems_of(aspect, query.language)
-        held = [term.among(everything) for term in material.terms if term.forms & stems]
-        if held and sum(held) <= len(held) / 2:
-            absent.append(aspect)
-    return tuple(absent)

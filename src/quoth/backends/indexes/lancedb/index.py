@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from quoth.backends.indexes.lancedb.bucket import Bucket
-from quoth.backends.indexes.snapshot.follow import SegmentFollower
 from quoth.backends.indexes.snapshot.search import Snapshot
 from quoth.backends.indexes.snapshot.store import SEGMENT_ROWS, SegmentStore
 from quoth.core.errors import BackendError, IndexCorrupt, RetrievalError, StorageFull
@@ -60,7 +59,7 @@ class LanceIndex:
         self._segments = SegmentStore(
             folder, table, shared=None if bucket is None else bucket.objects
         )
-        self._follower = SegmentFollower(self._segments, segment_rows)
+        self._segment_rows = segment_rows
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="search")
 
     # --- writing ------------------------------------------------------------------------------
@@ -75,10 +74,11 @@ class LanceIndex:
             await store.create()
             async with store.turn("upsert chunks"):
                 before = await store.version()
-                new = not await self._follower.may_hold([each.chunk_id for each in chunks], before)
-                arrays = self._follower.arrays(made, vectors)
+                ids = [each.chunk_id for each in chunks]
+                new = not await asyncio.to_thread(self._segments.may_hold, ids, before)
+                arrays = asyncio.to_thread(store.arrays, made, vectors)
                 added, _ = await asyncio.gather(arrays, store.upsert(made, new=new))
-                await self._follower.written(store, before=before, added=added)
+                await store.write_segments(before, added=added)
 
     async def delete(self, document_ids: Sequence[str]) -> None:
         """Remove every chunk of the documents."""
@@ -89,7 +89,7 @@ class LanceIndex:
                     async with store.turn("delete chunks"):
                         before = await store.version()
                         await store.delete(document_ids)
-                        await self._follower.written(store, before=before, deleted=document_ids)
+                        await store.write_segments(before, deleted=document_ids)
 
     async def optimize(self) -> None:
         """Compact the table and its segments after recent writes."""
@@ -100,12 +100,12 @@ class LanceIndex:
             async with store.turn("optimize index"):
                 before = await store.version()
                 await store.optimize()
-                await self._follower.compacted(store, before=before)
+                await store.settle_segments(before)
 
     async def needs_build(self) -> bool:
         """Return whether the segments of the table are missing, damaged or behind."""
         with _translated():
-            return await self._follower.behind(await self._table())
+            return await (await self._table()).has_old_segments()
 
     async def build(self) -> bool:
         """Build the segments that are missing; takes seconds, while searches continue."""
@@ -116,7 +116,7 @@ class LanceIndex:
             async with store.turn("build snapshot"):
                 if not await self.needs_build():
                     return False  # another process did while this one waited for its turn
-                await self._follower.reconcile(store)
+                await store.build_segments()
         return True
 
     async def drop(self) -> None:
@@ -204,6 +204,8 @@ class LanceIndex:
                 self._folder,
                 self._name,
                 dimension=self._dimension,
+                segments=self._segments,
+                segment_rows=self._segment_rows,
                 bucket=self._bucket,
                 on_operation=self._on_operation,
             )

@@ -1,10 +1,11 @@
-"""One table of a LanceDB folder: single-writer updates and full scans."""
+"""One table of a LanceDB folder and its segments: single-writer updates and full scans."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,11 @@ from quoth.backends.indexes.lancedb.schema import (
     rows,
     schema,
 )
+from quoth.backends.indexes.snapshot.build import rows_to_arrays
+from quoth.backends.indexes.snapshot.files import Version
+from quoth.backends.indexes.snapshot.segment import Arrays
+from quoth.backends.indexes.snapshot.store import SegmentStore
+from quoth.backends.indexes.snapshot.write import SegmentWriter
 from quoth.backends.indexes.writer_lock import server_lock, writer_lock
 from quoth.core.errors import IndexCorrupt, IndexMismatch
 from quoth.core.protocols import Matrix
@@ -29,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class LanceStore:
-    """One table, opened on first use, in the folder or in a bucket.
+    """One table, opened on first use, in the folder or in a bucket, with its segments.
 
     ``on_operation`` is called with the name of every write before and after it.
     """
@@ -40,6 +46,8 @@ class LanceStore:
         table: str,
         *,
         dimension: int,
+        segments: SegmentStore,
+        segment_rows: int,
         bucket: Bucket | None = None,
         on_operation: Callable[[str], None],
     ) -> None:
@@ -48,6 +56,8 @@ class LanceStore:
         self._schema = schema(dimension)
         self._bucket = bucket
         self._on_operation = on_operation
+        self._segments = segments
+        self._writer = SegmentWriter(segments, segment_rows=segment_rows)
         # A bucket keeps checksums of its own.
         self._sums = None if bucket else TableChecksums(folder, table)
         self._locks: Engine | None = None
@@ -121,6 +131,8 @@ class LanceStore:
 
     rows = staticmethod(rows)
     """Return the rows of chunks as `upsert` takes them."""
+    arrays = staticmethod(rows_to_arrays)
+    """Return the arrays of a segment of such rows."""
 
     async def upsert(self, made: pa.Table, *, new: bool) -> None:
         """Write rows; one with the id of another replaces it. The caller has its turn.
@@ -141,6 +153,32 @@ class LanceStore:
         """Bring recent writes into the indexes of the table; the caller has its turn."""
         table = await self.there()
         await table.optimize(cleanup_older_than=KEEP_VERSIONS)
+
+    async def write_segments(
+        self, before: Version, *, added: Arrays | None = None, deleted: Sequence[str] = ()
+    ) -> None:
+        """Do to the segments what was done to the table; the caller still has its turn."""
+        after = await self.version()
+        change = partial(self._writer.change, added, deleted=deleted, before=before, after=after)
+        if not await asyncio.to_thread(change):
+            await self.build_segments()
+
+    async def settle_segments(self, before: Version) -> None:
+        """Merge small segments after the table was optimized; the caller still has its turn."""
+        after = await self.version()
+        await asyncio.to_thread(self._writer.settle, before=before, after=after)
+
+    async def has_old_segments(self) -> bool:
+        """Return whether the segments of the table are missing, damaged or behind."""
+        if await self.found() is None:
+            return False
+        manifest = await asyncio.to_thread(self._segments.manifest)
+        current = manifest is not None and manifest.version == await self.version()
+        return not current or await self._segments.current() is None
+
+    async def build_segments(self) -> None:
+        """Make the segments those of the table; the caller has its turn."""
+        await self._writer.reconcile(self)
 
     async def drop(self) -> None:
         """Remove the table; the caller has its turn."""
@@ -171,7 +209,7 @@ class LanceStore:
         table = await self.found()
         return 0 if table is None else await table.count_rows()
 
-    async def version(self) -> tuple[int, int]:
+    async def version(self) -> Version:
         """Return the present version of the table, and how many rows it has."""
         table = await self.there()
         return await table.version(), await table.count_rows()

@@ -248,7 +248,7 @@ async def test_an_index_whose_making_was_cut_short_is_finished(
     database = await lancedb.connect_async(folder)
     (name,) = (await database.list_tables()).tables
     with await database.open_table(name) as table:
-        await table.drop_index("terms_idx")
+        await table.drop_index("id_idx")
     async with open_tour(tmp_path / "home", stored=True) as engine:
         await add(engine, sources)
         await chunk_ids(engine)

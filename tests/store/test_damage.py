@@ -18,7 +18,7 @@ from tests.support.killed_process import write_files
 from tests.support.made_documents import chunk
 from tests.support.small_library import open_tour
 
-FILES = 8
+FILES = 5
 WORDS = ("word3", "topic2 word7", "paragraph of file 4", "at length")
 
 Found = list[list[tuple[str, float]]]

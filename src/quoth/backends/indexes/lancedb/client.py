@@ -1,6 +1,6 @@
 """Import LanceDB without its client for remote catalogues.
 
-That generated REST client builds hundreds of request validators on import: half a second of
+That generated REST client builds hundreds of request validators on import: more than a second of
 processor time that an embedded table never needs. Its API modules are replaced by lazy modules that
 import the real ones on first use.
 """

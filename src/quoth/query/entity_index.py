@@ -85,10 +85,9 @@ class Lookup:
 class EntityIndex:
     """Entity look-up of one version of a collection; documents are given by their ids.
 
-    ``by_spelling`` finds names by the stems of their words joined by a blank, ``longest`` the
-    maximum length in words of a name beginning with two stems, or 1 for a stem that is a name,
-    ``speakers_by_name`` speakers by first or last name. ``spread`` counts the documents with a stem
-    in their title or headings. ``chapters`` lists the documents of a chapter number, ``segments``
+    ``by_spelling`` finds names by the stems of their words joined by a blank, ``speakers_by_name``
+    speakers by first or last name. ``spread`` counts the documents with a stem in their title or
+    headings. ``chapters`` lists the documents of a chapter number, ``segments``
     those with questions or demos, ``chapters_by_title`` the documents and numbers of chapters by
     title, ``sections`` the documents and titles of dotted numbers.
     ``dates`` are first and last days as numbers such as 20261231, ``labels`` the pages as
@@ -100,7 +99,6 @@ class EntityIndex:
     languages: tuple[str, ...] = ()
     documents: Mapping[str, Document] = field(default_factory=dict)
     by_spelling: Mapping[str, tuple[Entity, ...]] = field(default_factory=dict)
-    longest: Mapping[str, int] = field(default_factory=dict)
     speakers_by_name: Mapping[str, tuple[Entity, ...]] = field(default_factory=dict)
     titles: Lookup = Lookup()
     speakers: Lookup = Lookup()
@@ -137,12 +135,6 @@ def build_entity_index(
     ]
     topics = _collected("topic", headings)
     spelled = _spelled((*titles, *speakers, *topics))
-    longest: dict[str, int] = defaultdict(int)
-    for key in spelled:
-        words = key.split(" ", 2)
-        size = len(words) if len(words) < 3 else 3 + words[2].count(" ")
-        start = f"{words[0]} {words[1]}" if size > 1 else words[0]
-        longest[start] = max(longest[start], size)
     pages = _labels(documents, labels or {})
     return EntityIndex(
         languages=tuple(
@@ -150,7 +142,6 @@ def build_entity_index(
         ),
         documents={document.document_id: document for document in documents},
         by_spelling=spelled,
-        longest=dict(longest),
         speakers_by_name=_called(speakers),
         titles=_lookup(titles),
         speakers=_lookup(speakers),

@@ -57,12 +57,7 @@ def mentions(asked: TokenizedQuery, names: EntityIndex) -> list[Mention]:
     found: list[Mention] = []
     at, count = 0, len(stems)
     while at < count:
-        longest = names.longest
-        most = longest.get(stems[at], 0)
-        if at + 1 < count:
-            most = max(most, longest.get(f"{stems[at]} {stems[at + 1]}", 0))
-        most = min(most, MAX_NAME_WORDS, count - at)
-        for size in range(most, 0, -1):
+        for size in range(min(MAX_NAME_WORDS, count - at), 0, -1):
             spelled = names.by_spelling.get(" ".join(stems[at : at + size]))
             if spelled:
                 found.append(Mention(at, at + size, spelled))

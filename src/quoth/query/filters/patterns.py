@@ -137,9 +137,6 @@ def find_matches(topic: str, text: str) -> list[PatternMatch]:
     found: list[PatternMatch] = []
     excluded: list[PatternMatch] = []
     for table in pattern_tables():
-        needs = table.mapping("needs").get(topic)
-        if needs and not any(part in text for part in needs):
-            continue
         for rule in table.rules(topic):
             for each in islice(rule.pattern.finditer(text) if rule.pattern else (), MAX_MATCHES):
                 given = each.groupdict()

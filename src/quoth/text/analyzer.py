@@ -170,21 +170,6 @@ def near_terms(term: str, *, known: Sequence[str], limit: int | None = MAX_NEAR)
     return [near for near, _distance, _place in found]
 
 
-def weigh_terms(terms: Sequence[str], *, known: Sequence[str]) -> dict[str, float]:
-    """Return the terms to search for with their weights: how often each stands in the query.
-
-    In place of an unknown term stand its nearest known ones, with `NEAR_WEIGHT` together.
-    """
-    weights: dict[str, float] = {}
-    there = frozenset(known)
-    for term, times in Counter(terms).items():
-        near = [term] if term in there else near_terms(term, known=known)
-        share = 1.0 if term in there else NEAR_WEIGHT / max(1, len(near))
-        for each in near:
-            weights[each] = weights.get(each, 0.0) + times * share
-    return weights
-
-
 @cache
 def query_stop_words(language: str) -> frozenset[str]:
     """Return the words of a language that no query is about; empty for an unknown language."""

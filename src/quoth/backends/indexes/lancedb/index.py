@@ -108,7 +108,7 @@ class LanceIndex:
             return await (await self._table()).has_old_segments()
 
     async def build(self) -> bool:
-        """Build the segments that are missing; takes seconds, while searches continue."""
+        """Build the segments that are missing or behind; returns whether there were any."""
         if not await self.needs_build():
             return False
         with _translated():

@@ -19,6 +19,7 @@ from quoth.query.tokens import (
     FUNCTION_WORDS,
     TokenizedQuery,
     compile_phrases,
+    has_phrase,
     normalized_query_words,
     read_table,
     table_languages,
@@ -264,7 +265,7 @@ def _is_source(table: _Table, query: TokenizedQuery, first: int, start: int, end
     about his father too.
     """
     words = query.words[first + start : first + end]
-    if table.sources.search("".join(f"{word} " for word in words)):
+    if has_phrase(table.sources, words):
         return True
     if any(names_a_place(word) or has_match("source", word) for word in words):
         return True

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from quoth.answering.extractive.lookup import (
+    heading_statements,
     part_titles,
     place_statements,
     summary_statements,
 )
 from quoth.answering.extractive.select import Statement, collect_sentences
-from quoth.core.outline import SummarySentence
+from quoth.answering.extractive.write import write_answer
+from quoth.core.outline import Heading, SummarySentence
 from quoth.core.types import Query
 from tests.support.passages import passage
 
@@ -65,3 +67,17 @@ def test_a_summary_is_arranged_by_the_parts_of_its_source(
     paths: list[tuple[str, ...]], titles: tuple[str, ...]
 ) -> None:
     assert part_titles(paths) == titles
+
+
+def test_an_outline_quotes_the_headings_where_they_stand() -> None:
+    texts = ("Part 1.\nThe bee\u2019s hive\n\nBees make honey.", "We begin with wax.\nIt is soft.")
+    parts = [passage(text, number=number) for number, text in enumerate(texts)]
+    headings = [
+        Heading("d0", ("Part 1. The bee's hive",), 0, 0),
+        Heading("d1", ("Wax",), 0, 0),
+        Heading("gone", ("Honey",), 0, 0),
+    ]
+    found = heading_statements(headings, parts)
+    assert [each.text for each in found] == ["Part 1.\nThe bee\u2019s hive", "We begin with wax."]
+    text, _ = write_answer(found)
+    assert text == "Part 1.\nThe bee\u2019s hive [1]\nWax:\nWe begin with wax. [2]"

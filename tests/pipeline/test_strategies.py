@@ -121,6 +121,26 @@ async def test_a_time_is_answered_with_what_was_said_then(blind: Engine, time: s
 # --- a summary covers what it sums up ---------------------------------------------------------
 
 
+# --- an outline is listed ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Which sections does the wasp keeper's guide have?", "Table of contents of the wasp guide"],
+)
+async def test_the_headings_of_a_source_are_listed(blind: Engine, question: str) -> None:
+    answer = await blind.answer(question)
+    assert answer.text == "Nests [1]\nStings [2]"
+    assert answer.status == "answered"
+    assert [each.snippet for each in answer.citations] == ["Nests", "Stings"]
+    assert documents(answer) == {"The wasp keeper's guide"}
+
+
+async def test_a_subject_is_searched_though_sections_are_asked_for(engine: Engine) -> None:
+    answer = await engine.answer("Which sections of the wasp guide explain stings?")
+    assert "has no barb" in answer.text
+
+
 @pytest.mark.parametrize(
     "question", ["Summarise the document The wasp keeper's guide", "Summarize the wasp guide"]
 )

@@ -10,6 +10,7 @@ from quoth.core.types import Filter, Query
 from quoth.query.keywords import (
     only_asks_for_a_place,
     strip_locator_words,
+    strip_outline_words,
     summary_subject,
 )
 from tests.support.tables import rows
@@ -64,3 +65,24 @@ def test_a_summary_is_of_a_subject_or_of_everything(
     text: str, language: str, terms: set[str]
 ) -> None:
     assert summary_subject(Query(text, text, language)) == terms
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "terms"),
+    [
+        ("Which chapters does Bees at Night have?", "en", {"bee", "night"}),
+        ("How many chapters are there?", "en", set()),
+        ("Show me the table of contents of the guide", "en", set()),
+        ("List all the sections of chapter 3", "en", set()),
+        ("Combien de chapitres compte le manuel des abeilles ?", "fr", {"compt", "abeil"}),
+        ("Donne-moi les sections du guide", "fr", set()),
+        ("Which chapters are about bees?", "en", None),
+        ("Quels chapitres parlent d'abeilles et en disent plus sur le miel ?", "fr", None),
+        ("What does chapter 3 say?", "en", None),
+    ],
+)
+def test_the_headings_of_a_source_may_be_asked_for(
+    text: str, language: str, terms: set[str] | None
+) -> None:
+    left = strip_outline_words(Query(text, text, language))
+    assert (left and summary_subject(left)) == terms

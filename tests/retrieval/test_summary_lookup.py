@@ -17,6 +17,7 @@ from quoth.retrieval.summary_lookup import (
     DocumentPart,
     coverage_sample,
     named_parts,
+    outline_headings,
 )
 
 BOOK = Document("b", "The book", "pdf", "ready", language="en")
@@ -106,3 +107,16 @@ def test_a_subject_is_a_document_or_heading_with_its_terms() -> None:
     assert parts("wax") == (DocumentPart("b", 2, 3),)
     assert parts("honey", titles=("Honey",)) == (DocumentPart("b", 4, 6),)
     assert parts("drone") == ()
+
+
+def test_an_outline_has_the_headings_directly_below_its_part() -> None:
+    book, chapter = DocumentPart("b", 0, TO_THE_END), DocumentPart("b", 5, 9)
+    assert outline_headings(HEADINGS, [book]) == HEADINGS[:2]
+    below = (*HEADINGS, Heading("b", ("Chapter 2", "Rest"), 9, 9, chapter="2"))
+    assert outline_headings(below, [chapter]) == (HEADINGS[2], below[-1])
+    assert outline_headings(HEADINGS, [chapter]) == ()
+    titled = [replace(each, path=("The book", *each.path)) for each in HEADINGS[:3]]
+    titled = [Heading("b", ("The book",), 0, 9), *titled]
+    assert outline_headings(titled, [book]) == tuple(titled[1:3])
+    several = [DocumentPart("t", 0, TO_THE_END), chapter, DocumentPart("gone", 0, 3)]
+    assert outline_headings(HEADINGS, several) == (HEADINGS[3], HEADINGS[1])

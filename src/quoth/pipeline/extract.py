@@ -25,6 +25,7 @@ from quoth.answering.citations import cite_statements
 from quoth.answering.context import passages_within
 from quoth.answering.contradictions import conflict_notice, disagreements, with_other_sides
 from quoth.answering.extractive.lookup import (
+    heading_statements,
     names_only_a_place,
     place_statements,
     restricting_files,
@@ -90,7 +91,9 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     """Answer with the best verbatim sentences of the passages, each with its citation."""
     plan, language, trace = found.plan, found.query.language, context.trace
     with trace.stage("context"):
-        passages = passages_within(found.passages, max_tokens=plan.max_context_tokens)
+        passages = list(found.passages)
+        if not found.headings:
+            passages = passages_within(passages, max_tokens=plan.max_context_tokens)
     turns = context.request.history
     history = turns if found.query.continues else ()
     chosen = await _choose(context, found, passages, history=history)
@@ -191,7 +194,9 @@ async def _choose(
     placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
     asks_place = names_only_a_place(query, passages)
     statements: tuple[Statement, ...] = ()
-    if found.summary_sentences:
+    if found.headings:
+        statements = heading_statements(found.headings, passages)
+    elif found.summary_sentences:
         statements = summary_statements(found.summary_sentences, material, passages)
     elif material.sentences and asks_place and (placed or found.from_summaries):
         statements = place_statements(material, passages, questions=_asks_questions(plan))

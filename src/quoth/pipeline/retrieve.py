@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from quoth.core.errors import IndexCorrupt, InputError, OutOfTime, RetrievalError
-from quoth.core.outline import CollectionOutline, SummarySentence
+from quoth.core.outline import CollectionOutline, Heading, SummarySentence
 from quoth.core.plan import Plan, plan_for_kind
 from quoth.core.protocols import EncodedQuery, Matrix
 from quoth.core.trace import Trace
@@ -156,6 +156,11 @@ class Retrieved:
         """Return the sentences of a summary, if one was requested."""
         return tuple(sentence for ranked in self.ranked for sentence in ranked.leaves)
 
+    @property
+    def headings(self) -> tuple[Heading, ...]:
+        """Return the headings of an outline, if one was requested."""
+        return tuple(heading for ranked in self.ranked for heading in ranked.headings)
+
 
 async def open_request(
     parts: Components, request: Request, *, plan: Plan, trace: Trace, writes: bool = False
@@ -269,7 +274,9 @@ async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieve
             context_window=0,
             max_per_document=None,
             duplicate_cosine=1.0,
-            final_k=plan.rerank_pool,
+            final_k=max(len(ranking.pool) for ranking in ranked) * len(ranked),
+            # An outline is complete as it stands.
+            generate=plan.generate and not any(ranking.headings for ranking in ranked),
         )
     trace = context.trace
     with trace.stage("fetch"):

@@ -14,7 +14,7 @@ from itertools import chain, zip_longest
 
 from quoth.core.calibration import Tuning
 from quoth.core.errors import Busy, IndexCorrupt
-from quoth.core.outline import CollectionOutline, SummarySentence
+from quoth.core.outline import CollectionOutline, Heading, SummarySentence
 from quoth.core.plan import Plan
 from quoth.core.protocols import EncodedQuery, Generator, Index, Matrix
 from quoth.core.trace import Trace
@@ -25,6 +25,7 @@ from quoth.query.keywords import (
     LOCATOR_FIELDS,
     kind_of_source,
     only_asks_for_a_place,
+    strip_outline_words,
     summary_subject,
     summary_titles,
 )
@@ -43,7 +44,13 @@ from quoth.retrieval.search import (
     merge,
     search,
 )
-from quoth.retrieval.summary_lookup import coverage_sample, named_parts
+from quoth.retrieval.summary_lookup import (
+    MAX_HEADINGS,
+    TO_THE_END,
+    coverage_sample,
+    named_parts,
+    outline_headings,
+)
 from quoth.store.rows import Collection
 from quoth.text.contents import is_contents
 from quoth.text.locators import filters_from_moment
@@ -79,7 +86,8 @@ class RankedList:
 
     ``legs`` holds the retrievers' results for the query itself, ``chunks`` those of the pool,
     ``vectors`` the stored ones of the first candidates. ``whole`` means that the pool is the
-    requested content, not to be cut or widened; ``leaves`` holds the sentences of a summary.
+    requested content, not to be cut or widened; ``leaves`` holds the sentences of a summary,
+    ``headings`` those of an outline.
     """
 
     collection: Collection
@@ -91,6 +99,7 @@ class RankedList:
     vectors: Mapping[str, Matrix] = field(default_factory=dict)
     whole: bool = False
     leaves: tuple[SummarySentence, ...] = ()
+    headings: tuple[Heading, ...] = ()
 
 
 Pool = list[tuple[Candidate, Collection]]
@@ -103,6 +112,8 @@ async def retrieve_parts(
     """Retrieve with the plan's strategy."""
     plan = context.plan
     placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
+    if (source := strip_outline_words(query)) and (found := await look_up_outline(context, source)):
+        return found
     if plan.strategy == "cover" or (placed and only_asks_for_a_place(query)):
         return await sample_coverage(context, query) or await rank(context, query, encoded)
     if plan.strategy == "look_up":
@@ -207,12 +218,38 @@ async def structural_lookup(context: SearchContext, query: Query) -> RankedList 
     return _whole(context, {chunk.chunk_id: chunk for chunk in readable})
 
 
+async def look_up_outline(context: SearchContext, query: Query) -> RankedList | None:
+    """Return the headings of the source that a query names and nothing else; None without one."""
+    filters, outline, catalogue = context.plan.filters, context.outline, context.parts.catalogue
+    if filters:  # They name the source; another name is a subject.
+        query = replace(query, entities=())
+    titles, subject = summary_titles(query), summary_subject(query)
+    named = bool(filters or titles)
+    if named and not only_asks_for_a_place(query, sources=_chosen_titles(context)):
+        return None
+    parts = named_parts(
+        outline,
+        filters,
+        language=query.language,
+        kind=kind_of_source(query),
+        subject=subject,
+        titles=titles,
+        limit=MAX_HEADINGS if named or subject else 1,
+    )
+    if not named:  # A heading with these words is not named by them.
+        parts = tuple(part for part in parts if part.last == TO_THE_END)
+    headings = outline_headings(outline.headings, parts)
+    if not 1 < len(headings) <= MAX_HEADINGS:
+        return None
+    wanted = [(each.document_id, each.first, each.first) for each in headings]
+    chunks = await asyncio.to_thread(catalogue.chunk_ranges, wanted)
+    return _whole(context, {each.chunk_id: each for each in chunks}, headings=headings)
+
+
 async def sample_coverage(context: SearchContext, query: Query) -> RankedList | None:
     """Return the summary of a named source; a sample of its chunks if it has none."""
     plan, catalogue = context.plan, context.parts.catalogue
-    chosen = {value for each in plan.filters if each.field == "document" for value in each.values}
-    titles = [each.title for each in context.outline.documents if each.document_id in chosen]
-    if plan.filters and not only_asks_for_a_place(query, sources=titles):
+    if plan.filters and not only_asks_for_a_place(query, sources=_chosen_titles(context)):
         return None
     wanted = named_parts(
         context.outline,
@@ -233,8 +270,18 @@ async def sample_coverage(context: SearchContext, query: Query) -> RankedList | 
     return await structural_lookup(context, query)
 
 
+def _chosen_titles(context: SearchContext) -> list[str]:
+    """Return the titles of the documents that the search is restricted to."""
+    filters = context.plan.filters
+    chosen = {value for each in filters if each.field == "document" for value in each.values}
+    return [each.title for each in context.outline.documents if each.document_id in chosen]
+
+
 def _whole(
-    context: SearchContext, chunks: Mapping[str, Chunk], leaves: tuple[SummarySentence, ...] = ()
+    context: SearchContext,
+    chunks: Mapping[str, Chunk],
+    leaves: tuple[SummarySentence, ...] = (),
+    headings: tuple[Heading, ...] = (),
 ) -> RankedList:
     """Return the ranking of chunks requested by their place."""
     pool = tuple(Candidate(key, 1.0, "place") for key in chunks)
@@ -247,6 +294,7 @@ def _whole(
         chunks=chunks,
         whole=True,
         leaves=leaves,
+        headings=headings,
     )
 
 

@@ -5,11 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from itertools import islice, pairwise, takewhile
 
 from quoth.core.types import DocumentKind, FilterField, Query
 from quoth.query.filters.patterns import has_match, word_set
-from quoth.query.tokens import FUNCTION_WORDS, folded_words
+from quoth.query.tokens import (
+    FUNCTION_WORDS,
+    compile_phrases,
+    folded_words,
+    normalized_query_words,
+    read_table,
+    table_languages,
+)
 from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import WORDS
 
@@ -137,6 +145,24 @@ def summary_subject(query: Query) -> frozenset[str]:
         if word not in word_set("summary_words")
         for term in analyze(word, language=query.language)
     )
+
+
+def strip_outline_words(query: Query) -> Query | None:
+    """Return what is left of a query that asks for the headings of a source; None if it does not.
+
+    "Which chapters does the guide to bees have?", but not "Which chapters are about bees?".
+    """
+    words = normalized_query_words(query.standalone)
+    rest = _outline_phrases().sub("", "".join(f"{word} " for word in words))
+    if len(rest.split()) == len(words) or not word_set("topic_words").isdisjoint(words):
+        return None
+    return replace(query, standalone=rest)
+
+
+@cache
+def _outline_phrases() -> re.Pattern[str]:
+    tables = [read_table("intent", language) for language in table_languages("intent")]
+    return compile_phrases(phrase for table in tables for phrase in table.get("outline", ()))
 
 
 def summary_titles(query: Query) -> tuple[str, ...]:

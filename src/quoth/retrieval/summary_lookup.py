@@ -1,4 +1,4 @@
-"""Summary lookup: the document parts a query names, and their summary sentences."""
+"""Summary lookup: the document parts a query names, their summary sentences and headings."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ MIN_OVERLAP = 0.9
 """The share of chunks that a part and its summary must have in common."""
 MAX_PARTS = 12
 """More documents than this are searched, not summarized."""
+MAX_HEADINGS = 100
+"""Longest outline that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +43,13 @@ def named_parts(
     kind: DocumentKind | None = None,
     subject: frozenset[str] = frozenset(),
     titles: Sequence[str] = (),
+    limit: int = MAX_PARTS,
 ) -> tuple[DocumentPart, ...]:
     """Return the documents or chapters that filters name, in the user's language if available.
 
     Without filters: what has one of the ``titles``, else all terms of the ``subject`` in its title,
     of this ``kind`` if one is given; all documents without a subject. Empty for filters on places
-    within pages or seconds, and for more than `MAX_PARTS` parts.
+    within pages or seconds, and for more than ``limit`` parts.
     """
     fields = {filter_.field for filter_ in filters}
     if fields - ABOUT_PARTS - ABOUT_DOCUMENTS:
@@ -64,7 +67,7 @@ def named_parts(
             DocumentPart(each.document_id, 0, TO_THE_END) for each in _readable(named, language)
         ]
         if parts or not subject:
-            return _in_order(parts, outline)
+            return _in_order(parts, outline, limit)
         headings = headings or _on_subject(outline, subject)
     else:
         headings = [
@@ -84,18 +87,45 @@ def named_parts(
         for each in _outermost(headings)
         if each.document_id in kept
     ]
-    return _in_order(parts, outline)
+    return _in_order(parts, outline, limit)
+
+
+def outline_headings(
+    headings: Sequence[Heading], parts: Sequence[DocumentPart]
+) -> tuple[Heading, ...]:
+    """Return the headings directly below a part, or the first one of each of several parts.
+
+    A single one, such as the title of a text, gives way to those below it.
+    """
+    inside = [
+        [
+            each
+            for each in headings
+            if each.document_id == part.document_id
+            and each.path
+            and part.first <= each.first <= part.last
+        ]
+        for part in parts
+    ]
+    if len(inside) != 1:
+        return tuple(each[0] for each in inside if each)
+    depths = sorted({len(each.path) for each in inside[0]})
+    levels = ([each for each in inside[0] if len(each.path) == depth] for depth in depths)
+    return next((tuple(level) for level in levels if len(level) > 1), ())
 
 
 def _in_order(
-    parts: Sequence[DocumentPart], outline: CollectionOutline
+    parts: Sequence[DocumentPart], outline: CollectionOutline, limit: int
 ) -> tuple[DocumentPart, ...]:
     """Return the parts as a reader meets them: "2.9" before "2.10"; none if they are too many."""
-    titles = {each.document_id: natural_order(each.title) for each in outline.documents}
+    names = {
+        each.document_id: (natural_order(each.title), natural_order(each.source))
+        for each in outline.documents
+    }
     ordered = sorted(
-        parts, key=lambda part: (titles[part.document_id], part.document_id, part.first)
+        parts, key=lambda part: (names[part.document_id], part.document_id, part.first)
     )
-    return tuple(ordered) if len(ordered) <= MAX_PARTS else ()
+    return tuple(ordered) if len(ordered) <= limit else ()
 
 
 def coverage_sample(

@@ -5,6 +5,7 @@ Nothing is ranked against the query here, because it names a place. Summaries ar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -12,7 +13,7 @@ from itertools import groupby
 from quoth.answering.extractive.candidates import Quotable
 from quoth.answering.extractive.score import QueryContext
 from quoth.answering.extractive.select import Statement, statement_of
-from quoth.core.outline import SummarySentence
+from quoth.core.outline import Heading, SummarySentence
 from quoth.core.types import Passage, Query
 from quoth.query.keywords import only_asks_for_a_place
 from quoth.store.blobs import source_name
@@ -23,6 +24,8 @@ MAX_PLACE_CHARACTERS = 900
 MAX_PLACE_PASSAGES = 3
 MAX_SUMMARY_CHARACTERS = 320
 """Length up to which a sentence of a summary takes those after it along."""
+_FIRST_LINE = re.compile(r"\S.*")
+_QUOTE = re.compile("['’‘]")
 
 
 def summary_statements(
@@ -46,6 +49,44 @@ def summary_statements(
         found.append(statement_of(parts, passage))
     titles = part_titles(paths)
     return tuple(replace(each, heading=title) for each, title in zip(found, titles, strict=True))
+
+
+def heading_statements(
+    headings: Sequence[Heading], passages: Sequence[Passage]
+) -> tuple[Statement, ...]:
+    """Quote the headings as they stand at the beginning of their parts, line by line.
+
+    Where the text lacks one, such as the chapter of a video, its first words follow its title.
+    """
+    places = {
+        (chunk.document_id, chunk.ordinal): (at, chunk)
+        for at, passage in enumerate(passages)
+        for chunk in passage.chunks
+    }
+    found = []
+    for heading in headings:
+        if (heading.document_id, heading.first) not in places:
+            continue
+        at, chunk = places[heading.document_id, heading.first]
+        words = _QUOTE.sub("['’‘]", r"\s+".join(map(re.escape, heading.path[-1].split())))
+        written = re.search(words, chunk.text) or _FIRST_LINE.search(chunk.text)
+        if written is None:
+            continue
+        start, end = chunk.start + written.start(), chunk.start + written.end()
+        found.append(
+            Statement(
+                document_id=heading.document_id,
+                chunk_id=chunk.chunk_id,
+                start=start,
+                end=end,
+                text=written.group(),
+                passage=at,
+                parts=((start, end),),
+                heading="" if written.re.pattern == words else heading.path[-1],
+                line=True,
+            )
+        )
+    return tuple(found)
 
 
 def _sentence_at(material: QueryContext, leaf: SummarySentence) -> int | None:

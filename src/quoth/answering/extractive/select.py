@@ -64,7 +64,8 @@ class Statement:
     ``marked`` is the span of the sentence that tells most, ``parts`` are those of all sentences.
     ``passage`` is the index of its passage. ``heading`` is its heading in the answer, such as the
     aspect it is about; it is not part of the statement. ``program`` means that it is program text,
-    ``goes_on`` that the list which it ends with has further items.
+    ``goes_on`` that the list which it ends with has further items, ``line`` that it is a line of a
+    list, below the one before.
     """
 
     document_id: str
@@ -79,6 +80,7 @@ class Statement:
     heading: str = ""
     program: bool = False
     goes_on: bool = False
+    line: bool = False
 
     def holds(self, sentence: Quotable) -> bool:
         """Return whether a sentence begins in the run."""

@@ -34,7 +34,8 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
     numbers = number_spans(statements)
     heading = ""
     for statement in statements:
-        text += "\n\n" if text else ""
+        if text:
+            text += "\n" if statement.line else "\n\n"
         if statement.heading != heading:
             heading = statement.heading
             text += f"{plain_quotation(heading)}:\n" if heading else ""

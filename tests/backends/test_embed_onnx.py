@@ -14,6 +14,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from quoth.backends.embedders.onnx import OnnxEmbedder
 from quoth.backends.embedders.onnx_model import FullTokenizer
+from quoth.backends.onnx.model_folder import CARD, describe
 from quoth.core.errors import ConfigError, EmbeddingError
 from quoth.core.load_settings import load_settings
 from quoth_e5.build import NAME, is_built
@@ -142,6 +143,14 @@ def test_unknown_pooling_is_refused(folder: Path) -> None:
     write_json(folder / "1_Pooling" / "config.json", {"pooling_mode_max_tokens": True})
     with pytest.raises(ConfigError, match="pooling_mode_max_tokens"):
         OnnxEmbedder(folder, threads=1)
+
+
+def test_a_damaged_card_is_made_anew(folder: Path) -> None:
+    made = describe(folder)
+    card = folder / CARD
+    for damage in ('"meen"', "7", "null"):
+        card.write_text(card.read_text("utf-8").replace('"mean"', damage), encoding="utf-8")
+        assert describe(folder) == made
 
 
 def test_a_damaged_model_stops_the_first_call(folder: Path) -> None:

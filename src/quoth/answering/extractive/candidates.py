@@ -62,10 +62,12 @@ OTHER_TEXT = 0.4
 MAX_LIST = 600
 """Maximum characters of a list quoted with its introduction."""
 
+_MARK = "[-–—•‣▪◦·*>»#]"
 _OPENING = re.compile(
-    r"(?:[-–—•‣▪◦·*>»#]+|\(?(?:\d{1,2}[.)]|(?:[a-z]|[ivx]{2,4})[.)](?!\s+\d))|[⁰¹²³⁴-⁹]+)\s+"
+    rf"(?:(?<!{_MARK}){_MARK}+|[⁰¹²³⁴-⁹]{1,4}"
+    r"|\(?(?:\d{1,2}[.)]|(?:[a-z]|[ivx]{2,4})[.)](?!\s+\d)))\s+"
 )
-_NEXT_ITEM = re.compile(rf"\n\s*{_OPENING.pattern}")
+_NEXT_ITEM = re.compile(rf"\n[^\S\n]*{_OPENING.pattern}")
 _NOISE = re.compile(r"[\[(♪][^\])]*[\])♪]?")
 _COMMENT = re.compile(r"[ \t]*(?:#[!+#\s]|//|/\*)")
 """The beginning of a line that is a comment in program text."""

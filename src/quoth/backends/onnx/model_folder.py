@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import TypeAdapter
+
 from quoth.core.errors import ConfigError
 
 CARD = "quoth-model.json"
@@ -108,8 +110,8 @@ def write_card(card: ModelCard, *, folder: Path) -> None:
 def stored_card(folder: Path) -> ModelCard | None:
     """Read ``quoth-model.json``; None when it is not there or not readable as a card."""
     try:
-        return ModelCard(**json.loads((folder / CARD).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        return TypeAdapter(ModelCard).validate_json((folder / CARD).read_bytes())
+    except (OSError, ValueError):
         return None
 
 

@@ -79,7 +79,7 @@ _CITATION = re.compile(
     r"(?:\[[^\]]{0,300}\]\s?){0,2}\{[^{}]{1,1000}\}"
     r"(?(many)(?:(?:\[[^\]]{0,300}\]){0,2}\{[^{}]{1,1000}\}){0,20})"
 )
-_BRACKETED = re.compile(r"\[([^\]]*)\]")
+_BRACKETED = re.compile(r"\[([^\]]{0,300})\]")
 _REFERENCE = re.compile(r"\\(?!href|hyperref)[a-zA-Z]{0,20}[rR]ef\*?\s?\{([^{}]{1,300})\}")
 _TITLED = re.compile(
     r"\\(?P<turn>begin|end)\b|\\label\{(?P<label>[^{}]{1,300})\}"

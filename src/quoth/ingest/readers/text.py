@@ -37,7 +37,7 @@ FIRST_PARAGRAPHS = 3
 
 _UNDERLINE = re.compile(r"(?:={3,}|-{3,}|~{3,}|\*{3,})")
 _SECTION = re.compile(r"\d|[A-Z]\.")
-_MANUAL_PAGE = re.compile(r"([^\s()]+\(\w+\)) {3,}\S.* {3,}\1")
+_MANUAL_PAGE = re.compile(r"[^\s()]{1,100}\(\w{1,20}\)")
 _LEADING_BLANKS = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
@@ -142,8 +142,9 @@ def _title(paragraphs: Sequence[Sequence[str]]) -> str:
     if not paragraphs:
         return ""
     first, title = paragraphs[0], paragraphs[0][0].strip()
-    if page := _MANUAL_PAGE.fullmatch(title):
-        return page[1]
+    parts = re.split(" {3,}", title)
+    if len(parts) > 2 and parts[0] == parts[-1] and _MANUAL_PAGE.fullmatch(parts[0]):
+        return parts[0]
     if _is_underlined(first) and is_title(title) and not title[0].isdigit():
         alike = [
             each for each in paragraphs if _is_underlined(each) and each[1][:1] == first[1][:1]

@@ -383,3 +383,35 @@ def test_titles_with_one_number_are_chapters_where_others_are_sections() -> None
     assert [title for _, title in headings(text(steps))] == [steps[at] for at in (0, 1, 5, 6)]
     items = "2.1.  Storms\n\n1. Look.\n\n1. Wait\n\n2. Go\n\n3. Sail"
     assert headings(items) == [(2, "2.1.  Storms")]
+
+
+GUTENBERG = """The Project Gutenberg eBook of Tides
+
+Title: Tides
+       and other Waters
+
+Author: Ada Wave
+
+Language: English
+
+*** START OF THE PROJECT GUTENBERG EBOOK TIDES
+AND OTHER WATERS ***
+
+CHAPTER I.
+
+Title: the water rises twice a day.
+
+*** END OF THE PROJECT GUTENBERG EBOOK TIDES ***
+
+You may copy it, give it away or re-use it.
+"""
+
+
+def test_a_book_of_project_gutenberg_is_read_without_its_licence() -> None:
+    read = read_plain(GUTENBERG, meta=Metadata(language="en"), name="pg1.txt")
+    assert (read.title, read.speaker, read.language) == ("Tides and other Waters", "Ada Wave", "en")
+    assert read.text == "CHAPTER I.\n\nTitle: the water rises twice a day."
+    known = read_plain(GUTENBERG, meta=Metadata(title="My tides"), name="pg1.txt")
+    assert known.title == "My tides"
+    quoting = "See *** END OF THE PROJECT GUTENBERG EBOOK TIDES ***.\n\nIt ends there."
+    assert read_plain(quoting, meta=Metadata(), name="a.txt").text == quoting

@@ -86,3 +86,10 @@ def test_the_headings_of_a_source_may_be_asked_for(
 ) -> None:
     left = strip_outline_words(Query(text, text, language))
     assert (left and summary_subject(left)) == terms
+
+
+def test_a_title_within_the_requested_chapter_is_a_subject() -> None:
+    asked = Query("What is MNG?", "What is MNG?", "en", entities=("7.3. MNG",))
+    chapter, section = Filter("chapter", "in", ("7",)), Filter("section", "in", ("7.3. MNG",))
+    assert not only_asks_for_a_place(replace(asked, filters=(chapter,)))
+    assert only_asks_for_a_place(replace(asked, filters=(section,)))

@@ -122,13 +122,17 @@ def strip_locator_words(query: Query, *, files: Collection[str] = ()) -> Query:
 def only_asks_for_a_place(query: Query, *, sources: Iterable[str] = ()) -> bool:
     """Return whether a query names only a place: "What is on page 12 of the guide?".
 
-    ``sources`` are the titles of the documents that the query restricts the search to. Where it
-    does and asks for a summary, words such as "the main points of the episode" are no subject,
-    unless they follow one such as "about".
+    ``sources`` are the titles of the documents that the query restricts the search to. A title
+    that stands in a requested chapter or page is a subject. Where a query names a document and asks
+    for a summary, words such as "the main points of the episode" are no subject, unless they follow
+    one such as "about".
     """
-    titles = {word for title in (*query.entities, *sources) for word in _words(title)}
+    fields = {each.field for each in query.filters}
+    within = not fields.isdisjoint(LOCATOR_FIELDS) and "section" not in fields
+    named = sources if within else (*query.entities, *sources)
+    titles = {word for title in named for word in _words(title)}
     words = _subject_words(query.standalone)
-    if query.kind == "summary" and any(each.field == "document" for each in query.filters):
+    if query.kind == "summary" and "document" in fields:
         topic = word_set("topic_words")
         asked = takewhile(lambda word: word not in topic, _words(query.standalone))
         titles |= {

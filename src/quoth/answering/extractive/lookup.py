@@ -25,7 +25,6 @@ MAX_PLACE_PASSAGES = 3
 MAX_SUMMARY_CHARACTERS = 320
 """Length up to which a sentence of a summary takes those after it along."""
 _FIRST_LINE = re.compile(r"\S.*")
-_QUOTE = re.compile("['’‘]")
 
 
 def summary_statements(
@@ -68,8 +67,10 @@ def heading_statements(
         if (heading.document_id, heading.first) not in places:
             continue
         at, chunk = places[heading.document_id, heading.first]
-        words = _QUOTE.sub("['’‘]", r"\s+".join(map(re.escape, heading.path[-1].split())))
-        written = re.search(words, chunk.text) or _FIRST_LINE.search(chunk.text)
+        # Signs and blanks may differ, as in the outline of a PDF.
+        words = r"[\W_]+".join(re.findall(r"\w+", heading.path[-1]))
+        titled = re.search(rf"[^\w\s]*{words}[^\w\s]*", chunk.text) if words else None
+        written = titled or _FIRST_LINE.search(chunk.text)
         if written is None:
             continue
         start, end = chunk.start + written.start(), chunk.start + written.end()
@@ -82,7 +83,7 @@ def heading_statements(
                 text=written.group(),
                 passage=at,
                 parts=((start, end),),
-                heading="" if written.re.pattern == words else heading.path[-1],
+                heading="" if written is titled else heading.path[-1],
                 line=True,
             )
         )

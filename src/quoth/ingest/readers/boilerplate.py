@@ -20,9 +20,9 @@ _LANDMARKS = frozenset(
 """Roles of what stands around the content of a page."""
 _TOC_NAMES = frozenset(["toc", "toctree-wrapper"])
 """Classes and ids of tables of contents as DocBook, Asciidoctor, Pandoc and Sphinx write them."""
-_NAVIGATION_CLASSES = frozenset(["navheader", "navfooter", "navcenter"])
+_NAVIGATION_CLASSES = frozenset(["navheader", "navfooter", "navcenter", "pg-boilerplate"])
 """Classes of the links to the neighbours of a page as DocBook and the handbooks of KDE write them,
-which have the titles of these beside them."""
+which have the titles of these beside them, and of the licence around books of Project Gutenberg."""
 _NOTES = frozenset(["note", "doc-footnote", "doc-tip"])
 """Roles by which an ``aside`` is a part of the content."""
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
-from quoth.ingest.readers.metadata import Metadata, file_title
+from quoth.ingest.readers.metadata import EMPTY, Metadata, file_title
 from quoth.ingest.readers.numbered_titles import (
     numbered_titles,
     with_capital_titles,
@@ -38,11 +38,18 @@ FIRST_PARAGRAPHS = 3
 _UNDERLINE = re.compile(r"(?:={3,}|-{3,}|~{3,}|\*{3,})")
 _SECTION = re.compile(r"\d|[A-Z]\.")
 _MANUAL_PAGE = re.compile(r"[^\s()]{1,100}\(\w{1,20}\)")
+_GUTENBERG = re.compile(
+    r"^\*\*\* ?(START|END) OF TH(?:E|IS) PROJECT GUTENBERG EBOOK[^*]{0,300}\*\*\*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_STATED = re.compile(r"^(Title|Author): +(\S.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 _LEADING_BLANKS = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
 def read_plain(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     """Read a text; the ``name`` of the file is its title unless a better one is known."""
+    stated, text = _gutenberg_book(text)
+    meta = meta.merged_with(stated)
     paragraphs = _paragraphs(text)
     stored, places, sections = assemble(_titled_blocks(paragraphs))
     return ParsedDocument(
@@ -55,6 +62,22 @@ def read_plain(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
         url=meta.url,
         speaker=meta.speaker,
     )
+
+
+def _gutenberg_book(text: str) -> tuple[Metadata, str]:
+    """Return what a book of Project Gutenberg states before its text, and the text alone.
+
+    Its header and its licence, of 18,000 characters, are the same in every book.
+    """
+    starts = _GUTENBERG.search(text)
+    if starts is None or starts[1].upper() != "START":
+        return EMPTY, text
+    ends = _GUTENBERG.search(text, starts.end())
+    stated = dict(_STATED.findall(text[: starts.start()]))
+    title, author = (to_plain_text(stated.get(name, "")) or None for name in ("Title", "Author"))
+    return Metadata(title=title, speaker=author), text[
+        starts.end() : ends.start() if ends else None
+    ]
 
 
 def plain_blocks(text: str) -> Iterator[Block]:

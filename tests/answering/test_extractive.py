@@ -107,3 +107,9 @@ def test_a_very_long_sentence_is_cut_behind_its_clauses() -> None:
 def test_what_reads_badly_is_less_fit(text: str) -> None:
     bad, good = quotable_sentences([passage(text)])
     assert bad.standalone_score < good.standalone_score
+
+
+@pytest.mark.parametrize("mark", ["¹² ", "-- ", "• ", "3. ", "(b) "])
+def test_the_mark_of_an_item_or_footnote_is_not_quoted(mark: str) -> None:
+    (sentence,) = quotable_sentences([passage(f"{mark}Honey keeps for many years.")])
+    assert sentence.text == "Honey keeps for many years."

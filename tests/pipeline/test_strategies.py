@@ -159,6 +159,20 @@ async def test_every_sentence_of_a_summary_opens_its_source(blind: Engine) -> No
     assert all(each.snippet in GUIDE for each in answer.citations)
 
 
+# --- a misspelled word is searched as its nearest ---------------------------------------------
+
+
+async def test_a_word_that_no_passage_has_is_searched_as_its_nearest(engine: Engine) -> None:
+    answer = await engine.answer("What do wasps build from chewwed wood?")
+    assert "chewed wood" in answer.text
+    assert answer.query.original == "What do wasps build from chewwed wood?"
+    assert answer.query.standalone == "What do wasps build from chewed wood?"
+    assert any("“chewed” instead of “chewwed”" in each for each in answer.warnings)
+    right = await engine.answer("What do wasps build from chewed wood?")
+    assert right.text == answer.text
+    assert right.warnings == ()
+
+
 # --- the others -------------------------------------------------------------------------------
 
 

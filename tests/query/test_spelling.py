@@ -8,6 +8,7 @@ from quoth.core.outline import CollectionOutline
 from quoth.core.types import Document
 from quoth.query.entity_index import build_entity_index
 from quoth.query.entity_linking import correct_spelling
+from quoth.query.spelling import misspelled_words, replace_words
 from quoth.query.tokens import tokenize_query
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
@@ -37,3 +38,30 @@ def test_the_question_is_kept_as_it_was_typed() -> None:
     query = understand("Sumarize the manual", names=NAMES)
     assert (query.kind, query.original) == ("summary", "Sumarize the manual")
     assert understand("waht is a lock", names=NAMES).standalone == "what is a lock"
+
+
+TEXTS = (
+    "KeePass may connect to the Internet. A résumé of the databases.",
+    "One database connects.",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "better"),
+    [
+        ("does it conect to the internt?", {"conect": "connect", "internt": "internet"}),
+        ("Which databse is it?", {"databse": "database"}),
+        ("wich resmue is it?", {"resmue": "résumé"}),
+        ("Is connecting to databases or a resume possible?", {}),  # other forms, no accents
+        ("does it conct to the net", {}),  # too short
+        ("does it disconnect from the ethernet", {}),  # two letters away
+        ("Is there a xnternet?", {}),  # another first letter
+    ],
+)
+def test_words_that_no_text_has_are_taken_for_their_nearest(
+    question: str, better: dict[str, str]
+) -> None:
+    assert misspelled_words(question, TEXTS, language="en") == better
+    for asked, found in better.items():
+        assert found in replace_words(question, better)
+        assert asked not in replace_words(question, better)

@@ -193,14 +193,8 @@ async def _choose(
         material = collect_sentences(subject, passages, filters=plan.filters)
     placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
     asks_place = names_only_a_place(query, passages)
-    statements: tuple[Statement, ...] = ()
-    if found.headings:
-        statements = heading_statements(found.headings, passages)
-    elif found.summary_sentences:
-        statements = summary_statements(found.summary_sentences, material, passages)
-    elif material.sentences and asks_place and (placed or found.from_summaries):
-        statements = place_statements(material, passages, questions=_asks_questions(plan))
-    if statements:
+    whole_place = asks_place and (placed or found.from_summaries)
+    if statements := _requested(found, material, passages, whole_place=whole_place):
         return _Selection(statements, "degraded" if trace.failures else "answered", material)
     if not placed and query.notes and asks_place:  # A note says that there is no such place.
         return _Selection((), "no_results", material)
@@ -241,6 +235,19 @@ async def _choose(
     if without := query.aspects and aspects_without(query, material):
         notices = (*notices, notice("missing", language=query.language, names=without))
     return _Selection(statements, status, material, notices, scores, chance)
+
+
+def _requested(
+    found: Retrieved, material: QueryContext, passages: Sequence[Passage], *, whole_place: bool
+) -> tuple[Statement, ...]:
+    """Return what a query requests without ranking: an outline, a summary, what is on a page."""
+    if found.headings:
+        return heading_statements(found.headings, passages)
+    if found.summary_sentences:
+        return summary_statements(found.summary_sentences, material, passages)
+    if material.sentences and whole_place:
+        return place_statements(material, passages, questions=_asks_questions(found.plan))
+    return ()
 
 
 def _asks_questions(plan: Plan) -> bool:

@@ -29,21 +29,15 @@ from quoth.pipeline.budget import (
 )
 from quoth.pipeline.components import Components, components_of, require_same_identity
 from quoth.pipeline.egress import apply_privacy_settings
-from quoth.pipeline.strategies import (
-    Pool,
-    RankedList,
-    SearchContext,
-    found_little,
-    fuse_with,
-    retrieve_parts,
-    select_hits,
-)
+from quoth.pipeline.selection import found_little, fuse_with, read_context, select_hits
+from quoth.pipeline.strategies import RankedList, SearchContext, retrieve_parts
 from quoth.query.dialogue_act import SMALL_TALK, read_act
 from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.parse import describe_filters, dropped_fields, parse_filters
 from quoth.query.intent import MODEL
 from quoth.query.keywords import LOCATOR_FIELDS
 from quoth.query.language_model import classify
+from quoth.query.spelling import describe_words, misspelled_words, replace_words
 from quoth.query.understand import understand, validate
 from quoth.retrieval.calibration import find_tuning
 from quoth.retrieval.passages import (
@@ -51,8 +45,7 @@ from quoth.retrieval.passages import (
     build_passages,
 )
 from quoth.retrieval.search import embed_page_query, encode_query
-from quoth.store.catalogue import Catalogue
-from quoth.store.rows import ChunkContext, Collection
+from quoth.store.rows import Collection
 
 CONTINUED = 2
 """Times as many passages are read for "show me more" as for the question before."""
@@ -241,10 +234,42 @@ async def analyse(context: RequestContext) -> AnalysedQuery:
 
 
 async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieved:
-    """Find the passages for a query.
+    """Find the passages for a query, and choose among them."""
+    analysed, ranked, notices = await _search(context, analysed)
+    plan, trace = analysed.plan, context.trace
+    with trace.stage("fetch"):
+        final, copies = select_hits(ranked, plan)
+        around = await asyncio.to_thread(
+            read_context, context.parts.catalogue, final, ranked, window=plan.context_window
+        )
+    with trace.stage("neighbours"):
+        candidates = tuple(each for each, _ in final if each.chunk_id in around.chunks)
+        passages = build_passages(candidates, around=around, window=plan.context_window)
+        hits = tuple(
+            build_hit(candidate, rank=rank, around=around)
+            for rank, candidate in enumerate(candidates, start=1)
+        )
+    return Retrieved(
+        analysed.query,
+        plan,
+        analysed.encoded,
+        tuple(ranked),
+        candidates,
+        hits,
+        passages,
+        warnings=(*notices, *analysed.query.notes),
+        copies=copies,
+    )
+
+
+async def _search(
+    context: RequestContext, analysed: AnalysedQuery
+) -> tuple[AnalysedQuery, list[RankedList], tuple[str, ...]]:
+    """Return the query as it was searched, with its plan, the rankings and notices.
 
     Inferred filters without any match are dropped with a warning; where they leave little, both
-    rankings are fused. Explicit ones stay.
+    rankings are fused. Explicit ones stay. A query whose words no passage has is searched again
+    with the nearest words of what was found.
     """
     query, given = analysed.query, analysed.explicit_filters
     page = None
@@ -255,6 +280,13 @@ async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieve
         )
     search = partial(_search_collections, context, page=page)
     plan, ranked = await search(analysed, (*query.filters, *given))
+    corrections: tuple[str, ...] = ()
+    texts = [chunk.text for ranking in ranked for chunk in ranking.chunks.values()]
+    if better := misspelled_words(query.standalone, texts, language=query.language):
+        analysed = await _with_words(context, analysed, better)
+        query = analysed.query
+        plan, ranked = await search(analysed, (*query.filters, *given))
+        corrections = (describe_words(better, language=query.language),)
     few = bool(query.filters) and found_little(query, ranked)
     notices = describe_filters(
         query.filters, documents=context.view.names.documents, language=query.language, widened=few
@@ -278,30 +310,20 @@ async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieve
             # An outline is complete as it stands.
             generate=plan.generate and not any(ranking.headings for ranking in ranked),
         )
-    trace = context.trace
-    with trace.stage("fetch"):
-        final, copies = select_hits(ranked, plan)
-        around = await asyncio.to_thread(
-            _read_context, context.parts.catalogue, final, ranked, window=plan.context_window
-        )
-    with trace.stage("neighbours"):
-        candidates = tuple(each for each, _ in final if each.chunk_id in around.chunks)
-        passages = build_passages(candidates, around=around, window=plan.context_window)
-        hits = tuple(
-            build_hit(candidate, rank=rank, around=around)
-            for rank, candidate in enumerate(candidates, start=1)
-        )
-    return Retrieved(
-        query,
-        plan,
-        analysed.encoded,
-        tuple(ranked),
-        candidates,
-        hits,
-        passages,
-        warnings=(*notices, *query.notes),
-        copies=copies,
-    )
+    return replace(analysed, query=query, plan=plan), ranked, (*corrections, *notices)
+
+
+async def _with_words(
+    context: RequestContext, analysed: AnalysedQuery, better: Mapping[str, str]
+) -> AnalysedQuery:
+    """Return the query with some of its words replaced, and with the vectors of that."""
+    standalone = replace_words(analysed.query.standalone, better)
+    encoded = analysed.encoded
+    if encoded is not None:
+        embedder = context.parts.embedder
+        encoded = await encode_query(standalone, embedder=embedder, trace=context.trace)
+    query = replace(analysed.query, standalone=standalone)
+    return replace(analysed, query=query, encoded=encoded)
 
 
 async def _search_collections(
@@ -366,20 +388,3 @@ async def _search_one_of_several(
         return await retrieve_parts(search, query, encoded)
     except IndexCorrupt as error:
         raise RetrievalError(str(error)) from error
-
-
-def _read_context(
-    catalogue: Catalogue, final: Pool, ranked: Sequence[RankedList], *, window: int
-) -> ChunkContext:
-    """Return the final chunks, their neighbours and their documents."""
-    context = ChunkContext({}, {})
-    for ranking in ranked:
-        hits = [
-            ranking.chunks[candidate.chunk_id]
-            for candidate, collection in final
-            if collection.id == ranking.collection.id
-        ]
-        found = catalogue.chunk_contexts(ranking.collection, hits, window=window)
-        context.chunks.update(found.chunks)
-        context.documents.update(found.documents)
-    return context

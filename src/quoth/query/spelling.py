@@ -1,0 +1,56 @@
+"""Words of a query that no passage has: the nearest words of the passages that were found."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from quoth.core.translations import translate
+from quoth.query.tokens import normalize_query
+from quoth.text.analyzer import analyze
+
+MIN_LETTERS = 6
+"""Shorter words have too many neighbours."""
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def misspelled_words(question: str, texts: Sequence[str], *, language: str) -> Mapping[str, str]:
+    """Return the words of a question that no text has, each with the nearest word that one has.
+
+    Nearest is the most frequent one with the same first letter at edit distance one (F. Damerau,
+    1964): one letter too few, too many or another one, or two exchanged. Other forms of a word
+    that a text has are no errors.
+    """
+    known = normalize_query("\n".join(texts))
+    words = [each for each in dict.fromkeys(_WORD.findall(question)) if len(each) >= MIN_LETTERS]
+    unknown = {each: folded for each in words if (folded := normalize_query(each)) not in known}
+    if not unknown:
+        return {}
+    counts = Counter(each.lower() for text in texts for each in _WORD.findall(text))
+    folds = {each: normalize_query(each) for each in counts if len(each) >= MIN_LETTERS - 1}
+    found = {}
+    for word, folded in unknown.items():
+        matches = process.extract(folded, folds, scorer=OSA.distance, score_cutoff=1, limit=None)
+        near = [each for other, _distance, each in matches if other[0] == folded[0]]
+        stems = analyze(word, language=language)
+        if near and all(analyze(each, language=language) != stems for each in near):
+            found[word] = max(near, key=counts.__getitem__)
+    return found
+
+
+def replace_words(question: str, better: Mapping[str, str]) -> str:
+    """Return a question with some of its words replaced."""
+    return _WORD.sub(lambda word: better.get(word[0], word[0]), question)
+
+
+def describe_words(better: Mapping[str, str], *, language: str) -> str:
+    """Say which words were searched for in place of which."""
+    words = (
+        translate("pipeline.corrected_word", language, asked=asked, found=found)
+        for asked, found in better.items()
+    )
+    return translate("pipeline.corrected", language, words=", ".join(words))

@@ -12,6 +12,7 @@ from quoth.query.spelling import misspelled_words, replace_words
 from quoth.query.tokens import tokenize_query
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
+from tests.support.passages import passage
 from tests.support.tables import rows
 
 
@@ -61,7 +62,9 @@ TEXTS = (
 def test_words_that_no_text_has_are_taken_for_their_nearest(
     question: str, better: dict[str, str]
 ) -> None:
-    assert misspelled_words(question, TEXTS, language="en") == better
+    chunks = [each for text in TEXTS for each in passage(text).chunks]
+    assert misspelled_words(question, chunks, language="en") == better
+    assert misspelled_words(question, chunks, language="fr") == {}
     for asked, found in better.items():
         assert found in replace_words(question, better)
         assert asked not in replace_words(question, better)

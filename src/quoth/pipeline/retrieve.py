@@ -281,8 +281,8 @@ async def _search(
     search = partial(_search_collections, context, page=page)
     plan, ranked = await search(analysed, (*query.filters, *given))
     corrections: tuple[str, ...] = ()
-    texts = [chunk.text for ranking in ranked for chunk in ranking.chunks.values()]
-    if better := misspelled_words(query.standalone, texts, language=query.language):
+    chunks = [chunk for ranking in ranked for chunk in ranking.chunks.values()]
+    if better := misspelled_words(query.standalone, chunks, language=query.language):
         analysed = await _with_words(context, analysed, better)
         query = analysed.query
         plan, ranked = await search(analysed, (*query.filters, *given))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from quoth.core.translations import translate
+from quoth.core.types import Chunk
 from quoth.query.tokens import normalize_query
 from quoth.text.analyzer import analyze
 
@@ -18,19 +19,22 @@ MIN_LETTERS = 6
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def misspelled_words(question: str, texts: Sequence[str], *, language: str) -> Mapping[str, str]:
-    """Return the words of a question that no text has, each with the nearest word that one has.
+def misspelled_words(question: str, chunks: Iterable[Chunk], *, language: str) -> Mapping[str, str]:
+    """Return the words of a question that no chunk has, each with the nearest word that one has.
 
+    The nearest word is looked for in chunks of the question's language: "exemple" is no error.
     Nearest is the most frequent one with the same first letter at edit distance one (F. Damerau,
     1964): one letter too few, too many or another one, or two exchanged. Other forms of a word
-    that a text has are no errors.
+    that a chunk has are no errors.
     """
-    known = normalize_query("\n".join(texts))
+    chunks = list(chunks)
+    known = normalize_query("\n".join(chunk.text for chunk in chunks))
     words = [each for each in dict.fromkeys(_WORD.findall(question)) if len(each) >= MIN_LETTERS]
     unknown = {each: folded for each in words if (folded := normalize_query(each)) not in known}
     if not unknown:
         return {}
-    counts = Counter(each.lower() for text in texts for each in _WORD.findall(text))
+    own = (chunk.text for chunk in chunks if chunk.language == language)
+    counts = Counter(each.lower() for text in own for each in _WORD.findall(text))
     folds = {each: normalize_query(each) for each in counts if len(each) >= MIN_LETTERS - 1}
     found = {}
     for word, folded in unknown.items():

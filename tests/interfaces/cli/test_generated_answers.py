@@ -66,7 +66,7 @@ async def test_a_server_that_is_not_there_is_a_sentence(
     shown = await said(home, "ask", question, *MODEL)
     assert shown.code == 0
     assert "[1]" in shown.out
-    assert f"Note: {note}" in " ".join(shown.err.split())
+    assert f"Note: {note}" in " ".join(shown.out.split())
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def wrap_text(screen: Console, text: Text) -> Text:
 
 
 def answer_sources(session: CliSession, answer: Answer) -> None:
-    """Show what an answer cites, or the closest passages, and how it came about.
+    """Show the notes on an answer, what it cites or the closest passages, and how it came about.
 
     With a ``public_url`` the sources are links into the web app.
     """
@@ -116,6 +116,9 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
         answer = public_answer(answer, base=settings.public_url)
     out = session.out
     out.print()
+    if told := [f"Note: {line}" for line in notes(answer)]:
+        out.print(Text("\n".join(told), style="yellow"), soft_wrap=True)
+        out.print()
     for each in answer.citations:
         head = Text(f"{each.number:>3}  ")
         head.append(each.document_name, style="bold")
@@ -123,12 +126,10 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
         if each.support == "partly":
             head.append(" · in part", style="yellow")
         out.print(head.append("  ").append(_link(out, each.link)), soft_wrap=True)
-        told = each.snippet[slice(*each.marked)] if each.marked else each.snippet
-        out.print(Text(f"     “{trim(told)}”", style="dim"), soft_wrap=True)
+        quoted = each.snippet[slice(*each.marked)] if each.marked else each.snippet
+        out.print(Text(f"     “{trim(quoted)}”", style="dim"), soft_wrap=True)
     if answer.closest and not answer.citations:
         hit_list(session, answer.closest)
-    for line in notes(answer):
-        session.say(f"Note: {line}")
     sources = len({each.document_id for each in answer.citations})
     foot = [
         f"{sources} source{'' if sources == 1 else 's'}" if sources else "",

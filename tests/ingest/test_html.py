@@ -202,6 +202,15 @@ def test_an_anchor_is_found_where_authors_put_it(heading: str) -> None:
     ]
 
 
+def test_an_anchor_after_loose_text_belongs_to_what_follows() -> None:
+    blocks = html_blocks(
+        "<body><a id=a></a>One.<br><a id=x></a>\n<h2>T</h2>Two. <a id=y></a><p>End."
+    )
+    assert [(block.text, block.anchor) for block in blocks] == [
+        *(("One.", "a"), ("T", "x"), ("Two.", None), ("End.", "y")),
+    ]
+
+
 PLACES = """<div id=menu><form><select id=where><option>All</select><input id=search></form></div>
 <nav id=nav>Menu</nav><div hidden id=hidden></div><a href='#' id=gone style='display:none'></a>
 <link id=style rel=stylesheet href=a.css><h2>Questions</h2>

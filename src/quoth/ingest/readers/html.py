@@ -138,6 +138,8 @@ class _BlockDraft:
     """The last id before or within the block."""
     opening: str | None = None
     """The last id before the first word of the block or row; empty if it has none."""
+    closing: str | None = None
+    """The last id before the last word of the block or row."""
     pre: int = 0
     inside_link: int = 0
     inside_own: int = 0
@@ -176,7 +178,9 @@ class _BlockDraft:
     def take_anchor(self) -> str | None:
         """Return the anchor: a heading's may be within it, that of a text is before it."""
         anchor = (self.anchor or self.pending) if self.level else self.opening
-        self.pending = self.opening = None
+        if self.level or self.pending == self.closing:
+            self.pending = None  # else it stands behind the last word, before what follows
+        self.opening = self.closing = None
         return anchor or None
 
     def take_targets(self) -> tuple[str, ...]:
@@ -188,8 +192,10 @@ class _BlockDraft:
     def add_text(self, text: str) -> None:
         """Add a text, which may stand in a link."""
         self.parts.append(text if self.pre else _SPACE.sub(" ", text))
-        if self.opening is None and text.strip():
-            self.opening = self.pending or ""
+        if text.strip():
+            if self.opening is None:
+                self.opening = self.pending or ""
+            self.closing = self.pending
         self.linked += len(text.strip()) if self.inside_link else 0
         self.unlinked |= not self.inside_own and any(map(str.isalpha, text))
 

@@ -43,7 +43,7 @@ def test_the_question_is_kept_as_it_was_typed() -> None:
 
 TEXTS = (
     "KeePass may connect to the Internet. A résumé of the databases.",
-    "One database connects.",
+    "One database connects. They explain it.",
 )
 
 
@@ -57,13 +57,17 @@ TEXTS = (
         ("does it conct to the net", {}),  # too short
         ("does it disconnect from the ethernet", {}),  # two letters away
         ("Is there a xnternet?", {}),  # another first letter
+        ("What is a Datbase?", {}),  # a title
+        ("Did they explian the internet", {"explian": "explain"}),
+        ("Explain the internet", {}),  # a word of asking
     ],
 )
 def test_words_that_no_text_has_are_taken_for_their_nearest(
     question: str, better: dict[str, str]
 ) -> None:
     chunks = [each for text in TEXTS for each in passage(text).chunks]
-    assert misspelled_words(question, chunks, language="en") == better
+    found = misspelled_words(question, chunks, titles=["The datbase"], language="en")
+    assert found == better
     assert misspelled_words(question, chunks, language="fr") == {}
     for asked, found in better.items():
         assert found in replace_words(question, better)

@@ -281,8 +281,13 @@ async def _search(
     search = partial(_search_collections, context, page=page)
     plan, ranked = await search(analysed, (*query.filters, *given))
     corrections: tuple[str, ...] = ()
-    chunks = [chunk for ranking in ranked for chunk in ranking.chunks.values()]
-    if better := misspelled_words(query.standalone, chunks, language=query.language):
+    better = misspelled_words(
+        query.standalone,
+        (chunk for ranking in ranked for chunk in ranking.chunks.values()),
+        titles=(each.title for each in context.view.names.documents.values()),
+        language=query.language,
+    )
+    if better:
         analysed = await _with_words(context, analysed, better)
         query = analysed.query
         plan, ranked = await search(analysed, (*query.filters, *given))

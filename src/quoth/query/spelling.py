@@ -11,6 +11,7 @@ from rapidfuzz.distance import OSA
 
 from quoth.core.translations import translate
 from quoth.core.types import Chunk
+from quoth.query.keywords import content_words
 from quoth.query.tokens import normalize_query
 from quoth.text.analyzer import analyze
 
@@ -19,18 +20,22 @@ MIN_LETTERS = 6
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def misspelled_words(question: str, chunks: Iterable[Chunk], *, language: str) -> Mapping[str, str]:
-    """Return the words of a question that no chunk has, each with the nearest word that one has.
+def misspelled_words(
+    question: str, chunks: Iterable[Chunk], *, titles: Iterable[str] = (), language: str
+) -> Mapping[str, str]:
+    """Return the content words of a question that no chunk has, with the nearest that one has.
 
-    The nearest word is looked for in chunks of the question's language: "exemple" is no error.
-    Nearest is the most frequent one with the same first letter at edit distance one (F. Damerau,
-    1964): one letter too few, too many or another one, or two exchanged. Other forms of a word
-    that a chunk has are no errors.
+    Words of ``titles`` and other forms of a word that a chunk has are no errors. The nearest word
+    is looked for in chunks of the question's language ("exemple" is no error in French); it is the
+    most frequent one with the same first letter at edit distance one (F. Damerau, 1964): one letter
+    too few, too many or another one, or two exchanged.
     """
     chunks = list(chunks)
-    known = normalize_query("\n".join(chunk.text for chunk in chunks))
-    words = [each for each in dict.fromkeys(_WORD.findall(question)) if len(each) >= MIN_LETTERS]
-    unknown = {each: folded for each in words if (folded := normalize_query(each)) not in known}
+    words = [each for each in content_words(question, language=language) if each.isalpha()]
+    unknown = {each: normalize_query(each) for each in words if len(each) >= MIN_LETTERS}
+    for texts in ((chunk.text for chunk in chunks), titles):
+        known = normalize_query("\n".join(texts)) if unknown else ""
+        unknown = {each: folded for each, folded in unknown.items() if folded not in known}
     if not unknown:
         return {}
     own = (chunk.text for chunk in chunks if chunk.language == language)

@@ -44,8 +44,8 @@ def test_only_questions_go_to_several_collections(home: Path) -> None:
 
 def test_the_asker_is_told_where_the_search_looked_and_takes_it_back(home: Path) -> None:
     said = quoth(home, "ask", "What is on page 3?")
-    assert "Searched only in page 3" in said.err
-    assert "Searched only" not in quoth(home, "ask", "What is on page 3?", "--filter", "none").err
+    assert "Searched only in page 3" in said.out
+    assert "Searched only" not in quoth(home, "ask", "What is on page 3?", "--filter", "none").out
 
 
 def test_a_question_that_may_not_be_answered_shows_the_closest_passages(home: Path) -> None:

@@ -118,9 +118,6 @@ async def test_a_time_is_answered_with_what_was_said_then(blind: Engine, time: s
     assert answer.text.startswith("Honey is made from nectar")
 
 
-# --- a summary covers what it sums up ---------------------------------------------------------
-
-
 # --- an outline is listed ---------------------------------------------------------------------
 
 
@@ -139,6 +136,9 @@ async def test_the_headings_of_a_source_are_listed(blind: Engine, question: str)
 async def test_a_subject_is_searched_though_sections_are_asked_for(engine: Engine) -> None:
     answer = await engine.answer("Which sections of the wasp guide explain stings?")
     assert "has no barb" in answer.text
+
+
+# --- a summary covers what it sums up ---------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -311,7 +311,7 @@ async def _search(
             context_window=0,
             max_per_document=None,
             duplicate_cosine=1.0,
-            final_k=max(len(ranking.pool) for ranking in ranked) * len(ranked),
+            final_k=sum(len(ranking.pool) for ranking in ranked),
             # An outline is complete as it stands.
             generate=plan.generate and not any(ranking.headings for ranking in ranked),
         )

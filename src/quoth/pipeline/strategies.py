@@ -102,8 +102,9 @@ async def retrieve_parts(
     placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
     if (source := strip_outline_words(query)) and (found := await look_up_outline(context, source)):
         return found
-    titles = _chosen_titles(context)
-    if plan.strategy == "cover" or (placed and only_asks_for_a_place(query, sources=titles)):
+    if plan.strategy == "cover" or (
+        placed and only_asks_for_a_place(query, sources=_chosen_titles(context))
+    ):
         return await sample_coverage(context, query) or await rank(context, query, encoded)
     if plan.strategy == "look_up":
         return await structural_lookup(context, query) or await rank(context, query, encoded)

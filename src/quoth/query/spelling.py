@@ -6,14 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
 from quoth.core.translations import translate
 from quoth.core.types import Chunk
 from quoth.query.keywords import content_words
 from quoth.query.tokens import normalize_query
-from quoth.text.analyzer import analyze
+from quoth.text.analyzer import analyze, near_terms
 
 MIN_LETTERS = 6
 """Shorter words have too many neighbours."""
@@ -40,11 +37,13 @@ def misspelled_words(
         return {}
     own = (chunk.text for chunk in chunks if chunk.language == language)
     counts = Counter(each.lower() for text in own for each in _WORD.findall(text))
-    folds = {each: normalize_query(each) for each in counts if len(each) >= MIN_LETTERS - 1}
+    spelled: dict[str, str] = {}
+    for each, _count in counts.most_common():
+        spelled.setdefault(normalize_query(each), each)
     found = {}
     for word, folded in unknown.items():
-        matches = process.extract(folded, folds, scorer=OSA.distance, score_cutoff=1, limit=None)
-        near = [each for other, _distance, each in matches if other[0] == folded[0]]
+        alike = near_terms(folded, known=list(spelled), limit=None)
+        near = [spelled[each] for each in alike if each[0] == folded[0]]
         stems = analyze(word, language=language)
         if near and all(analyze(each, language=language) != stems for each in near):
             found[word] = max(near, key=counts.__getitem__)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
-from tests.support.made_documents import open_catalogue
+from tests.support.made_documents import entry, open_catalogue
 
 ROOT = Path(__file__).parents[2]
 COMMITS = 50
@@ -34,6 +34,14 @@ sys.stdin.read(1)
 catalogue = Catalogue(open_database(Path(sys.argv[1])), tenant="local")
 catalogue.make_collection("default", identity=IDENTITY)
 catalogue.close()
+"""
+
+CLOSER = """
+import sys
+from pathlib import Path
+from quoth.store.database import open_database
+sys.stdin.read(1)
+open_database(Path(sys.argv[1])).close()
 """
 
 FILLER = """
@@ -103,6 +111,21 @@ def test_two_processes_make_the_catalogue_at_once(tmp_path: Path) -> None:
     catalogue = Catalogue(open_database(file), tenant="local")
     assert [each.name for each in catalogue.collections()] == ["default"]
     catalogue.close()
+
+
+def test_a_second_opening_keeps_the_locks_of_the_first(tmp_path: Path) -> None:
+    # Without its lock the other process would take itself for the last and remove the log.
+    file = tmp_path / "catalogue.sqlite"
+    catalogue, collection = open_catalogue(file)
+    catalogue.commit(collection, [entry("before")])
+    open_database(file).close()
+    run_together(start(CLOSER, file))
+    assert file.with_name("catalogue.sqlite-wal").exists()
+    assert catalogue.commit(collection, [entry("after")]) == ()
+    catalogue.close()
+    again, _collection = open_catalogue(file)
+    assert again.ready_ids(collection) == {"before", "after"}
+    again.close()
 
 
 def test_a_full_disk_is_said_so_and_takes_nothing(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from quoth.store.keys import (
     split,
 )
 from quoth.store.shares import Shares, find_share
-from tests.support.small_library import empty_catalogue
+from tests.support.made_documents import put_catalogue
 
 MINUTE = 1 / 24 / 60
 MOMENT = 1e-9
@@ -35,7 +35,7 @@ MOMENT = 1e-9
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    (tmp_path / "catalogue.sqlite").write_bytes(empty_catalogue())
+    put_catalogue(tmp_path / "catalogue.sqlite")
     opened = open_database(tmp_path / "catalogue.sqlite")
     yield opened
     opened.close()

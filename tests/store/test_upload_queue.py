@@ -15,8 +15,7 @@ from quoth.store.ingest_jobs import MAX_ATTEMPTS
 from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.store.upload_tasks import Task
 from quoth.store.uploads import MAX_RECEIVING, Requirements, UploadStore
-from tests.support.made_documents import SOURCE
-from tests.support.small_library import empty_catalogue
+from tests.support.made_documents import SOURCE, put_catalogue
 
 DEAD_WORKER = """
 import os, signal, sys
@@ -46,7 +45,7 @@ class Hall:
     def __init__(self, address: Path | str) -> None:
         if isinstance(address, Path):
             address.parent.mkdir()
-            address.write_bytes(empty_catalogue())
+            put_catalogue(address)
         self.address = address
         self.clock = Clock()
         self.database: Database = open_database(address)

@@ -20,7 +20,7 @@ from quoth.interfaces.http.request_state import Principal, request_state
 from quoth.store.database import Database
 from quoth.store.keys import Keys, NewKey
 from quoth.tenants import Tenants
-from tests.support.small_library import with_catalogue
+from tests.support.made_documents import put_catalogue
 
 ALL = ("read", "ingest", "live", "admin")
 
@@ -118,7 +118,7 @@ async def gated(
     chosen = Settings(home=home, embedder="fake", **settings)
     writes: list[str] = []
     looks: list[str] = []
-    with_catalogue(home)
+    put_catalogue(home / "catalogue.sqlite")
     async with open_tenants(chosen) as opened:
         database = Database(opened.database.engine, writes.append)
         tenants = Tenants(chosen, database=database, open_tenant=opened.engine)

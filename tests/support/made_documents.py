@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -69,11 +71,24 @@ def entry(
 
 
 @cache
-def _migrated() -> bytes:
+def empty_catalogue() -> bytes:
+    """An empty catalogue, migrated once for all tests."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "catalogue.sqlite")
         open_database(file).close()
         return file.read_bytes()
+
+
+def put_catalogue(file: Path) -> Path:
+    """Put an empty catalogue where there is none; processes that do so at once find it whole."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_name(f"{os.getpid()}.draft")
+        draft.write_bytes(empty_catalogue())
+        with suppress(FileExistsError):
+            os.link(draft, file)
+        draft.unlink()
+    return file
 
 
 def open_catalogue(file: Path | str, tenant: str = "local") -> tuple[Catalogue, Collection]:
@@ -81,8 +96,7 @@ def open_catalogue(file: Path | str, tenant: str = "local") -> tuple[Catalogue, 
 
     It is an SQLite file, or a database of a server, which is there already.
     """
-    if isinstance(file, Path) and not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(_migrated())
+    if isinstance(file, Path):
+        put_catalogue(file)
     catalogue = Catalogue(open_database(file), tenant=tenant)
     return catalogue, catalogue.make_collection("default", identity=IDENTITY)

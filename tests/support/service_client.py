@@ -30,7 +30,7 @@ from quoth.store.audit import Audit, AuditRow
 from quoth.store.keys import SCOPES, Keys
 from quoth.store.shares import Shares
 from quoth.tenants import Tenants
-from tests.support.small_library import with_catalogue
+from tests.support.made_documents import put_catalogue
 
 PATIENT: Mapping[str, Any] = {
     "key_questions_per_minute": 1_000_000,
@@ -108,7 +108,7 @@ async def served(home: Path, *, audit: bool = False, **choices: Any) -> AsyncIte
     """Open the service over a folder, with the fake embedder; ``audit`` writes the audit log."""
     settings = Settings(home=home, embedder="fake", **{**PATIENT, **choices})
     if settings.database is None:
-        with_catalogue(home)
+        put_catalogue(home / "catalogue.sqlite")
     async with open_tenants(settings) as tenants:
         headers, *access = access_control(tenants, settings=settings)
         audits = [partial(AuditMiddleware, tenants=tenants)] if audit else []

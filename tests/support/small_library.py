@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from quoth.bootstrap import IndexPool
 from quoth.core.protocols import Embedder, Generator, Index
@@ -28,6 +26,7 @@ from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.store.ingest_jobs import Jobs
 from quoth.testing import HashEmbedder, MemoryIndex
+from tests.support.made_documents import put_catalogue
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
@@ -92,26 +91,8 @@ class ReadHere:
         pass
 
 
-@cache
-def empty_catalogue() -> bytes:
-    """An empty catalogue, migrated once for all tests."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder, "catalogue.sqlite")
-        open_database(file).close()
-        return file.read_bytes()
-
-
 def _files(settings: Settings) -> IndexPool:
     return IndexPool(settings, dimension=HashEmbedder.dimension, on_operation=lambda _name: None)
-
-
-def with_catalogue(home: Path) -> Path:
-    """Put an empty catalogue into a folder that has none; gives its file."""
-    file = home / "catalogue.sqlite"
-    if not file.exists():
-        home.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(empty_catalogue())
-    return file
 
 
 @asynccontextmanager
@@ -132,7 +113,7 @@ async def open_tour(
     """
     chosen = settings or Settings(home=home, chunk_tokens=32)
     if address is None:
-        with_catalogue(home)
+        put_catalogue(home / "catalogue.sqlite")
     opened = open_database(address or home / "catalogue.sqlite")
     catalogue = Catalogue(opened, tenant=chosen.tenant)
     tables: dict[str, Index] = {}

@@ -26,8 +26,9 @@ from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.store.upload_tasks import Task
 from quoth.tenants import Tenants
 from quoth.testing import HashEmbedder
+from tests.support.made_documents import put_catalogue
 from tests.support.service_client import PATIENT, House, shared_app
-from tests.support.small_library import ReadHere, with_catalogue
+from tests.support.small_library import ReadHere
 
 QUICK = WorkerTimings(lease_s=5, poll_s=0.01, beat_s=0.05, wait_s=0.1, grace_s=5, tidy_s=60)
 
@@ -56,7 +57,9 @@ async def open_quickly(
 ) -> AsyncIterator[Tenants]:
     """Open the tenants of a folder."""
     settings = Settings(home=home, chunk_tokens=64, **{**PATIENT, **choices})
-    database = open_database(with_catalogue(home), on_operation=on_operation, patience_s=patience_s)
+    database = open_database(
+        put_catalogue(home / "catalogue.sqlite"), on_operation=on_operation, patience_s=patience_s
+    )
     chosen, reads = embedder or HashEmbedder(), readers or ReadHere()
     opened: list[IndexPool] = []
 

@@ -45,7 +45,9 @@ def connect(file: Path, *, patience_s: float) -> Engine:
     except OSError as error:
         raise ConfigError(f"The home folder {file.parent} cannot be made: {error}.") from error
     with suppress(OSError):  # a folder without access is reported when the file is opened
-        os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+        # A file that is there is not opened: closing it would end the locks of this process on it.
+        with suppress(FileExistsError):
+            file.touch(0o600, exist_ok=False)
         for part in (file, *(file.with_name(file.name + ending) for ending in ("-wal", "-shm"))):
             part.chmod(part.stat().st_mode & 0o770)  # others never read what tenants keep
     engine = create_engine(

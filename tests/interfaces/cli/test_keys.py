@@ -13,12 +13,12 @@ from quoth.store.audit import Audit
 from quoth.store.database import open_database
 from quoth.store.keys import Keys, find_key
 from tests.support.cli import quoth
-from tests.support.small_library import with_catalogue
+from tests.support.made_documents import put_catalogue
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    with_catalogue(tmp_path)
+    put_catalogue(tmp_path / "catalogue.sqlite")
     return tmp_path
 
 

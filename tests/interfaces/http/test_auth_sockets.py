@@ -22,7 +22,7 @@ from quoth.store.database import Database, open_database
 from quoth.store.keys import Keys
 from quoth.tenants import Tenants
 from tests.support.auth_app import Inside, protected
-from tests.support.small_library import empty_catalogue
+from tests.support.made_documents import put_catalogue
 
 HALF_OPEN = 200
 MEBIBYTE = 2**20
@@ -46,7 +46,7 @@ def listening(app: ASGIApp) -> Iterator[int]:
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    (tmp_path / "catalogue.sqlite").write_bytes(empty_catalogue())
+    put_catalogue(tmp_path / "catalogue.sqlite")
     opened = open_database(tmp_path / "catalogue.sqlite")
     yield opened
     opened.close()

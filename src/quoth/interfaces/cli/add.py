@@ -231,7 +231,7 @@ async def foresee(session: CliSession, folders: Sequence[Path]) -> int:
         return DONE
     for verb, names in lists.items():
         for each in names:
-            session.out.print(f"{verb:<8}{each}", highlight=False, markup=False, soft_wrap=True)
+            session.out.print_line(f"{verb:<8}{each}")
     counts = [f"{len(names)} to {verb}" for verb, names in lists.items()]
     session.say(f"{', '.join(counts)}, {unchanged} unchanged. Nothing was changed.")
     return DONE

@@ -126,9 +126,7 @@ def show_report(session: CliSession, report: AddReport) -> None:
     from quoth.ingest.readers.formats import KNOWN
 
     if not report.documents:
-        session.err.print(
-            NOTHING.format(known=KNOWN), highlight=False, markup=False, soft_wrap=True
-        )
+        session.err.print_line(NOTHING.format(known=KNOWN))
     failures = _failures(report.failed)
     counts = report.counts()
     left_out = sum(sum(each.types.values()) for each in report.left_out)
@@ -170,7 +168,7 @@ def _show_row(session: CliSession, head: str, details: Sequence[str]) -> None:
     style = "red" if head.startswith("failed") else ""
     for number, detail in enumerate(details or [""]):
         begin = " " * len(head) if number else head
-        session.err.print(Text(f"{begin}  {detail}".rstrip(), style=style), soft_wrap=True)
+        session.err.print_line(Text(f"{begin}  {detail}".rstrip(), style=style))
 
 
 def _installs(suffixes: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -107,4 +107,4 @@ def _show(session: CliSession, rows: list[AuditRow]) -> None:
         line.append(f"{each.action:<20} ", style="not dim")
         line.append(f"{each.result:<12} ", style="not dim")
         line.append(f"{each.key_id or '-'}  {each.address or '-'}  {each.object_id}")
-        session.out.print(line, soft_wrap=True)
+        session.out.print_line(line)

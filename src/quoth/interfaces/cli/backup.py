@@ -108,13 +108,10 @@ def _show(session: CliSession, backup: Backup, verb: str) -> int:
     if session.json:
         session.put(to_json(backup))
     else:
-        session.out.print(
+        session.out.print_line(
             f"{verb} {backup.path}: {backup.documents:,} documents with {backup.chunks:,} "
             f"passages in {len(backup.collections)} collections, {backup.files:,} files, "
             f"{backup.bytes / 1e6:,.1f} MB{', with indexes' if backup.index else ''}. "
-            f"As of {backup.made_at[:19].replace('T', ' ')} UTC.",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
+            f"As of {backup.made_at[:19].replace('T', ' ')} UTC."
         )
     return DONE

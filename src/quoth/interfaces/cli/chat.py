@@ -223,7 +223,7 @@ def _lines(talk: Talk, *, edited: bool) -> Iterator[str]:
         if not line or line.strip() in ("/quit", "/exit"):
             return
         if not talk.alone and not session.json and line.strip() and not line.startswith("/"):
-            session.out.print(Text(f"\n> {line.strip()}", style="bold"), soft_wrap=True)
+            session.out.print_line(Text(f"\n> {line.strip()}", style="bold"))
         yield line.strip()
 
 

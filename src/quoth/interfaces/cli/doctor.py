@@ -143,11 +143,9 @@ def profiles(session: CliSession) -> int:
         line = Text(f"{name:<11}")
         line.append("needs" if missing else "ready", style="yellow" if missing else "green")
         line.append(f" {', '.join(each.name for each in parts)}")
-        session.out.print(line, soft_wrap=True)
+        session.out.print_line(line)
         for each in missing:
-            session.out.print(
-                f"{'':<11}{each.error}", markup=False, highlight=False, soft_wrap=True
-            )
+            session.out.print_line(f"{'':<11}{each.error}")
     return DONE
 
 

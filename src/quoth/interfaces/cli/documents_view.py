@@ -150,7 +150,7 @@ def document_list(session: CliSession, documents: Sequence[Document]) -> None:
         line.append(each.title, style="not dim")
         if each.status == "ready":
             line.append(f" · {_about(each)}")
-        session.out.print(line, soft_wrap=True)
+        session.out.print_line(line)
 
 
 def _document_line(each: Document) -> Text:

@@ -60,7 +60,7 @@ def show_queries(session: CliSession, asked: list[QuerySummary]) -> None:
             line.append(f"{each.collection}  ", style="not dim")
         line.append(f"{each.status:<{WIDTH}}  ", style=f"not dim {COLOURS.get(each.status, '')}")
         line.append(" ".join((each.title or each.text).split()), style="not dim")
-        session.out.print(line, soft_wrap=True)
+        session.out.print_line(line)
 
 
 def record_from(catalogue: Catalogue, query_id: str) -> Record:
@@ -189,7 +189,7 @@ def show_explanation(session: CliSession, found: Explanation) -> None:
     for each in found.searched:
         candidates(session, each)
     for line in found.notes:
-        out.print(Text(f"Note: {line}"), soft_wrap=True)
+        out.print_line(Text(f"Note: {line}"))
 
 
 def _took(each: Stage) -> str:
@@ -211,17 +211,17 @@ def candidates(session: CliSession, each: SearchExplanation) -> None:
     from quoth.history.explain import by_progress, counted, scored
 
     session.out.print(Text(f"\nfound in {each.collection}", style="bold"))
-    session.out.print(Text(f"  {counted(each)}", style="dim"), soft_wrap=True)
+    session.out.print_line(Text(f"  {counted(each)}", style="dim"))
     for way in by_progress(each.ways)[:FIRST]:
         head = Text(f"{way.shown or '':>3}  ")
         head.append(way.at.name or f"gone ({way.chunk_id})")
         head.append(f"  {way.why}", style="green" if way.fate == "cited" else "yellow")
-        session.out.print(head, soft_wrap=True)
+        session.out.print_line(head)
         ranks = {**way.legs, "fused": way.fused}
         named = ((name, scored(ranks.get(name))) for name in RANKINGS)
         places = [f"{name} {rank}" for name, rank in named if rank]
         places += [f"pool {way.pool.rank}"] if way.pool else []
-        session.out.print(Text(f"     {', '.join(places)}", style="dim"), soft_wrap=True)
+        session.out.print_line(Text(f"     {', '.join(places)}", style="dim"))
     rest = len(each.ways) - FIRST
     if rest > 0:
         session.out.print(
@@ -232,10 +232,10 @@ def candidates(session: CliSession, each: SearchExplanation) -> None:
 def show_missed(session: CliSession, asked: WhyNot) -> None:
     """Show why passages were not cited."""
     for line in asked.notes:
-        session.out.print(Text(line), soft_wrap=True)
+        session.out.print_line(Text(line))
     for each in asked.passages:
         head = Text(each.at.name or each.chunk_id, style="bold")
-        session.out.print(head.append(f"  {each.why}", style="not bold"), soft_wrap=True)
-        session.out.print(Text(f"    “{each.at.text}”", style="dim"), soft_wrap=True)
+        session.out.print_line(head.append(f"  {each.why}", style="not bold"))
+        session.out.print_line(Text(f"    “{each.at.text}”", style="dim"))
         if each.advice:
-            session.out.print(Text(f"    to have it read: {each.advice}"), soft_wrap=True)
+            session.out.print_line(Text(f"    to have it read: {each.advice}"))

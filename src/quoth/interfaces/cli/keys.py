@@ -48,7 +48,7 @@ def add(
         session.put(to_json(made))
         return DONE
     session.say(f"{ONCE} {HOW}")
-    session.out.print(made.token, highlight=False, markup=False, soft_wrap=True)
+    session.out.print_line(made.token)
     return DONE
 
 
@@ -62,7 +62,7 @@ def list_keys(session: CliSession, tenant: Tenant = None) -> int:
         session.put([to_json(each) for each in found])
         return DONE
     for each in found:
-        session.out.print(line(each), soft_wrap=True)
+        session.out.print_line(line(each))
     if not found:
         session.say(f"'{keys.tenant}' has no keys. Make one with: quoth keys add --label NAME")
     return DONE

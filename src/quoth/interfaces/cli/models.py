@@ -81,8 +81,8 @@ def _list(session: CliSession) -> None:
     for name, at in known:
         there = f"ready\n  {at}" if at.is_dir() else f"not there (quoth models get {name})"
         line = f"{name} ({MODELS[name].used_as}): {there}"
-        session.out.print(line, highlight=False, markup=False, soft_wrap=True)
+        session.out.print_line(line)
     text = f"speech to text: {'not there' if problem else 'ready'}\n  {speech}"
     session.out.print(text, highlight=False, markup=False)
     if problem:
-        session.out.print(HOW_TO_GET_SPEECH, highlight=False, markup=False, soft_wrap=True)
+        session.out.print_line(HOW_TO_GET_SPEECH)

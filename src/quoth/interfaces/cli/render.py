@@ -36,11 +36,11 @@ def hit_list(session: CliSession, hits: Sequence[Hit]) -> None:
         head = Text(f"{hit.rank:>3}  ")
         head.append(hit.document, style="bold")
         head.append(place_name(hit.document, hit.locator, hit.locator.section)).append("  ")
-        session.out.print(head.append(_link(session.out, hit.link)), soft_wrap=True)
+        session.out.print_line(head.append(_link(session.out, hit.link)))
         shown = Text(f"“{trim(hit.text)}”")
         if hit.marked is not None:
             shown = Text("“").append(_marked(session.out, hit.text, hit.marked)).append("”")
-        session.out.print(Text("     ", style="dim").append(shown), soft_wrap=True)
+        session.out.print_line(Text("     ", style="dim").append(shown))
 
 
 def _marked(screen: Console, text: str, span: tuple[int, int]) -> Text:
@@ -63,7 +63,7 @@ def answer_text(session: CliSession, answer: Answer) -> None:
     """Show an answer's text; what no source supports says so."""
     public = session.settings.public_url
     page = answer_page(session.settings, answer.query_id) if public else None
-    session.out.print(wrap_text(session.out, marked(answer, page=page)), soft_wrap=True)
+    session.out.print_line(wrap_text(session.out, marked(answer, page=page)))
 
 
 def with_links(text: str, sentences: Sequence[Sentence], *, page: str | None) -> Text:
@@ -117,7 +117,7 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
     out = session.out
     out.print()
     if told := [f"Note: {line}" for line in notes(answer)]:
-        out.print(Text("\n".join(told), style="yellow"), soft_wrap=True)
+        out.print_line(Text("\n".join(told), style="yellow"))
         out.print()
     for each in answer.citations:
         head = Text(f"{each.number:>3}  ")
@@ -125,9 +125,9 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
         head.append(place_name(each.document_name, each.locator, each.section_heading))
         if each.support == "partly":
             head.append(" · in part", style="yellow")
-        out.print(head.append("  ").append(_link(out, each.link)), soft_wrap=True)
+        out.print_line(head.append("  ").append(_link(out, each.link)))
         quoted = each.snippet[slice(*each.marked)] if each.marked else each.snippet
-        out.print(Text(f"     “{trim(quoted)}”", style="dim"), soft_wrap=True)
+        out.print_line(Text(f"     “{trim(quoted)}”", style="dim"))
     if answer.closest and not answer.citations:
         hit_list(session, answer.closest)
     sources = len({each.document_id for each in answer.citations})
@@ -139,18 +139,18 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
         "answered before" if answer.cached else "",
         f"quoth explain {answer.query_id}",
     ]
-    out.print(Text(f"\n  {' · '.join(filter(None, foot))}", style="dim"), soft_wrap=True)
+    out.print_line(Text(f"\n  {' · '.join(filter(None, foot))}", style="dim"))
     if settings.public_url and (page := answer_page(settings, answer.query_id)):
-        out.print(Text("  ").append(_link(out, page)), soft_wrap=True)
+        out.print_line(Text("  ").append(_link(out, page)))
 
 
 def health_report(session: CliSession, health: Health) -> None:
     """Show what the doctor found."""
     for check in health.checks:
         mark = Text("ok   " if check.ok else "fix  ", style="green" if check.ok else "red")
-        session.out.print(mark.append(f"{check.name}: {check.found}", style=""), soft_wrap=True)
+        session.out.print_line(mark.append(f"{check.name}: {check.found}", style=""))
         if check.advice:
-            session.out.print(f"     {check.advice}", highlight=False, markup=False, soft_wrap=True)
+            session.out.print_line(f"     {check.advice}")
 
 
 def trim(text: str, most: int = SNIPPET) -> str:

@@ -50,7 +50,7 @@ async def replay(session: CliSession, query_id: QueryId, llm: Llm = None) -> int
 def show(session: CliSession, found: Replay) -> None:
     """Show what is the same and what is not."""
     for text, style in lines(found):
-        session.out.print(Text(text, style=style), soft_wrap=True)
+        session.out.print_line(Text(text, style=style))
     table = Table("stage", "then", "now", box=None)
     for name, (before, now) in found.timings_ms.items():
         table.add_row(name, *("" if each is None else f"{each:.1f} ms" for each in (before, now)))

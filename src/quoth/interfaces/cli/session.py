@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from quoth.core.errors import ConfigError, InputError, QuothError
 from quoth.operations.logging import configure_logging
@@ -49,18 +50,18 @@ class CliSession:
     settings: Settings
     json: bool
     quiet: bool
-    out: Console
-    err: Console
+    out: Screen
+    err: Screen
     collections: tuple[str, ...] = ()
 
     def say(self, line: str) -> None:
         """Tell a person something that is not the result."""
         if not self.quiet:
-            self.err.print(line, highlight=False, markup=False, soft_wrap=True)
+            self.err.print_line(line)
 
     def warn(self, line: str) -> None:
         """Say what failed; --quiet does not silence it."""
-        self.err.print(line, highlight=False, markup=False, style="red", soft_wrap=True)
+        self.err.print_line(line, style="red")
 
     def show(self, value: Any, render: Callable[[CliSession, Any], None]) -> None:
         """Write a result as JSON for a program, or let ``render`` show it to a person."""
@@ -78,6 +79,10 @@ class CliSession:
 
 class Screen(Console):
     """A console that lets `run` handle a closed pipe."""
+
+    def print_line(self, text: str | Text, *, style: str | None = None) -> None:
+        """Print a text as it is: neither wrapped nor coloured, and without markup."""
+        self.print(text, highlight=False, markup=False, style=style, soft_wrap=True)
 
     def on_broken_pipe(self) -> None:
         """Pass the error on; the library would end the process with a failure."""
@@ -172,11 +177,11 @@ def command(
     return start
 
 
-def report(error: QuothError, *, err: Console, as_json: bool) -> int:
+def report(error: QuothError, *, err: Screen, as_json: bool) -> int:
     """Show an error and give its exit code."""
     if as_json:
         put(error_message(error))
-    err.print(str(error), highlight=False, markup=False, style="red", soft_wrap=True)
+    err.print_line(str(error), style="red")
     if isinstance(error, ConfigError):
         return CONFIGURATION
     return USAGE if isinstance(error, InputError) else FAILED

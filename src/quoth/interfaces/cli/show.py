@@ -77,14 +77,14 @@ def show_excerpt(session: CliSession, found: Excerpt) -> None:
     """Show where a text stands, and the text, what is cited marked."""
     where = place_name(found.document, found.locator, found.section)
     head = " · ".join(filter(None, (f"{found.document}{where}", found.link)))
-    session.out.print(Text(head, style="bold"), soft_wrap=True)
+    session.out.print_line(Text(head, style="bold"))
     text = Text("\n")
     low, high = found.marked or (found.end, found.end)
     low, high = (min(max(at, found.start), found.end) - found.start for at in (low, high))
     before, after = ("", "") if session.out.is_terminal or low == high else MARKS
     text.append(found.text[:low]).append(before)
     text.append(found.text[low:high], style="bold yellow").append(after).append(found.text[high:])
-    session.out.print(text, soft_wrap=True)
+    session.out.print_line(text)
 
 
 def warn_of_change(session: CliSession, found: Excerpt) -> None:
@@ -105,5 +105,5 @@ def open_excerpt(session: CliSession, found: Excerpt, *, only_print: bool) -> in
         session.put({"link": found.link})
     opened = not only_print and webbrowser.open(found.link)
     if not session.json and not opened:
-        session.out.print(Text(found.link), soft_wrap=True)
+        session.out.print_line(Text(found.link))
     return DONE if opened or only_print else FAILED

@@ -68,7 +68,7 @@ async def forget(session: CliSession) -> int:
 def show(session: CliSession, tuned: Tuned) -> None:
     """Say what was asked, found and changed."""
     for line in (tuned.note,) if tuned.note else lines(tuned):
-        session.out.print(line, highlight=False, markup=False, soft_wrap=True)
+        session.out.print_line(line)
 
 
 def lines(tuned: Tuned) -> Iterator[str]:

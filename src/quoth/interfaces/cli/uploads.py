@@ -69,21 +69,15 @@ def _view(session: CliSession) -> Iterator[OperatorView]:
 
 def _show_tenants(session: CliSession, found: list[TenantUsage]) -> None:
     for each in found:
-        session.out.print(
+        session.out.print_line(
             f"{each.tenant}  {each.documents:,} documents  {each.chunks:,} chunks  "
-            f"{each.bytes / 1e6:,.1f} MB  {each.pending:,} pending",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
+            f"{each.bytes / 1e6:,.1f} MB  {each.pending:,} pending"
         )
 
 
 def _show_uploads(session: CliSession, found: list[OperatorUpload]) -> None:
     for each in found:
-        session.out.print(
+        session.out.print_line(
             f"{each.id}  {each.tenant}  {each.state}  {each.chunks:,}/{each.of_chunks:,} chunks  "
-            f"{each.age_s:,.0f} s  {each.code or ''}  {each.name}",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
+            f"{each.age_s:,.0f} s  {each.code or ''}  {each.name}"
         )

@@ -124,7 +124,7 @@ async def sync(
 async def watch(
     session: CliSession,
     folders: Annotated[list[Path], typer.Argument(help="Folders to keep the collection equal to.")],
-) -> int:
+) -> None:
     """Keep the collection equal to folders: whatever changes there is added or removed at once."""
     from quoth.core.extras import require_extra
     from quoth.pipeline.sync import check_folder
@@ -139,7 +139,6 @@ async def watch(
             await add_all(session, engine, [str(folder) for folder in folders])
             await remove_gone(session, engine, [str(folder) for folder in folders])
             session.say("Watching. Stop with Ctrl-C.")
-    return DONE
 
 
 def of_owner(session: CliSession) -> CliSession:

@@ -285,7 +285,7 @@ async def models(
     weights: Annotated[
         Path | None, typer.Option(help="build: wheel or weights file to build from.")
     ] = None,
-) -> int:
+) -> None:
     """Show the models of this machine, build the default one, or bring another one here.
 
     get fetches a known model from the hub (QUOTH_MODELS_HUB) and checks it; convert turns a
@@ -293,7 +293,7 @@ async def models(
     """
     from quoth.interfaces.cli.models import models_command
 
-    return await models_command(session, action, name=name, weights=weights)
+    await models_command(session, action, name=name, weights=weights)
 
 
 app.command()(doctor)

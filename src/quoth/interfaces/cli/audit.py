@@ -26,7 +26,7 @@ app = typer.Typer(
 async def list_rows(
     session: CliSession,
     number: Annotated[int, typer.Option("-n", min=1, help="How many rows.")] = 50,
-) -> int:
+) -> None:
     """List what was done, the newest first."""
     from quoth.store.audit import Audit
 
@@ -34,7 +34,6 @@ async def list_rows(
         audit = Audit.of(catalogue)
         rows = await asyncio.to_thread(audit.rows, limit=number)
     session.show(rows, _show)
-    return DONE
 
 
 @app.command()

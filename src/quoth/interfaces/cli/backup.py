@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from quoth.interfaces.cli.session import DONE, CliSession, command
+from quoth.interfaces.cli.session import CliSession, command
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ async def make(
     index: Annotated[
         bool, typer.Option("--index", help="Include the indexes; otherwise they are rebuilt.")
     ] = False,
-) -> int:
+) -> None:
     """Back up the whole library, all tenants, while it is in use."""
     from quoth.operations.backup import make_backup
     from quoth.store.database import open_database
@@ -57,17 +57,17 @@ async def make(
         )
     finally:
         database.close()
-    return _show(session, made, "Backed up to")
+    _show(session, made, "Backed up to")
 
 
 @app.command()
 @command
-async def verify(session: CliSession, pack: Pack) -> int:
+async def verify(session: CliSession, pack: Pack) -> None:
     """Check every byte of a backup against its checksums, and its catalogue as a database."""
     from quoth.operations.backup import verify_backup
 
     found = await asyncio.to_thread(verify_backup, pack.expanduser())
-    return _show(session, found, "All is as it was written in")
+    _show(session, found, "All is as it was written in")
 
 
 @app.command()
@@ -78,7 +78,7 @@ async def restore(
     index: Annotated[
         bool, typer.Option("--index/--no-index", help="Build what is lacking in the indexes, now.")
     ] = True,
-) -> int:
+) -> None:
     """Make a library out of a backup in a new folder: --home NEW. Nothing is written over."""
     from quoth.operations.backup import restore_backup
 
@@ -88,7 +88,7 @@ async def restore(
     )
     if index:
         await _build(session, made)
-    return _show(session, made, "Restored to")
+    _show(session, made, "Restored to")
 
 
 async def _build(session: CliSession, made: Backup) -> None:
@@ -104,7 +104,7 @@ async def _build(session: CliSession, made: Backup) -> None:
             await engine.settle(session.say, collection=name)
 
 
-def _show(session: CliSession, backup: Backup, verb: str) -> int:
+def _show(session: CliSession, backup: Backup, verb: str) -> None:
     if session.json:
         session.put(to_json(backup))
     else:
@@ -114,4 +114,3 @@ def _show(session: CliSession, backup: Backup, verb: str) -> int:
             f"{backup.bytes / 1e6:,.1f} MB{', with indexes' if backup.index else ''}. "
             f"As of {backup.made_at[:19].replace('T', ' ')} UTC."
         )
-    return DONE

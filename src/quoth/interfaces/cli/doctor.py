@@ -111,7 +111,7 @@ def _line(error: BaseException) -> str:
 
 
 @command
-def profiles(session: CliSession) -> int:
+def profiles(session: CliSession) -> None:
     """List the profiles with their components, and what each needs that is not here."""
     from quoth.bootstrap import profile_parts
 
@@ -137,7 +137,7 @@ def profiles(session: CliSession) -> int:
                 for name, parts in found.items()
             ]
         )
-        return DONE
+        return
     for name, parts in found.items():
         missing = [each for each in parts if each.error is not None]
         line = Text(f"{name:<11}")
@@ -146,7 +146,6 @@ def profiles(session: CliSession) -> int:
         session.out.print_line(line)
         for each in missing:
             session.out.print_line(f"{'':<11}{each.error}")
-    return DONE
 
 
 @command

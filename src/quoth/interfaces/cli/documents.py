@@ -29,17 +29,16 @@ if TYPE_CHECKING:
 
 
 @command
-async def list_documents(session: CliSession) -> int:
+async def list_documents(session: CliSession) -> None:
     """List the documents of the collection."""
     from quoth.interfaces.cli.documents_view import document_list
 
     documents = await stored_documents(session)
     session.show(documents, document_list)
-    return DONE
 
 
 @command
-async def collections(session: CliSession) -> int:
+async def collections(session: CliSession) -> None:
     """List the collections: how many documents and passages, and the embedding model."""
     from quoth.store.document_list import DocumentLists
 
@@ -47,7 +46,6 @@ async def collections(session: CliSession) -> int:
         lists = DocumentLists(catalogue.database, tenant=catalogue.tenant)
         found = await asyncio.to_thread(lists.collections)
     session.show(found, show_collections)
-    return DONE
 
 
 def show_collections(session: CliSession, found: list[CollectionSummary]) -> None:
@@ -135,7 +133,7 @@ async def reindex(
         bool,
         typer.Option("--drop-old", help="Only remove the index of the embedder before."),
     ] = False,
-) -> int:
+) -> None:
     """Rebuild the collection's index; searches continue meanwhile.
 
     With another embedder the index before is kept, and both are compared.
@@ -148,7 +146,8 @@ async def reindex(
     name = session.settings.collection
     async with engine_of(session) as engine:
         if drop_old:
-            return _dropped(session, await engine.drop_old())
+            _dropped(session, await engine.drop_old())
+            return
         chosen = session.settings.embedder is not None
         before = await asyncio.to_thread(engine.parts.catalogue.collection, name)
         count = await rebuilding(session, engine.reindex(change_embedder=chosen))
@@ -166,16 +165,14 @@ async def reindex(
             f"--embedder {before.embedder or before.identity.embedder}, or remove it with: quoth "
             "reindex --drop-old"
         )
-    return DONE
 
 
-def _dropped(session: CliSession, dropped: bool) -> int:
+def _dropped(session: CliSession, dropped: bool) -> None:
     name = session.settings.collection
     if session.json:
         session.put({"dropped": dropped, "collection": name})
     kept = f"The index that was kept of '{name}' is removed."
     session.say(kept if dropped else f"No index of another embedder is kept of '{name}'.")
-    return DONE
 
 
 async def _compared(session: CliSession, engine: Engine) -> EmbedderComparison | None:

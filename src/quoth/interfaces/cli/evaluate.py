@@ -14,7 +14,7 @@ import typer
 from quoth.core.errors import InputError
 from quoth.core.extras import require_extra
 from quoth.core.types import Json
-from quoth.interfaces.cli.session import DONE, CliSession, On, command, on_cluster, read_choices
+from quoth.interfaces.cli.session import CliSession, On, command, on_cluster, read_choices
 from quoth.interfaces.cli.tables import ReportSummary, show_comparisons, show_summary
 from quoth.text.json_codec import to_json
 
@@ -55,10 +55,10 @@ def evaluation(prepare: Callable[..., Measurement]) -> Callable[..., None]:
         baseline: Path | None,
         on: str | None,
         **given: Any,
-    ) -> int:
+    ) -> None:
         session = on_cluster(session, on)
         prepared = prepare(session, **given)
-        return await _evaluate(session, prepared, report=report, baseline=baseline)
+        await _evaluate(session, prepared, report=report, baseline=baseline)
 
     added = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
@@ -66,12 +66,6 @@ def evaluation(prepare: Callable[..., Measurement]) -> Callable[..., None]:
     ]
     own = signature(prepare, eval_str=True).parameters.values()
     work.__signature__ = Signature([*own, *added])  # type: ignore[attr-defined]
-    work.__annotations__ = {
-        **prepare.__annotations__,
-        "report": Report,
-        "baseline": Baseline,
-        "on": On,
-    }
     return command(work)
 
 
@@ -337,7 +331,7 @@ def ingest(session: CliSession, folder: Folder) -> Measurement:
 
 async def _evaluate(
     session: CliSession, prepared: Measurement, *, report: Path | None, baseline: Path | None
-) -> int:
+) -> None:
     """Measure, compare, write and show; what cannot work is refused before anything is measured."""
     from quoth.evaluation.report import require_plots, write_report
     from quoth.evaluation.significance import compare, read_baseline, series_of
@@ -359,11 +353,10 @@ async def _evaluate(
     if session.json:
         compared = {"comparison": [to_json(each) for each in comparisons]} if before else {}
         session.put({**made, **compared})
-        return DONE
-    show_summary(session, prepared.summary(found))
-    if comparisons:
-        show_comparisons(session, comparisons)
-    return DONE
+    else:
+        show_summary(session, prepared.summary(found))
+        if comparisons:
+            show_comparisons(session, comparisons)
 
 
 def _times(found: Any) -> str:

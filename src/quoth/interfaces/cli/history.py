@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from quoth.core.errors import InputError
-from quoth.interfaces.cli.session import DONE, CliSession, catalogue_of, command, engine_of
+from quoth.interfaces.cli.session import CliSession, catalogue_of, command, engine_of
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
@@ -37,13 +37,12 @@ WIDTH = len("low_relevance")
 async def history(
     session: CliSession,
     number: Annotated[int, typer.Option("-n", min=1, help="How many questions.")] = 20,
-) -> int:
+) -> None:
     """List the questions that were asked, the newest first; of all collections, or of one."""
     collection = next(iter(session.collections), None)
     with catalogue_of(session) as catalogue:
         asked = await asyncio.to_thread(catalogue.asked, limit=number, collection=collection)
     session.show(asked, show_queries)
-    return DONE
 
 
 def show_queries(session: CliSession, asked: list[QuerySummary]) -> None:
@@ -93,7 +92,7 @@ async def export(
         ),
     ] = None,
     output: Output = None,
-) -> int:
+) -> None:
     """Write an answer with its citations, sources and links as Markdown, HTML, JSON or CSV."""
     from quoth.history.export import exported
 
@@ -108,7 +107,6 @@ async def export(
         session.say(f"Wrote {output}.")
         if session.json:
             session.put({"query_id": record.query_id, "file": str(output)})
-    return DONE
 
 
 def by_ending(output: Path | None) -> ExportFormat:
@@ -144,7 +142,7 @@ async def explain(
         str | None, typer.Option("--why-not", help="Words of a passage that was not cited.")
     ] = None,
     page: Annotated[Path | None, typer.Option("--html", help="Write a page to this file.")] = None,
-) -> int:
+) -> None:
     """Show how an answer came about: what was understood, the stages, every candidate's way."""
     from quoth.history.explain import explain as explained
     from quoth.history.explain_page import explanation_page
@@ -167,7 +165,6 @@ async def explain(
         show_missed(session, asked)
     elif page is None:
         show_explanation(session, found)
-    return DONE
 
 
 def show_explanation(session: CliSession, found: Explanation) -> None:

@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from quoth.core.errors import InputError
-from quoth.interfaces.cli.session import DONE, CliSession, catalogue_of, command
+from quoth.interfaces.cli.session import CliSession, catalogue_of, command
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
@@ -39,33 +39,31 @@ def add(
     expires_days: Annotated[
         float | None, typer.Option(help="Days until it runs out; without it never.")
     ] = None,
-) -> int:
+) -> None:
     """Make a key and show it, once."""
     with keys_of(session, tenant) as keys:
         made = keys.add(label=label, scopes=scopes.split(","), expires_days=expires_days)
         print_hint(session, keys, "key.make", made.key.key_id)
     if session.json:
         session.put(to_json(made))
-        return DONE
-    session.say(f"{ONCE} {HOW}")
-    session.out.print_line(made.token)
-    return DONE
+    else:
+        session.say(f"{ONCE} {HOW}")
+        session.out.print_line(made.token)
 
 
 @app.command("list")
 @command
-def list_keys(session: CliSession, tenant: Tenant = None) -> int:
+def list_keys(session: CliSession, tenant: Tenant = None) -> None:
     """List the keys of a tenant, the newest first, those that were revoked too."""
     with keys_of(session, tenant) as keys:
         found = keys.all()
     if session.json:
         session.put([to_json(each) for each in found])
-        return DONE
+        return
     for each in found:
         session.out.print_line(line(each))
     if not found:
         session.say(f"'{keys.tenant}' has no keys. Make one with: quoth keys add --label NAME")
-    return DONE
 
 
 @app.command()
@@ -74,7 +72,7 @@ def revoke(
     session: CliSession,
     key_id: Annotated[str, typer.Argument(help="Id of the key, as `quoth keys list` shows it.")],
     tenant: Tenant = None,
-) -> int:
+) -> None:
     """Let a key open nothing any more; a service that is running knows within a second."""
     with keys_of(session, tenant) as keys:
         keys.revoke(key_id)
@@ -83,7 +81,6 @@ def revoke(
         session.put({"key_id": key_id, "revoked": True})
     else:
         session.say(f"The key {key_id} opens nothing any more.")
-    return DONE
 
 
 def line(key: ApiKey) -> Text:

@@ -13,7 +13,7 @@ from quoth.bootstrap import (
     speech_problem,
 )
 from quoth.core.errors import InputError
-from quoth.interfaces.cli.session import DONE, CliSession
+from quoth.interfaces.cli.session import CliSession
 from quoth_models.table import MODELS
 
 HOW_TO_GET_SPEECH = (
@@ -28,7 +28,7 @@ ACTIONS = ("list", "build", "get", "convert")
 
 async def models_command(
     session: CliSession, action: str, *, name: str | None, weights: Path | None
-) -> int:
+) -> None:
     """Show, build, fetch or convert models; raises InputError, ConfigError and StorageFull."""
     if action not in ACTIONS:
         raise InputError(
@@ -41,11 +41,10 @@ async def models_command(
         folder = await (_get(session, name) if action == "get" else _convert(session, name))
         if session.json:
             session.put({"name": folder.name, "folder": str(folder)})
-        return DONE
+        return
     if action == "build":
         build_default_model(session.settings, weights=weights, progress=session.say)
     _list(session)
-    return DONE
 
 
 async def _get(session: CliSession, name: str) -> Path:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from quoth.core.extras import require_extra
-from quoth.interfaces.cli.session import DONE, CliSession, command
+from quoth.interfaces.cli.session import CliSession, command
 
 if TYPE_CHECKING:
     from quoth.interfaces.mcp.server import ToolContext
@@ -39,7 +39,7 @@ async def serve(
     keyfile: Annotated[
         Path | None, typer.Option(help="The certificate's key, where it is in another file.")
     ] = None,
-) -> int:
+) -> None:
     """Serve the library over HTTP until Ctrl-C or SIGTERM; --json writes the log as JSON."""
     from quoth.interfaces.http.server.run import serve as serve_until_told
     from quoth.interfaces.http.server.start import read_certificate
@@ -61,7 +61,6 @@ async def serve(
     # All is closed: a late signal must not turn a clean exit into a failure.
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_IGN)
-    return DONE
 
 
 @command
@@ -70,7 +69,7 @@ async def work(
     workers: Annotated[
         int, typer.Option(min=1, max=64, help="Files that are taken in at the same time.")
     ] = 1,
-) -> int:
+) -> None:
     """Take in uploaded files until Ctrl-C or SIGTERM; any number of these may run at once."""
     from quoth.bootstrap import open_tenants
     from quoth.interfaces.isolated_add import IsolatedAdder
@@ -91,15 +90,13 @@ async def work(
         session.say("Waiting for uploads. Ctrl-C stops after the current file.")
         await run_workers(tenants, count=workers, stop=stop, isolate=isolated.add)
     session.say("Stopped.")
-    return DONE
 
 
 @command
-async def mcp(session: CliSession) -> int:
+async def mcp(session: CliSession) -> None:
     """Serve agents over the Model Context Protocol; stdin and stdout are the protocol's."""
     require_extra("mcp", module="mcp.server.mcpserver", what="Serving agents (quoth mcp)")
     await serve_agents(session)
-    return DONE
 
 
 async def serve_agents(session: CliSession) -> None:

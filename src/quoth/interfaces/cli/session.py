@@ -146,8 +146,8 @@ def command(
 ) -> Callable[..., Any]:
     """Make a typer command of a function, plain or async, whose first parameter is ``session``.
 
-    It receives the `CliSession` of the call and returns the exit code, with which the process ends.
-    ``stopped`` is the message after Ctrl-C.
+    It receives the `CliSession` of the call and returns the exit code, with which the process ends,
+    or None for 0. ``stopped`` is the message after Ctrl-C.
     """
     if work is None:
         return partial(command, stopped=stopped)
@@ -167,12 +167,12 @@ def command(
             # The reader of our output has left: nothing more to say, and no traceback either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = DONE
-        raise typer.Exit(code)
+        raise typer.Exit(code or DONE)
 
     # Typer reads the parameters from these, and passes its context where one is annotated so.
     first, *others = signature(work, eval_str=True).parameters.values()
     parameters = [first.replace(annotation=typer.Context), *others]
-    start.__annotations__ = {**work.__annotations__, first.name: typer.Context}
+    start.__annotations__ = {each.name: each.annotation for each in parameters}
     start.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return start
 

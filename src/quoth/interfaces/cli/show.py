@@ -36,12 +36,11 @@ async def show(
     window: Annotated[
         int, typer.Option(min=0, max=50, help="Passages on either side of a citation or time.")
     ] = 1,
-) -> int:
+) -> None:
     """Show the text around a citation, a page, a time or a section, what is cited marked."""
     found = await find(session, reference, window=window)
     warn_of_change(session, found)
     session.show(found, show_excerpt)
-    return DONE
 
 
 @command

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quoth.core.errors import InputError
-from quoth.interfaces.cli.session import DONE, CliSession, command, engine_of
+from quoth.interfaces.cli.session import CliSession, command, engine_of
 
 if TYPE_CHECKING:
     from quoth.evaluation.tune import Tuned
@@ -27,13 +27,14 @@ async def tune(
         bool,
         typer.Option("--reset", help="Forget what was learnt; the shipped values count again."),
     ] = False,
-) -> int:
+) -> None:
     """Learn the weight of both legs and the threshold for answering from the collection itself."""
     from quoth.evaluation.tune import tune as learn
     from quoth.interfaces.cli.documents_view import reporting
 
     if reset:
-        return await forget(session)
+        await forget(session)
+        return
     # Nobody waits for these questions: on a slow machine they take the time that they need.
     patient = session.settings.model_copy(update={"rerank_seconds": PATIENCE_S})
     session = replace(session, settings=patient)
@@ -50,10 +51,9 @@ async def tune(
                 "it again: quoth tune"
             )
     session.show(tuned, show)
-    return DONE
 
 
-async def forget(session: CliSession) -> int:
+async def forget(session: CliSession) -> None:
     """Take back what was learnt from the collection."""
     async with engine_of(session) as engine:
         catalogue = engine.parts.catalogue
@@ -62,7 +62,6 @@ async def forget(session: CliSession) -> int:
     if session.json:
         session.put({"reset": found.name})
     session.say(f"'{found.name}' goes by the shipped values again.")
-    return DONE
 
 
 def show(session: CliSession, tuned: Tuned) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quoth.interfaces.cli.session import DONE, CliSession, catalogue_of, command
+from quoth.interfaces.cli.session import CliSession, catalogue_of, command
 
 if TYPE_CHECKING:
     from quoth.store.operator_view import OperatorUpload, OperatorView, TenantUsage
@@ -18,11 +18,10 @@ UploadId = Annotated[str, typer.Argument(help="The id of the upload.")]
 
 
 @command
-def tenants(session: CliSession) -> int:
+def tenants(session: CliSession) -> None:
     """List the tenants with what they store."""
     with _view(session) as view:
         session.show(view.tenants(), _show_tenants)
-    return DONE
 
 
 @app.command("list")
@@ -32,31 +31,28 @@ def list_uploads(
     state: Annotated[
         str | None, typer.Option(help="Only this state; else unfinished and failed ones.")
     ] = None,
-) -> int:
+) -> None:
     """List the uploads of all tenants, the oldest first."""
     with _view(session) as view:
         session.show(view.uploads(state=state), _show_uploads)
-    return DONE
 
 
 @app.command()
 @command
-def cancel(session: CliSession, upload_id: UploadId) -> int:
+def cancel(session: CliSession, upload_id: UploadId) -> None:
     """Take an upload out of the queue; a worker stops within seconds."""
     with _view(session) as view:
         view.cancel(upload_id)
     session.say("Cancelled.")
-    return DONE
 
 
 @app.command()
 @command
-def retry(session: CliSession, upload_id: UploadId) -> int:
+def retry(session: CliSession, upload_id: UploadId) -> None:
     """Queue a failed upload again."""
     with _view(session) as view:
         view.retry(upload_id)
     session.say("Queued.")
-    return DONE
 
 
 @contextmanager

@@ -109,7 +109,8 @@ async def sync(
     for folder in folders:
         check_folder(folder)
     if dry_run:
-        return await foresee(session, folders)
+        foresee(session, folders)
+        return DONE
     async with engine_of(session) as engine:
         options = RemoteOptions(drop_gone=True)
         report = await add_all(session, engine, sources, options=options)
@@ -207,18 +208,15 @@ async def remove_gone(
     return gone
 
 
-async def foresee(session: CliSession, folders: Sequence[Path]) -> int:
+def foresee(session: CliSession, folders: Sequence[Path]) -> None:
     """Say what `sync` would do to folders, and do nothing."""
     from quoth.pipeline.sync import folder_changes
 
     if not folders:
         raise InputError("--dry-run is for folders. Name one.")
-    there = await stored_documents(session)
+    there = stored_documents(session)
     with catalogue_of(session) as catalogue:
-        found = [
-            await asyncio.to_thread(folder_changes, catalogue, there, folder=each)
-            for each in folders
-        ]
+        found = [folder_changes(catalogue, there, folder=each) for each in folders]
     lists = {
         "add": [str(path) for each in found for path in each.new],
         "update": [str(path) for each in found for path in each.changed],
@@ -227,10 +225,9 @@ async def foresee(session: CliSession, folders: Sequence[Path]) -> int:
     unchanged = sum(len(each.unchanged) for each in found)
     if session.json:
         session.put({**lists, "unchanged": unchanged})
-        return DONE
+        return
     for verb, names in lists.items():
         for each in names:
             session.out.print_line(f"{verb:<8}{each}")
     counts = [f"{len(names)} to {verb}" for verb, names in lists.items()]
     session.say(f"{', '.join(counts)}, {unchanged} unchanged. Nothing was changed.")
-    return DONE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,7 +22,7 @@ app = typer.Typer(
 
 @app.command("list")
 @command
-async def list_rows(
+def list_rows(
     session: CliSession,
     number: Annotated[int, typer.Option("-n", min=1, help="How many rows.")] = 50,
 ) -> None:
@@ -31,14 +30,12 @@ async def list_rows(
     from quoth.store.audit import Audit
 
     with catalogue_of(session) as catalogue:
-        audit = Audit.of(catalogue)
-        rows = await asyncio.to_thread(audit.rows, limit=number)
-    session.show(rows, _show)
+        session.show(Audit.of(catalogue).rows(limit=number), _show)
 
 
 @app.command()
 @command
-async def verify(
+def verify(
     session: CliSession,
     head: Annotated[
         str | None,
@@ -50,7 +47,7 @@ async def verify(
     ``--head`` is of the tenant of the settings.
     """
     with catalogue_of(session) as catalogue:
-        found = await asyncio.to_thread(_verified_all, session, catalogue, head)
+        found = _verified_all(session, catalogue, head)
     if session.json:
         for tenant, chain in found.items():
             session.put({"tenant": tenant, **to_json(chain)})

@@ -29,23 +29,21 @@ if TYPE_CHECKING:
 
 
 @command
-async def list_documents(session: CliSession) -> None:
+def list_documents(session: CliSession) -> None:
     """List the documents of the collection."""
     from quoth.interfaces.cli.documents_view import document_list
 
-    documents = await stored_documents(session)
-    session.show(documents, document_list)
+    session.show(stored_documents(session), document_list)
 
 
 @command
-async def collections(session: CliSession) -> None:
+def collections(session: CliSession) -> None:
     """List the collections: how many documents and passages, and the embedding model."""
     from quoth.store.document_list import DocumentLists
 
     with catalogue_of(session) as catalogue:
         lists = DocumentLists(catalogue.database, tenant=catalogue.tenant)
-        found = await asyncio.to_thread(lists.collections)
-    session.show(found, show_collections)
+        session.show(lists.collections(), show_collections)
 
 
 def show_collections(session: CliSession, found: list[CollectionSummary]) -> None:
@@ -69,7 +67,7 @@ async def remove(
     """Remove documents completely: texts, vectors and terms."""
     from quoth.pipeline.uploads import find_document
 
-    there = await stored_documents(session)
+    there = stored_documents(session)
     meant, missing = {}, {}
     for each in documents:
         try:
@@ -112,7 +110,7 @@ async def set_metadata(
     from quoth.pipeline.uploads import find_document
 
     given = read_pairs(values)
-    there = await stored_documents(session)
+    there = stored_documents(session)
     found = find_document(there, document, whole=True)
     path = await asyncio.to_thread(describe, found, given)
     async with engine_of(session) as engine:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Iterable
 from enum import StrEnum
@@ -20,8 +19,6 @@ from quoth.text.json_codec import to_json
 if TYPE_CHECKING:
     from quoth.history.explain import Explanation, SearchExplanation, Stage
     from quoth.history.why_not import WhyNot
-    from quoth.pipeline.record import Record
-    from quoth.store.catalogue import Catalogue
     from quoth.store.history import QuerySummary
 
 
@@ -34,15 +31,14 @@ WIDTH = len("low_relevance")
 
 
 @command
-async def history(
+def history(
     session: CliSession,
     number: Annotated[int, typer.Option("-n", min=1, help="How many questions.")] = 20,
 ) -> None:
     """List the questions that were asked, the newest first; of all collections, or of one."""
     collection = next(iter(session.collections), None)
     with catalogue_of(session) as catalogue:
-        asked = await asyncio.to_thread(catalogue.asked, limit=number, collection=collection)
-    session.show(asked, show_queries)
+        session.show(catalogue.asked(limit=number, collection=collection), show_queries)
 
 
 def show_queries(session: CliSession, asked: list[QuerySummary]) -> None:
@@ -62,13 +58,6 @@ def show_queries(session: CliSession, asked: list[QuerySummary]) -> None:
         session.out.print_line(line)
 
 
-def record_from(catalogue: Catalogue, query_id: str) -> Record:
-    """Return the record of a question; raises NotFound, and InputError where several fit."""
-    from quoth.pipeline.record_codec import load_record
-
-    return load_record(catalogue, query_id)
-
-
 class ExportFormat(StrEnum):
     """What an answer is written as."""
 
@@ -82,7 +71,7 @@ Output = Annotated[Path | None, typer.Option("--output", "-o", help="File; else 
 
 
 @command
-async def export(
+def export(
     session: CliSession,
     query_id: QueryId,
     form: Annotated[
@@ -95,9 +84,10 @@ async def export(
 ) -> None:
     """Write an answer with its citations, sources and links as Markdown, HTML, JSON or CSV."""
     from quoth.history.export import exported
+    from quoth.pipeline.record_codec import load_record
 
     with catalogue_of(session) as catalogue:
-        record = await asyncio.to_thread(record_from, catalogue, query_id)
+        record = load_record(catalogue, query_id)
     chosen = form or (ExportFormat.json if session.json and output is None else by_ending(output))
     text = exported(record, chosen.value)
     if output is None:
@@ -111,13 +101,9 @@ async def export(
 
 def by_ending(output: Path | None) -> ExportFormat:
     """Choose the form by a file's ending."""
-    endings = {
-        ".html": ExportFormat.html,
-        ".htm": ExportFormat.html,
-        ".json": ExportFormat.json,
-        ".csv": ExportFormat.csv,
-    }
-    return endings.get("" if output is None else output.suffix.casefold(), ExportFormat.md)
+    ending = "" if output is None else output.suffix.casefold().removeprefix(".")
+    named = "html" if ending == "htm" else ending
+    return ExportFormat(named) if named in [*ExportFormat] else ExportFormat.md
 
 
 def write(output: Path, text: str) -> None:
@@ -146,10 +132,11 @@ async def explain(
     """Show how an answer came about: what was understood, the stages, every candidate's way."""
     from quoth.history.explain import explain as explained
     from quoth.history.explain_page import explanation_page
+    from quoth.pipeline.record_codec import load_record
 
     with catalogue_of(session) as catalogue:
-        record = await asyncio.to_thread(record_from, catalogue, query_id)
-        found = await asyncio.to_thread(explained, record, catalogue)
+        record = load_record(catalogue, query_id)
+        found = explained(record, catalogue)
     asked = None
     if missed is not None:
         from quoth.history.why_not import why_not

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
-from quoth.interfaces.cli.history import QueryId, record_from
+from quoth.interfaces.cli.history import QueryId
 from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
@@ -34,9 +33,10 @@ async def replay(session: CliSession, query_id: QueryId, llm: Llm = None) -> int
     session = with_model(session, llm)
     from quoth.history.replay import replay as ask_again
     from quoth.history.replay import request_again, to_text
+    from quoth.pipeline.record_codec import load_record
 
     with catalogue_of(session) as catalogue:
-        record = await asyncio.to_thread(record_from, catalogue, query_id)
+        record = load_record(catalogue, query_id)
     request_again(record)  # an unstored question is refused before a model is loaded
     async with engine_of(session) as engine:
         found = await ask_again(record, engine)

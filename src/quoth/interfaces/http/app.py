@@ -25,11 +25,9 @@ from quoth.interfaces.http.openapi import ABOUT, TAGS, add_problems, operation_i
 from quoth.interfaces.http.originals import UnchangedFiles
 from quoth.interfaces.http.problem_details import as_response, problem_of
 from quoth.interfaces.http.routes import (
-    audit,
     collections,
     documents,
     embeddings,
-    export,
     keys,
     lectures,
     library,
@@ -38,7 +36,6 @@ from quoth.interfaces.http.routes import (
     microphone,
     openai,
     operator,
-    outline,
     pages,
     privacy,
     queries,
@@ -56,10 +53,8 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, Any] | N
 
 ROUTERS = (
     queries.router,
-    export.router,
     collections.router,
     documents.router,
-    outline.router,
     reading.router,
     pages.router,
     links.router,
@@ -67,7 +62,6 @@ ROUTERS = (
     library.router,
     use.router,
     privacy.router,
-    audit.router,
     keys.router,
     session.router,
     lectures.router,

@@ -1,12 +1,13 @@
-"""Routes for a tenant's privacy settings, export and deletion."""
+"""Routes for a tenant's privacy settings, export, deletion and audit log."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -15,10 +16,11 @@ from quoth.engine import Engine
 from quoth.interfaces.http.dependencies import Admin, Owner
 from quoth.interfaces.http.request_state import request_state
 from quoth.interfaces.http.responses import ApiResponse, to_json
-from quoth.interfaces.http.schemas import Body, file_content
+from quoth.interfaces.http.schemas import Body, Limit, file_content
 from quoth.operations.purge import PurgeReport, delete_everything, purge
 from quoth.operations.tenant_data import DeletionReceipt, TenantData
 from quoth.pipeline.egress import EgressEntry, list_egress, read_privacy
+from quoth.store.audit import Audit, AuditRow
 from quoth.store.privacy_settings import (
     AUDIT_DAYS,
     MAX_DAYS,
@@ -27,6 +29,8 @@ from quoth.store.privacy_settings import (
 )
 
 router = APIRouter(tags=["privacy"])
+MAX_NUMBER = 2**63 - 1
+"""The greatest integer that either database compares with."""
 
 
 class PrivacyUpdate(Body):
@@ -70,6 +74,13 @@ class Deleted:
     proof: DeletionReceipt
     purged: PurgeReport
     complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRows:
+    """Rows of the audit log, the newest first."""
+
+    rows: list[AuditRow]
 
 
 @router.get("/v1/privacy", summary="Show the privacy settings", response_model=PrivacyView)
@@ -129,6 +140,19 @@ async def delete(caller: Admin, request: Request) -> Response:
 async def purge_now(caller: Admin) -> PurgeReport:
     """Remove every trace of documents that were deleted: old versions, quotes, free pages."""
     return await purge(caller.engine.parts)
+
+
+@router.get("/v1/audit", summary="List the audit log", response_model=AuditRows)
+async def audit_rows(
+    caller: Admin,
+    limit: Limit = 50,
+    before: Annotated[
+        int | None, Query(ge=1, le=MAX_NUMBER, description="Only rows before this number.")
+    ] = None,
+) -> Response:
+    """List who did what in this tenant, the newest first."""
+    audit = Audit.of(caller.engine.parts.catalogue)
+    return ApiResponse(AuditRows(await asyncio.to_thread(audit.rows, limit=limit, before=before)))
 
 
 def _lines(everything: TenantData) -> Iterator[bytes]:

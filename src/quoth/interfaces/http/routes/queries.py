@@ -1,9 +1,9 @@
-"""Routes for queries, search, and the history of queries."""
+"""Routes for queries, search, the history of queries, and exports of answers."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query
@@ -17,13 +17,14 @@ from quoth.core.trace import Trace
 from quoth.core.types import Answer, Hit
 from quoth.core.types import Query as AnalysedQuery
 from quoth.history.explain import Explanation, explain
+from quoth.history.export import Format, exported
 from quoth.history.replay import replay, to_text
 from quoth.history.source_changes import ChangedSource, changed_sources
 from quoth.history.why_not import WhyNot, why_not
 from quoth.interfaces.http.dependencies import Owner, Reader
 from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import recorder_for, require_collection, to_request
-from quoth.interfaces.http.responses import ApiResponse, answer_for, events_for
+from quoth.interfaces.http.responses import ApiResponse, answer_for, events_for, service_address
 from quoth.interfaces.http.schemas import (
     AskRequest,
     Id,
@@ -33,6 +34,7 @@ from quoth.interfaces.http.schemas import (
     SearchRequest,
     Skip,
     Words,
+    text_content,
 )
 from quoth.interfaces.http.schemas import Body as RequestBody
 from quoth.interfaces.http.signed_links import (
@@ -43,6 +45,7 @@ from quoth.interfaces.http.signed_links import (
 )
 from quoth.interfaces.http.sse import EventStream, until_hits
 from quoth.interfaces.http.text_rules import Text
+from quoth.interfaces.links import public_answer
 from quoth.pipeline.record import Record
 from quoth.pipeline.record_codec import load_record
 from quoth.pipeline.retrieve import Request as EngineRequest
@@ -52,6 +55,13 @@ from quoth.store.history import QuerySummary
 
 router = APIRouter(tags=["questions"])
 UNKNOWN = "There is no question with the id '{}'."
+MEDIA_TYPES = {
+    "md": "text/markdown; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "json": "application/json",
+    "csv": "text/csv; charset=utf-8",
+}
+"""The media types of exports."""
 
 EXAMPLE = {
     "answer": {
@@ -336,3 +346,35 @@ async def ask_again(query_id: OneId, caller: Owner) -> dict[str, Any]:
     """Ask a question again by the same plan; say what is different. Nothing is stored."""
     record = await load_query(query_id, caller)
     return to_text(await replay(record, caller.engine))
+
+
+@router.get(
+    "/v1/queries/{query_id}/export",
+    summary="Export an answer",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The answer with its citations, as a file.",
+            "content": text_content(MEDIA_TYPES.values()),
+        }
+    },
+)
+async def export(
+    query_id: OneId,
+    caller: Owner,
+    request: Request,
+    form: Annotated[Format, Query(alias="format", description="The output format.")] = "md",
+) -> Response:
+    """Return an answer with its citations and sources as Markdown, HTML, JSON or CSV."""
+    record = await load_query(query_id, caller)
+    base = service_address(request)
+    record = replace(record, answer=public_answer(record.answer, base=base))
+    text = await asyncio.to_thread(exported, record, form)
+    return Response(
+        text.encode("utf-8", "replace"),
+        media_type=MEDIA_TYPES[form],
+        headers={
+            "content-disposition": f'attachment; filename="{record.query_id}.{form}"',
+            "x-content-type-options": "nosniff",
+        },
+    )

@@ -10,21 +10,26 @@ from fastapi import Depends
 from starlette.requests import Request
 
 from quoth.core.errors import Denied
-from quoth.interfaces.http.request_state import Principal, request_state
+from quoth.interfaces.http.request_state import NO_KEY, Principal, request_state
 from quoth.store.keys import Scope
 
 
-def allowed(scope: Scope) -> Callable[[Request], Principal]:
-    """Return the dependency for a route's caller; it raises Denied without the scope."""
+def require_scopes(caller: Principal | None, *scopes: Scope) -> Principal:
+    """Return a caller who has these scopes; raises Denied."""
+    if caller is None:
+        raise Denied(NO_KEY, status=401)
+    for scope in scopes:
+        if scope not in caller.scopes:
+            raise Denied(f"This key may not do that: it lacks the scope '{scope}'.")
+    return caller
+
+
+def allowed(*scopes: Scope) -> Callable[[Request], Principal]:
+    """Return the dependency for a route's caller; it raises Denied without the scopes."""
 
     def caller(request: Request) -> Principal:
         state = request_state(request.scope)
-        found = state.principal
-        if found is None:
-            raise Denied("This needs a key. Send it as: Authorization: Bearer KEY", status=401)
-        if scope not in found.scopes:
-            raise Denied(f"This key may not do that: it lacks the scope '{scope}'.")
-        return replace(found, language=state.language)
+        return replace(require_scopes(state.principal, *scopes), language=state.language)
 
     return caller
 
@@ -35,6 +40,10 @@ Writer = Annotated[Principal, Depends(allowed("ingest"))]
 """A caller who may change the library; no share has this scope."""
 Admin = Annotated[Principal, Depends(allowed("admin"))]
 """A caller who may decide for the tenant."""
+Speaker = Annotated[Principal, Depends(allowed("live"))]
+"""A caller who may speak into live sessions."""
+TalkKeeper = Annotated[Principal, Depends(allowed("live", "ingest"))]
+"""A caller who may also add documents."""
 
 
 def is_operator(request: Request, caller: Principal) -> bool:

@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from quoth.core.errors import Denied, NotFound
 from quoth.core.lecture import SpeechState
+from quoth.interfaces.http.dependencies import require_scopes
 from quoth.interfaces.http.request_state import Principal, request_state
 from quoth.interfaces.http.schemas import OneId
 from quoth.live.events import KEPT_S
@@ -78,19 +79,9 @@ class RunningSessions:
                 del self._used[key]
 
 
-def require_speaker(caller: Principal | None) -> Principal:
-    """Return a caller who may speak into sessions; raises Denied."""
-    if caller is None:
-        raise Denied("This needs a key. Send it as: Authorization: Bearer KEY", status=401)
-    if "live" not in caller.scopes:
-        raise Denied("This key may not do that: it lacks the scope 'live'.")
-    return caller
-
-
 def require_viewer(caller: Principal | None, session_id: str) -> Principal:
     """Return a caller who may follow a session, a share of this one included; raises Denied."""
-    if caller is None:
-        raise Denied("This needs a key. Send it as: Authorization: Bearer KEY", status=401)
+    caller = require_scopes(caller)
     if caller.lecture is not None:
         if caller.lecture != session_id:
             raise NotFound(f"There is no session with the id '{session_id}'.")
@@ -100,27 +91,10 @@ def require_viewer(caller: Principal | None, session_id: str) -> Principal:
     return caller
 
 
-def speaker(request: Request) -> Principal:
-    """Return a caller with the scope ``live``."""
-    return require_speaker(request_state(request.scope).principal)
-
-
-def talk_keeper(request: Request) -> Principal:
-    """Return a caller with the scopes ``live`` and ``ingest``."""
-    caller = speaker(request)
-    if "ingest" not in caller.scopes:
-        raise Denied("This key may not do that: it lacks the scope 'ingest'.")
-    return caller
-
-
 def viewer(request: Request, session_id: OneId) -> Principal:
     """Return a caller who may follow the session."""
     return require_viewer(request_state(request.scope).principal, session_id)
 
 
-Speaker = Annotated[Principal, Depends(speaker)]
-"""A caller who may speak into live sessions."""
-TalkKeeper = Annotated[Principal, Depends(talk_keeper)]
-"""A caller who may also add documents."""
 Viewer = Annotated[Principal, Depends(viewer)]
 """A caller who may follow one live session; also a share of it."""

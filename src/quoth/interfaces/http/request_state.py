@@ -35,6 +35,7 @@ SESSION_PATH = "/v1/session"
 SESSION_COOKIE = "quoth_session"
 """The cookie of a browser that signed in."""
 
+NO_KEY = "This needs a key. Send it as: Authorization: Bearer KEY"
 LOCAL = "local"
 """The key id of a request from this machine while no key is needed."""
 SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")

@@ -23,6 +23,7 @@ from quoth.interfaces.http.middleware.trusted_host import (
 from quoth.interfaces.http.request_state import (
     LINKS_PATH,
     LOCAL,
+    NO_KEY,
     READING_METHODS,
     SESSION_PATH,
     Principal,
@@ -43,7 +44,6 @@ PUBLIC_PATHS = frozenset({"/healthz"})
 FORWARDED = ("forwarded", "via", "x-forwarded-", "x-real-ip", "x-client-ip", "true-client-", "cf-")
 """How the headers begin by which a proxy names its client, who may be on another machine."""
 
-NO_KEY = "This needs a key. Send it as: Authorization: Bearer KEY"
 WRONG_KEY = "This key is not valid: it is unknown, was revoked or has expired."
 SESSION_OVER = "This session is over. Sign in again with a key."
 SESSIONS_PER_WRONG_KEY = 20

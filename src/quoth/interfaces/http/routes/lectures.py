@@ -19,6 +19,7 @@ from starlette.responses import Response
 from quoth.core.errors import InputError, NotFound, QuothError
 from quoth.core.lecture import Lecture, SpeechFormat, TranscriptSegment
 from quoth.history.lecture_export import EXPORTS, LectureFormat
+from quoth.interfaces.http.dependencies import Speaker, require_scopes
 from quoth.interfaces.http.lecture_schemas import (
     MAX_WINDOW,
     AcceptedSegments,
@@ -34,13 +35,7 @@ from quoth.interfaces.http.lecture_schemas import (
     SessionChange,
     SessionPage,
 )
-from quoth.interfaces.http.live_sessions import (
-    RunningSessions,
-    Speaker,
-    Viewer,
-    require_speaker,
-    require_viewer,
-)
+from quoth.interfaces.http.live_sessions import RunningSessions, Viewer, require_viewer
 from quoth.interfaces.http.problem_details import send_problem
 from quoth.interfaces.http.request_state import Principal, request_state
 from quoth.interfaces.http.requests import require_collection
@@ -320,7 +315,7 @@ async def _take(
 ) -> None:
     try:
         message: Any = await websocket.receive_json()
-        require_speaker(caller)
+        require_scopes(caller, "live")
         if isinstance(message, dict) and message.get("end") is True:
             await websocket.app.state.live.end_speech(caller, running.lecture.session_id)
             await running.end()

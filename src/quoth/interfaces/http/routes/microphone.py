@@ -11,7 +11,8 @@ from pydantic import Field, ValidationError
 
 from quoth.bootstrap import live_speech_settings
 from quoth.core.errors import Busy, Conflict, InputError, QuothError
-from quoth.interfaces.http.live_sessions import RunningSessions, require_speaker
+from quoth.interfaces.http.dependencies import require_scopes
+from quoth.interfaces.http.live_sessions import RunningSessions
 from quoth.interfaces.http.problem_details import send_problem
 from quoth.interfaces.http.request_state import Principal, request_state
 from quoth.interfaces.http.schemas import Body
@@ -40,7 +41,7 @@ async def microphone(websocket: WebSocket, session_id: str) -> None:
     (16 bits, little-endian, mono), and {"end": true} at the end, which is answered with
     {"event": "end"} when the last sentence is recognised. What is refused is an ``error``.
     """
-    caller = require_speaker(request_state(websocket.scope).principal)
+    caller = require_scopes(request_state(websocket.scope).principal, "live")
     sessions: RunningSessions = websocket.app.state.live
     await sessions.of(caller, session_id)
     await websocket.accept()

@@ -10,8 +10,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from quoth.core.errors import Denied, NotFound
-from quoth.interfaces.http.dependencies import Operator, Reader
+from quoth.core.errors import NotFound
+from quoth.interfaces.http.dependencies import Operator, Reader, require_scopes
 from quoth.interfaces.http.health import Liveness, ProbeReply, Readiness, check_readiness
 from quoth.interfaces.http.request_state import request_state
 from quoth.interfaces.http.requests import allowed_profiles
@@ -114,8 +114,7 @@ async def readyz(request: Request) -> ApiResponse:
     caller = request_state(request.scope).principal
     if caller is None:
         return _response(await request.app.state.probe(request.app.state.tenants, server))
-    if "read" not in caller.scopes:
-        raise Denied("This key may not do that: it lacks the scope 'read'.")
+    require_scopes(caller, "read")
     found = await check_readiness(caller.engine, server=server)
     if caller.collection is not None:  # a share may not see the tenant's uploads
         found = replace(found, files={})

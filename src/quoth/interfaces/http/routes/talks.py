@@ -12,7 +12,8 @@ from starlette.responses import Response
 
 from quoth.core.lecture import Lecture
 from quoth.history.talk import ExplainedMoment, explained_moments, keep_as_talk
-from quoth.interfaces.http.live_sessions import TalkKeeper, require_viewer
+from quoth.interfaces.http.dependencies import TalkKeeper
+from quoth.interfaces.http.live_sessions import require_viewer
 from quoth.interfaces.http.request_state import request_state
 from quoth.interfaces.http.requests import listing_of
 from quoth.interfaces.http.responses import ApiResponse

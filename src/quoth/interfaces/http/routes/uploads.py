@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 from quoth.core.errors import Denied, InputError
 from quoth.core.translations import restate
 from quoth.core.types import Problem
-from quoth.interfaces.http.dependencies import allowed
+from quoth.interfaces.http.dependencies import Writer
 from quoth.interfaces.http.openapi import without_null
 from quoth.interfaces.http.problem_details import as_response, problem_of
 from quoth.interfaces.http.request_state import Principal, request_state
@@ -53,7 +53,6 @@ NO_URL = (
 CLIENT_CLOSED_REQUEST = 499
 """The status in the log of a request whose client disconnected."""
 
-Ingesting = Annotated[Principal, Depends(allowed("ingest"))]
 Number = Annotated[int | None, Header(ge=1, le=2**53)]
 
 JSON = "application/json"
@@ -156,7 +155,7 @@ class Step:
 async def begin_upload(
     request: Request,
     response: Response,
-    caller: Ingesting,
+    caller: Writer,
     about: Annotated[UploadMetadata, Query()],
     upload_length: Number = None,
 ) -> Upload | Response:
@@ -199,7 +198,7 @@ async def begin_upload(
 async def send_bytes(
     request: Request,
     response: Response,
-    caller: Ingesting,
+    caller: Writer,
     upload_id: OneId,
     upload_offset: Annotated[int, Header(ge=0, le=2**53)],
 ) -> Upload | Response:
@@ -221,14 +220,14 @@ async def send_bytes(
 
 @router.head("/v1/uploads/{upload_id}", include_in_schema=False)
 @router.get("/v1/uploads/{upload_id}", summary="Show the state of an upload")
-async def read_upload(response: Response, caller: Ingesting, upload_id: OneId) -> Upload:
+async def read_upload(response: Response, caller: Writer, upload_id: OneId) -> Upload:
     """Show an upload: the bytes received, the progress of ingest, and its result."""
     return await _found(caller, upload_id, response)
 
 
 @router.get("/v1/uploads", summary="List uploads")
 async def list_uploads(
-    caller: Ingesting,
+    caller: Writer,
     skip: Skip = 0,
     limit: Limit = 20,
     state: Annotated[State | None, Query(description="Only those in this state.")] = None,
@@ -246,7 +245,7 @@ async def list_uploads(
 
 
 @router.delete("/v1/uploads/{upload_id}", status_code=204, summary="Stop an upload")
-async def stop_upload(caller: Ingesting, upload_id: OneId) -> None:
+async def stop_upload(caller: Writer, upload_id: OneId) -> None:
     """Stop an upload and delete it; a document made from it already stays."""
     parts = caller.engine.parts
 
@@ -264,7 +263,7 @@ async def stop_upload(caller: Ingesting, upload_id: OneId) -> None:
     summary="Follow an upload",
     responses={200: {"description": "Events `status`, then `done`; each holds the upload."}},
 )
-async def follow_upload(caller: Ingesting, upload_id: OneId) -> Any:
+async def follow_upload(caller: Writer, upload_id: OneId) -> Any:
     """Stream the events of an upload until it has ended."""
     steps = _steps(caller, upload_id)
     return EventStream(steps, first=[await anext(steps)])

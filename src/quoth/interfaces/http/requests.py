@@ -9,7 +9,7 @@ from typing import Any
 
 from quoth.core.errors import Conflict, InputError, NotFound
 from quoth.core.settings import Settings
-from quoth.core.types import Filter, Turn
+from quoth.core.types import Document, Filter, Turn
 from quoth.engine import Engine
 from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.schemas import AskRequest, SearchRequest
@@ -36,6 +36,12 @@ NO_DOCUMENTS = "There are no documents yet. Add some, or name a collection that 
 def listing_of(engine: Engine) -> DocumentLists:
     """Return the lists of the tenant of an engine."""
     return DocumentLists.of(engine.parts.catalogue)
+
+
+async def find_document(document_id: str, caller: Principal) -> Document:
+    """Return a document that the caller may read; raises NotFound."""
+    listing = listing_of(caller.engine)
+    return await asyncio.to_thread(listing.document, document_id, collection=caller.collection)
 
 
 async def to_request(body: SearchRequest, caller: Principal) -> Request:
@@ -66,13 +72,9 @@ def recorder_for(
 ) -> Callable[[Record], None]:
     """Return the function that stores the record of an answer, or drops it."""
     if not store:
-        return _drop
+        return lambda _record: None
     catalogue = caller.engine.parts.catalogue
     return partial(save_record, catalogue=catalogue, key_id=caller.key_id, upload_id=upload_id)
-
-
-def _drop(_record: Record) -> None:
-    return None
 
 
 def require_collection(caller: Principal, name: str | None) -> Collection:
@@ -95,9 +97,7 @@ def find_collection(caller: Principal, name: str | None) -> Collection | None:
 def require_documents(caller: Principal, name: str | None) -> Collection:
     """Return a collection that can be queried; raises NotFound, Conflict for an empty one."""
     found = find_collection(caller, name)
-    if found is None:
-        raise Conflict(NO_DOCUMENTS)
-    if not caller.engine.parts.catalogue.collection_outline(found).documents:
+    if found is None or not caller.engine.parts.catalogue.collection_outline(found).documents:
         raise Conflict(NO_DOCUMENTS)
     return found
 

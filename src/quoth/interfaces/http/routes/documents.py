@@ -30,8 +30,7 @@ from quoth.interfaces.http.originals import (
     original_file,
 )
 from quoth.interfaces.http.problem_details import ByteRangeNotSatisfiable
-from quoth.interfaces.http.request_state import Principal
-from quoth.interfaces.http.requests import find_collection, listing_of
+from quoth.interfaces.http.requests import find_collection, find_document, listing_of
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import (
     Id,
@@ -131,13 +130,13 @@ async def documents(
 @router.get("/v1/documents/{document_id}", summary="Show a document", response_model=Document)
 async def document(document_id: OneId, caller: Reader) -> Response:
     """Show a document: what it is, its status, and why it could not be read."""
-    return ApiResponse(await _found(document_id, caller), language=caller.language)
+    return ApiResponse(await find_document(document_id, caller), language=caller.language)
 
 
 @router.delete("/v1/documents/{document_id}", summary="Delete a document", status_code=204)
 async def delete(document_id: OneId, caller: Writer) -> Response:
     """Delete a document from the catalogue and the index."""
-    found = await _found(document_id, caller)
+    found = await find_document(document_id, caller)
     gone = await caller.engine.remove([document_id], collection=found.collection)
     if not gone:
         raise NotFound(f"There is no document with the id '{document_id}'.")
@@ -162,7 +161,7 @@ async def delete(document_id: OneId, caller: Writer) -> Response:
 )
 async def original(document_id: OneId, caller: Reader, request: Request) -> Response:
     """Return the file of a document, as long as it is unchanged."""
-    found = await _found(document_id, caller)
+    found = await find_document(document_id, caller)
     unchanged = request.app.state.unchanged_files
     file = await asyncio.to_thread(original_file, found, caller, unchanged=unchanged)
     tag = await asyncio.to_thread(entity_tag, found, caller)
@@ -194,7 +193,7 @@ async def media(document_id: OneId, caller: Reader, request: Request) -> Respons
 
     It is the file of the same name beside it (.mp4, .m4a, .mp3, .webm, .ogg, .wav or .mkv).
     """
-    found = await _found(document_id, caller)
+    found = await find_document(document_id, caller)
     file = await asyncio.to_thread(media_file, found)
     if file is None:
         raise NotFound("There is no recording beside this document.")
@@ -218,7 +217,7 @@ async def passages(
     limit: Limit = 20,
 ) -> Response:
     """Return the text of a document in passages: around one of them, or page by page."""
-    found = await _found(document_id, caller)
+    found = await find_document(document_id, caller)
     catalogue = caller.engine.parts.catalogue
     first, last = skip, skip + limit - 1
     if around is not None:
@@ -245,11 +244,6 @@ def _send(file: Path, *, name: str, media_type: str, tag: str | None) -> Origina
             **({} if tag is None else {"etag": tag}),
         },
     )
-
-
-async def _found(document_id: str, caller: Principal) -> Document:
-    listing = listing_of(caller.engine)
-    return await asyncio.to_thread(listing.document, document_id, collection=caller.collection)
 
 
 def _passage(chunk: Chunk, document: Document) -> ChunkView:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -17,13 +17,13 @@ from quoth.core.types import Document
 from quoth.ingest.readers.metadata import read_beside
 from quoth.interfaces.http.dependencies import Writer
 from quoth.interfaces.http.request_state import LOCAL, Principal
-from quoth.interfaces.http.requests import listing_of
+from quoth.interfaces.http.requests import find_document
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.routes.collections import find_summary
 from quoth.interfaces.http.schemas import Body, OneCollection, OneId
 from quoth.interfaces.http.sse import EventStream
 from quoth.interfaces.http.text_rules import Language, Text, WebAddress
-from quoth.interfaces.http.uploads.receive import receive_whole
+from quoth.interfaces.http.uploads.receive import file_bytes, receive_whole
 from quoth.pipeline.add import DocumentMetadata
 from quoth.pipeline.sample import sample_files
 from quoth.pipeline.suggest import describe
@@ -71,8 +71,7 @@ async def correct(document_id: OneId, caller: Writer, changes: DocumentChanges) 
     The document gets a new id, because its passages are others. A file that the operator added
     from the disk is changed only from this machine.
     """
-    listing = listing_of(caller.engine)
-    found = await asyncio.to_thread(listing.document, document_id, collection=caller.collection)
+    found = await find_document(document_id, caller)
     given = changes.model_dump(exclude_none=True)
     path, metadata = await asyncio.to_thread(_correction, found, given, caller)
     corrected = found
@@ -111,12 +110,8 @@ async def add_sample(caller: Writer) -> Response:
         raise NotFound(NO_SAMPLE)
     for path in files:
         about = await asyncio.to_thread(_about, path)
-
-        def metadata(known: dict[str, str | None] = about) -> dict[str, str | None]:
-            return known
-
         await receive_whole(
-            caller.engine.parts, _content(path), about=metadata, key_id=caller.key_id
+            caller.engine.parts, file_bytes(path), about=about.copy, key_id=caller.key_id
         )
     return ApiResponse(SampleAdded(len(files)), 202)
 
@@ -147,7 +142,3 @@ def _about(path: Path) -> dict[str, str | None]:
     known, _warnings = read_beside(path)
     fields = {key: getattr(known, key) for key in ("title", "url", "speaker", "language")}
     return {**fields, "name": path.name, "collection": None}
-
-
-async def _content(path: Path) -> AsyncIterator[bytes]:
-    yield await asyncio.to_thread(path.read_bytes)

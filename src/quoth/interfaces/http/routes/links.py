@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from quoth.core.errors import Denied
 from quoth.interfaces.http.originals import MEDIA_TYPES, media_file
 from quoth.interfaces.http.request_state import LINKS_PATH, Principal, request_state
-from quoth.interfaces.http.requests import listing_of
+from quoth.interfaces.http.requests import find_document
 from quoth.interfaces.http.routes.documents import media
 from quoth.interfaces.http.routes.pages import PageNumber, Width, page_image
 from quoth.interfaces.http.routes.reading import (
@@ -59,9 +59,7 @@ async def open_link(
     page: Annotated[int | None, Query(ge=1, le=1_000_000, description="The PDF page.")] = None,
 ) -> Response:
     """Lead to what shows the cited place best: its page, its recording, else its text."""
-    document = await asyncio.to_thread(
-        listing_of(caller.engine).document, caller.document or "", collection=caller.collection
-    )
+    document = await find_document(caller.document or "", caller)
     view = f"reading?start={start}" + (f"&end={end}" if end is not None else "")
     if document.kind == "pdf" and page is not None:
         view = f"pages/{page}/image"

@@ -7,7 +7,6 @@ import ssl
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from quoth.core.errors import BackendError, ConfigError, QuothError
 from quoth.core.settings import Settings
@@ -15,7 +14,6 @@ from quoth.engine import Engine
 from quoth.interfaces.http.middleware.trusted_host import check_names, is_loopback
 from quoth.pipeline.components import no_op
 from quoth.pipeline.egress import unwrap_models
-from quoth.pipeline.record import Record
 from quoth.pipeline.retrieve import Request
 from quoth.store.database import Database
 from quoth.store.keys import any_key
@@ -75,8 +73,9 @@ async def warm(engine: Engine) -> None:
     which then reports it.
     """
     for model in (model for each in engine.parts.models for model in unwrap_models(each)):
-        with suppress(BackendError):
-            await _open(model)
+        if hasattr(model, "opened"):  # its packages are loaded on first use
+            with suppress(BackendError):
+                await model.opened()
     with suppress(BackendError):
         await engine.parts.embedder.embed(list(QUERIES), role="query")
     quiet = Engine(replace(engine.parts, observe=no_op))
@@ -87,14 +86,4 @@ async def warm(engine: Engine) -> None:
             query, choices={"generate": False, "cache": "none"}, collections=tuple(first)
         )
         with suppress(QuothError):
-            await quiet.answer(request, keep=_drop)
-
-
-async def _open(model: Any) -> None:
-    """Load the packages of a model that is opened lazily."""
-    if hasattr(model, "opened"):
-        await model.opened()
-
-
-def _drop(_record: Record) -> None:
-    """Store nothing."""
+            await quiet.answer(request, keep=lambda _record: None)

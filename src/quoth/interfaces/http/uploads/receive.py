@@ -134,7 +134,7 @@ async def receive_page(
         except DocumentError as error:
             raise NotFetched(str(error)) from error
         about = {**said, "url": page.address, "name": said["name"] or page.path.name}
-        return await receive_whole(parts, _blocks(page.path), about=lambda: about, key_id=key_id)
+        return await receive_whole(parts, file_bytes(page.path), about=lambda: about, key_id=key_id)
 
 
 async def receive_more(
@@ -212,7 +212,8 @@ def _sharing(blobs: Blobs, part: Path, *, sha256: str, name: str) -> Callable[[]
     return partial(blobs.share, part, sha256=sha256, name=name) if blobs.is_shared else None
 
 
-async def _blocks(path: Path) -> AsyncIterator[bytes]:
+async def file_bytes(path: Path) -> AsyncIterator[bytes]:
+    """Yield the bytes of a file on the disk, as a request sends them."""
     yield await asyncio.to_thread(path.read_bytes)
 
 

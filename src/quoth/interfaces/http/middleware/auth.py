@@ -104,7 +104,7 @@ class AuthMiddleware:
             await self.app(scope, receive, send)
             return
         if request.path == READY_PATH and not request.credential:
-            if await self._is_local_owner(request, address):
+            if await self._is_local_owner(request, address, token=""):
                 request.principal = self._local(address)
             await self.app(scope, receive, send)
             return
@@ -157,24 +157,18 @@ class AuthMiddleware:
 
     async def _authenticate(self, request: RequestState, address: str) -> Principal:
         token = request.credential
-        # Clients that always send a key may send any text where none is needed.
-        is_ours = token.startswith((keys.LABEL, shares.LABEL))
-        if not is_ours and await self._is_local_owner(request, address):
+        if await self._is_local_owner(request, address, token=token):
             return self._local(address)
         if not token:
             raise Denied(NO_KEY, status=401)
         if request.token:
             return await self._principal(token, address)
         require_own_page(request.headers, method=request.method, public_host=self._public_host)
-        found = await self._find(
-            token, client_network(address), failures=self._over_sessions, refusal=SESSION_OVER
-        )
-        return self._principal_of(found, address)
+        return await self._find(token, address, failures=self._over_sessions, refusal=SESSION_OVER)
 
     async def _sign_in(self, request: RequestState, address: str, token: str) -> Principal:
         """Return the principal of a key that came in the body; raises as a request with it does."""
-        is_ours = token.startswith((keys.LABEL, shares.LABEL))
-        if not is_ours and await self._is_local_owner(request, address):
+        if await self._is_local_owner(request, address, token=token):
             return self._local(address)
         wait = self._sign_ins.take(client_network(address))
         if wait:
@@ -186,10 +180,7 @@ class AuthMiddleware:
         """Return the principal of a key or a share; raises Denied and Busy."""
         if token.startswith(sessions.LABEL):
             raise Denied(WRONG_KEY, status=401)  # a session is a cookie and nothing else
-        found = await self._find(
-            token, client_network(address), failures=self._wrong_keys, refusal=WRONG_KEY
-        )
-        return self._principal_of(found, address)
+        return await self._find(token, address, failures=self._wrong_keys, refusal=WRONG_KEY)
 
     def _linked(self, path: str, address: str) -> Principal:
         """Return the reader whom a signed link admits to one document; raises Denied."""
@@ -225,12 +216,12 @@ class AuthMiddleware:
         )
 
     async def _find(
-        self, token: str, network: str, *, failures: GcraLimiter, refusal: str
-    ) -> ApiKey | Share:
+        self, token: str, address: str, *, failures: GcraLimiter, refusal: str
+    ) -> Principal:
         found = await self._credentials.find(token)
-        if found is not None:
-            return found  # whatever else came from this network: guesses lock no valid key out
-        if wait := failures.take(network):
+        if found is not None:  # whatever else came from this network: guesses lock no key out
+            return self._principal_of(found, address)
+        if wait := failures.take(client_network(address)):
             message = TOO_MANY_WRONG_KEYS.format(failures.per_minute)
             raise Busy(message, status=429, retry_after_s=wait)
         raise Denied(refusal, status=401)
@@ -241,8 +232,13 @@ class AuthMiddleware:
         except BackendError:
             return True  # a store that is down for a moment revokes no key
 
-    async def _is_local_owner(self, request: RequestState, address: str) -> bool:
-        """Return whether a request without a key comes from this machine and needs none."""
+    async def _is_local_owner(self, request: RequestState, address: str, *, token: str) -> bool:
+        """Return whether a request without a key comes from this machine and needs none.
+
+        Clients that always send a key may send any text where none is needed.
+        """
+        if token.startswith((keys.LABEL, shares.LABEL)):
+            return False
         needed = self._settings.keys_needed
         if needed == "always" or not self._local_only or not is_loopback(address):
             return False

@@ -18,17 +18,16 @@ from quoth.interfaces.http.middleware.auth import AuthMiddleware
 from quoth.interfaces.http.middleware.body_limit import BodyLimitMiddleware
 from quoth.interfaces.http.middleware.client_address import ClientAddressMiddleware
 from quoth.interfaces.http.middleware.concurrency_limit import (
-    ConcurrencyLimit,
     ConcurrencyLimitMiddleware,
     OverloadMiddleware,
 )
 from quoth.interfaces.http.middleware.problems import ProblemMiddleware
 from quoth.interfaces.http.middleware.rate_limit import RateLimitMiddleware
 from quoth.interfaces.http.middleware.security_headers import SecurityHeadersMiddleware
-from quoth.interfaces.http.middleware.shutdown import InFlightRequests, ShutdownMiddleware
+from quoth.interfaces.http.middleware.shutdown import ShutdownMiddleware
 from quoth.interfaces.http.middleware.telemetry import TelemetryMiddleware
 from quoth.interfaces.http.middleware.trusted_host import TrustedHostMiddleware, host_names
-from quoth.operations.metrics import Metrics
+from quoth.interfaces.http.server.state import ServerState
 from quoth.tenants import Tenants
 
 AddMiddleware = Callable[[ASGIApp], ASGIApp]
@@ -86,23 +85,17 @@ def cors_options(origins: tuple[str, ...]) -> dict[str, Any]:
 
 
 def service_middleware(
-    tenants: Tenants,
-    *,
-    settings: Settings,
-    bound: str,
-    metrics: Metrics,
-    requests: InFlightRequests,
-    limit: ConcurrencyLimit,
+    tenants: Tenants, *, state: ServerState, settings: Settings, bound: str
 ) -> tuple[AddMiddleware, ...]:
     """Return all middleware of the running service."""
     headers, *access = access_control(tenants, settings=settings, bound=bound)
     return (
         partial(ClientAddressMiddleware, settings=settings),
-        partial(TelemetryMiddleware, metrics=metrics),
+        partial(TelemetryMiddleware, metrics=state.metrics),
         headers,
-        partial(ShutdownMiddleware, requests=requests),
-        partial(OverloadMiddleware, limit=limit),
+        partial(ShutdownMiddleware, requests=state.requests),
+        partial(OverloadMiddleware, limit=state.limit),
         partial(AuditMiddleware, tenants=tenants),
         *access,
-        partial(ConcurrencyLimitMiddleware, limit=limit),
+        partial(ConcurrencyLimitMiddleware, limit=state.limit),
     )

@@ -85,14 +85,7 @@ def create_server_app(
 ) -> FastAPI:
     """Return the application with all middleware; ``bound`` is the address listened on."""
     state.metrics.add_collector(partial(server_metrics, tenants, state))
-    middleware = service_middleware(
-        tenants,
-        settings=settings,
-        bound=bound,
-        metrics=state.metrics,
-        requests=state.requests,
-        limit=state.limit,
-    )
+    middleware = service_middleware(tenants, state=state, settings=settings, bound=bound)
     return make_app(tenants, middleware=middleware, state={"server": state})
 
 

@@ -5,8 +5,7 @@ Web addresses stay as they are; a file on the disk is reached by the id of its d
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
@@ -16,7 +15,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from quoth.answering.answerability import notes
-from quoth.core.events import AnswerCompleted, Event
 from quoth.core.translations import restate
 from quoth.core.types import Answer
 from quoth.interfaces.links import is_web, public_link
@@ -87,17 +85,6 @@ def answer_for(answer: Answer, language: str | None) -> Answer:
         return answer
     said = (restate(each, language) for each in notes(answer, language=language))
     return replace(answer, warnings=tuple(dict.fromkeys(said)))
-
-
-async def events_for(
-    events: AsyncGenerator[Event, None], language: str | None
-) -> AsyncGenerator[Event, None]:
-    """Return the events of an answer with its warnings in a language."""
-    async with aclosing(events):
-        async for event in events:
-            if isinstance(event, AnswerCompleted):
-                event = replace(event, answer=answer_for(event.answer, language))
-            yield event
 
 
 def to_json(value: Any) -> bytes:

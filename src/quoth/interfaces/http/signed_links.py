@@ -29,7 +29,7 @@ from quoth.core.events import AnswerCompleted, CitationAdded, Event, EvidenceFou
 from quoth.core.settings import Settings
 from quoth.core.types import Answer, Citation, Seconds
 from quoth.interfaces.http.request_state import LINKS_PATH, Principal
-from quoth.interfaces.http.responses import service_address
+from quoth.interfaces.http.responses import answer_for, service_address
 from quoth.interfaces.links import is_web
 
 KEY_FILE = "links.key"
@@ -124,25 +124,20 @@ def sign_answer(answer: Answer, sign: Sign | None) -> Answer:
     return answer if sign is None else replace(answer, citations=_all(answer.citations, sign))
 
 
-def sign_events(
-    events: AsyncGenerator[Event, None], sign: Sign | None
+async def shown_events(
+    events: AsyncGenerator[Event, None], sign: Sign | None, *, language: str | None = None
 ) -> AsyncGenerator[Event, None]:
-    """Return the events of an answer with the links of their citations signed."""
-    return events if sign is None else _sign_events(events, sign)
-
-
-async def _sign_events(
-    events: AsyncGenerator[Event, None], sign: Sign
-) -> AsyncGenerator[Event, None]:
+    """Yield the events of an answer, links signed and warnings in a language if there is one."""
     async with aclosing(events):
         async for event in events:
             match event:
-                case CitationAdded():
+                case CitationAdded() if sign is not None:
                     yield replace(event, citation=sign(event.citation))
-                case EvidenceFound():
+                case EvidenceFound() if sign is not None:
                     yield replace(event, citations=_all(event.citations, sign))
                 case AnswerCompleted():
-                    yield replace(event, answer=sign_answer(event.answer, sign))
+                    answer = answer_for(sign_answer(event.answer, sign), language)
+                    yield replace(event, answer=answer)
                 case _:
                     yield event
 

@@ -51,8 +51,8 @@ from quoth.interfaces.http.signed_links import (
     LinkKind,
     Sign,
     citation_signer,
+    shown_events,
     sign_answer,
-    sign_events,
 )
 from quoth.interfaces.http.sse import EventStream, until_hits
 from quoth.interfaces.links import public_answer, public_link
@@ -132,7 +132,7 @@ async def complete(
     if not body.stream:
         answer = sign_answer(await caller.engine.answer(question, keep=keep), sign)
         return ApiResponse(_completion(public_answer(answer, base=base), body))
-    events = sign_events(caller.engine.stream(question, keep=keep), sign)
+    events = shown_events(caller.engine.stream(question, keep=keep), sign)
     include_usage = body.stream_options is not None and body.stream_options.include_usage
     return EventStream(
         events,

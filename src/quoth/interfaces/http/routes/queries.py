@@ -24,7 +24,7 @@ from quoth.history.why_not import WhyNot, why_not
 from quoth.interfaces.http.dependencies import Owner, Reader
 from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import recorder_for, require_collection, to_request
-from quoth.interfaces.http.responses import ApiResponse, answer_for, events_for, service_address
+from quoth.interfaces.http.responses import ApiResponse, answer_for, service_address
 from quoth.interfaces.http.schemas import (
     AskRequest,
     Id,
@@ -40,8 +40,8 @@ from quoth.interfaces.http.schemas import Body as RequestBody
 from quoth.interfaces.http.signed_links import (
     LinkKind,
     citation_signer,
+    shown_events,
     sign_answer,
-    sign_events,
 )
 from quoth.interfaces.http.sse import EventStream, until_hits
 from quoth.interfaces.http.text_rules import Text
@@ -184,8 +184,8 @@ async def ask(
     if not body.stream:
         answer = await caller.engine.answer(request, keep=keep)
         return ApiResponse(answer_for(sign_answer(answer, sign), caller.language))
-    events = sign_events(caller.engine.stream(request, keep=keep), sign)
-    events = events_for(events, caller.language)
+    events = caller.engine.stream(request, keep=keep)
+    events = shown_events(events, sign, language=caller.language)
     return EventStream(events, first=await until_hits(events))
 
 

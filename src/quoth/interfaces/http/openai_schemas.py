@@ -91,12 +91,6 @@ class ResponseFormat(BaseModel):
     type: Literal["text", "json_object", "json_schema"] = "text"
     json_schema: dict[str, Any] | None = None
 
-    @property
-    def object_schema(self) -> dict[str, Any]:
-        """Return the schema of the JSON object, empty for any object."""
-        found = (self.json_schema or {}).get("schema")
-        return found if isinstance(found, dict) else {}
-
 
 class ChatRequest(BaseModel):
     """The body of ``POST /v1/chat/completions``."""
@@ -123,7 +117,10 @@ class ChatRequest(BaseModel):
     def json_schema(self) -> dict[str, Any] | None:
         """Return the schema of the JSON object that is asked for, None for Markdown."""
         wanted = self.response_format
-        return None if wanted is None or wanted.type == "text" else wanted.object_schema
+        if wanted is None or wanted.type == "text":
+            return None
+        found = (wanted.json_schema or {}).get("schema")
+        return found if isinstance(found, dict) else {}
 
     def warnings(self) -> tuple[str, ...]:
         """Return what a client may have expected to have an effect, and has none."""

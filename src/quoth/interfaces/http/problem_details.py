@@ -135,7 +135,8 @@ def problem(
         case HTTPException():
             status, code, detail = _http(error)
         case QuothError():
-            status, code, detail = error.status, _code(error), _detail(error)
+            status, detail = error.status, _detail(error)
+            code = "internal" if status == 500 else error.code
             headers = _headers(error)
         case _:
             status, code, detail = 500, "internal", INTERNAL
@@ -195,10 +196,6 @@ def _http(error: HTTPException) -> tuple[int, str, str]:
     return status, code.get(status, title), text
 
 
-def _code(error: QuothError) -> str:
-    return "internal" if error.status == 500 else error.code
-
-
 def _detail(error: QuothError) -> str:
     """Return the public message: messages for operators may contain paths."""
     match error:
@@ -208,9 +205,9 @@ def _detail(error: QuothError) -> str:
             return NOTHING_HERE
         case IndexCorrupt():
             return REINDEX
-        case InputError() | Gone() | OutOfTime() | Denied() | Busy() | Conflict() | IndexMismatch():
+        case InputError() | Gone() | OutOfTime() | Denied() | Busy():
             return str(error)
-        case Conflict() | QuotaExceeded():
+        case Conflict() | IndexMismatch() | QuotaExceeded():
             return str(error)
         case StorageFull():
             return NO_ROOM

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import aclosing
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 from starlette.responses import Response
@@ -29,14 +29,6 @@ BROKEN_OFF = Busy("The answer broke off before it was complete. Ask again.")
 
 MARKER = re.compile(r"\[[^\[\]]{1,40}\]")
 """A citation marker, as models write it and as answers hold it."""
-
-
-class SseMessage(Protocol):
-    """A value that is sent as an event; its field ``event`` is the name."""
-
-    @property
-    def event(self) -> str:
-        """Return the name of the event."""
 
 
 class EventStream(Response):
@@ -116,8 +108,8 @@ async def until_hits(events: AsyncIterator[Event]) -> list[Event]:
     return first
 
 
-async def encode_events(events: AsyncIterator[SseMessage]) -> AsyncGenerator[bytes, None]:
-    """Encode events with their names and data.
+async def encode_events(events: AsyncIterator[Any]) -> AsyncGenerator[bytes, None]:
+    """Encode events with their names, which are their fields ``event``, and data.
 
     Where the final answer is another text than the one that was sent, an event ``replaced`` with
     the answer's text comes before ``done``: a client drops what it has shown.
@@ -126,14 +118,10 @@ async def encode_events(events: AsyncIterator[SseMessage]) -> AsyncGenerator[byt
     async for event in events:
         if isinstance(event, TextAdded):
             sent += event.text
-        if (
-            isinstance(event, AnswerCompleted)
-            and sent
-            and _letters(sent) != _letters(event.answer.text)
-        ):
-            yield encode_event(
-                "replaced", to_json({"event": "replaced", "text": event.answer.text})
-            )
+        elif isinstance(event, AnswerCompleted) and sent:
+            text = event.answer.text
+            if _letters(sent) != _letters(text):
+                yield encode_event("replaced", to_json({"event": "replaced", "text": text}))
         yield encode_event(event.event, to_json(to_public(event)))
 
 

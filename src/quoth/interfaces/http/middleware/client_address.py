@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
 
@@ -91,17 +91,12 @@ def _forwarded(headers: Headers) -> tuple[list[str], str]:
         protocols = headers.get("x-forwarded-proto", "").split(",")
         return list(map(_bare, plain.split(","))), protocols[-1].strip().lower()
     addresses, scheme = [], ""
-    for name, value in _pairs(",".join(headers.getlist("forwarded"))):
-        if name == "for":
-            addresses.append(_bare(value))
+    for name, value in FORWARDED_PAIR.findall(",".join(headers.getlist("forwarded"))):
+        if name.lower() == "for":
+            addresses.append(_bare(value.strip('"')))
         else:
-            scheme = value.lower()
+            scheme = value.strip('"').lower()
     return addresses, scheme
-
-
-def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    for name, value in FORWARDED_PAIR.findall(text):
-        yield name.lower(), value.strip('"')
 
 
 def _bare(address: str) -> str:

@@ -14,7 +14,6 @@ from asyncio.subprocess import Process
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from threading import Thread
-from types import TracebackType
 from typing import Any, Self
 
 from pydantic import SecretStr
@@ -50,12 +49,7 @@ class IsolatedAdder:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         while self._idle:
             child, timer = self._idle.popitem()
             timer.cancel()

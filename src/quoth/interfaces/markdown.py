@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from quoth.answering.answerability import notes
 from quoth.answering.generative.assemble import format_markers
@@ -25,6 +25,7 @@ from quoth.core.events import (
 from quoth.core.types import Answer, Hit
 from quoth.history.export import DOUBTS as EXPORTED
 from quoth.history.export import pieces
+from quoth.interfaces.links import is_web
 from quoth.text.analyzer import detect_language
 from quoth.text.locators import label
 
@@ -43,10 +44,7 @@ _BRACKETS = re.compile(r"[\[\]\\]")
 
 def web_link(link: str | None, _document_id: str) -> str | None:
     """Return a link that leads into the web; one to a file of this machine is not shown."""
-    try:
-        return link if link and urlsplit(link).scheme in ("http", "https") else None
-    except ValueError:
-        return None
+    return link if link and is_web(link) else None
 
 
 def markdown_sentences(answer: Answer, *, address: Address, page: str | None = None) -> list[str]:

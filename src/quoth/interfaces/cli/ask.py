@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from types import TracebackType
+from collections.abc import AsyncIterator, Callable
 from typing import Self
 
 from rich.cells import cell_len
@@ -156,12 +155,7 @@ class Watching:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._rest()
         if self._stands and self._evidence is not None and self.shown != self._evidence.text:
             self._flow.write(self.shown)
@@ -180,21 +174,19 @@ async def show_answer(
     the check changed it.
     """
     if session.json:
-        return await _put_answer(session, events, stream=bool(stream))
-    answer: Answer | None = None
+        if stream:
+            return await _follow(events, lambda event: session.put(to_json(event)))
+        answer = await _follow(events)
+        session.put(to_json(answer))
+        return answer
     shown = ""
     if session.out.is_terminal and stream is not False:
         language = detect_language(question, among=("en", "fr"), fallback="en")
         with Watching(session, language=language) as watching:
-            async for event in events:
-                watching.see(event)
-                if isinstance(event, AnswerCompleted):
-                    answer = event.answer
+            answer = await _follow(events, watching.see)
         shown = watching.shown
     else:
-        answers = [event.answer async for event in events if isinstance(event, AnswerCompleted)]
-        answer = answers[-1]
-    assert answer is not None
+        answer = await _follow(events)
     if shown.strip() != answer.text.strip():
         if shown:
             session.out.print(Text("\nThe answer that stands:", style="dim"))
@@ -203,15 +195,12 @@ async def show_answer(
     return answer
 
 
-async def _put_answer(session: CliSession, events: AsyncIterator[Event], *, stream: bool) -> Answer:
-    """Write the answer for a program: as one line, or all events, a line each."""
-    answer: Answer | None = None
+async def _follow(
+    events: AsyncIterator[Event], see: Callable[[Event], None] = lambda _event: None
+) -> Answer:
+    """Return the answer at the end of its events; ``see`` is given each of them."""
     async for event in events:
-        if stream:
-            session.put(to_json(event))
+        see(event)
         if isinstance(event, AnswerCompleted):
             answer = event.answer
-    assert answer is not None
-    if not stream:
-        session.put(to_json(answer))
     return answer

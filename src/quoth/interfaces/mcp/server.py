@@ -327,10 +327,11 @@ def _chunk(seat: ToolContext, chunk_id: str) -> tuple[Chunk, Document]:
     """Find a chunk and its document among those that the seat may read; raises NoSuch."""
     catalogue = seat.engine.parts.catalogue
     chunk = catalogue.chunks([chunk_id]).get(chunk_id)
-    for each in catalogue.collections() if chunk is not None else ():
-        if chunk is None or seat.collection not in (None, each.name):
-            continue
-        document = catalogue.documents_by_id(each, [chunk.document_id]).get(chunk.document_id)
-        if document is not None:
-            return chunk, document
+    if chunk is None:
+        raise NoSuch(NOT_THERE)
+    for each in catalogue.collections():
+        if seat.collection in (None, each.name):
+            found = catalogue.documents_by_id(each, [chunk.document_id])
+            if chunk.document_id in found:
+                return chunk, found[chunk.document_id]
     raise NoSuch(NOT_THERE)

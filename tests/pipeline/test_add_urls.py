@@ -15,7 +15,6 @@ from quoth.core.settings import Settings
 from quoth.core.types import Document
 from quoth.engine import Engine
 from quoth.ingest.sources.http import Internet
-from quoth.interfaces.http.uploads.receive import FetchHooks
 from quoth.pipeline.remote import RemoteOptions, clear_mirrors, fetch_items
 from tests.ingest.test_outbound import World, moved, open_world, page
 from tests.support.service_client import House
@@ -88,7 +87,7 @@ async def test_nothing_is_fetched_where_it_is_off(tmp_path: Path) -> None:
 async def asking(home: Path, world: World, **choices: Any) -> AsyncIterator[Asking]:
     """A service that fetches, as far as the choices let it, from the world of the test."""
     async with open_house(home, **choices) as house, house.client(house.key("ada")) as client:
-        house.app.state.ways_out = FetchHooks(world.resolve, world.connect)
+        house.app.state.internet = Internet(world.resolve, world.connect)
         yield house, client
 
 

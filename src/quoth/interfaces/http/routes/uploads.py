@@ -27,9 +27,9 @@ from quoth.interfaces.http.schemas import (
     read_json,
 )
 from quoth.interfaces.http.sse import EventStream
-from quoth.interfaces.http.uploads.metadata import UploadMetadata
 from quoth.interfaces.http.uploads.multipart import FORM, file_of
 from quoth.interfaces.http.uploads.receive import (
+    UploadMetadata,
     WrongOffset,
     check_size,
     metadata_fields,
@@ -343,7 +343,7 @@ async def _fetch_page(
         named.url,
         said=said.model_dump(),
         key_id=caller.key_id,
-        ways=getattr(request.app.state, "ways_out", None),
+        internet=getattr(request.app.state, "internet", None),
     )
 
 

@@ -6,11 +6,13 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Annotated, Self
 from uuid import uuid4
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from quoth.core.errors import (
     DocumentError,
@@ -18,7 +20,9 @@ from quoth.core.errors import (
     StorageFull,
     TooLarge,
 )
-from quoth.ingest.sources.http import Connect, Resolve, fetch
+from quoth.ingest.readers.metadata import SIDECAR, parse_sidecar
+from quoth.ingest.sources.http import Internet, fetch
+from quoth.interfaces.http.text_rules import Language, PathSegment, Text, WebAddress
 from quoth.pipeline.components import Components
 from quoth.pipeline.uploads import (
     content_key,
@@ -33,6 +37,31 @@ from quoth.store.uploads import UploadStore
 
 METADATA = ("title", "url", "speaker", "language")
 EMPTY = "This file is empty: it has no bytes to read."
+
+
+class UploadMetadata(BaseModel):
+    """Metadata of a file; it takes precedence over the metadata in the file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str | None = Field(default=None, max_length=4096, examples=["lecture-3.pdf"])
+    collection: Annotated[PathSegment, Field(min_length=1, max_length=100)] | None = None
+    title: Annotated[Text, Field(max_length=500)] | None = None
+    url: Annotated[WebAddress, Field(max_length=2000)] | None = None
+    speaker: Annotated[Text, Field(max_length=200)] | None = None
+    language: Annotated[Language, Field(max_length=20, examples=["en"])] | None = None
+    sidecar: Annotated[str | None, Field(max_length=8000)] = None
+    """The text of the file's ``.meta.json``: it gives what the other fields do not."""
+
+    @model_validator(mode="after")
+    def _read_sidecar(self) -> Self:
+        if self.sidecar is not None:
+            said, _ = parse_sidecar(self.sidecar, name=SIDECAR)
+            self.title = self.title or (said.title and said.title[:500])
+            self.speaker = self.speaker or (said.speaker and said.speaker[:200])
+            self.url = self.url or said.url
+            self.language = self.language or said.language
+        return self
 
 
 class NotFetched(InputError):
@@ -50,14 +79,6 @@ class WrongOffset(InputError):
     def __init__(self, message: str, *, offset: int) -> None:
         super().__init__(message)
         self.offset = offset
-
-
-@dataclass(frozen=True, slots=True)
-class FetchHooks:
-    """Resolver and connector for fetching pages; None for the system's."""
-
-    resolve: Resolve | None = None
-    connect: Connect | None = None
 
 
 def metadata_fields(said: dict[str, str | None]) -> dict[str, str]:
@@ -114,22 +135,22 @@ async def receive_page(
     *,
     said: dict[str, str | None],
     key_id: str,
-    ways: FetchHooks | None = None,
+    internet: Internet | None = None,
 ) -> tuple[Task, bool]:
     """Fetch a web page and queue it as a file once; return True for a new one.
 
     Its url is the address at the end of all redirects. Raises NotFetched and InputError, and as
     `receive_whole` does.
     """
-    ways = ways or FetchHooks()
+    internet = internet or Internet()
     with TemporaryDirectory(prefix="quoth-") as folder:
         try:
             page = await fetch(
                 url,
                 folder=Path(folder),
                 allowed=parts.settings.allow_urls,
-                resolve=ways.resolve,
-                connect=ways.connect,
+                resolve=internet.resolve,
+                connect=internet.connect,
             )
         except DocumentError as error:
             raise NotFetched(str(error)) from error

@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 from fastapi import Path, Query
 from fastapi.exceptions import RequestValidationError
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -26,7 +27,7 @@ from starlette.exceptions import HTTPException
 
 from quoth.core.plan import Policy
 from quoth.core.types import DocumentKind
-from quoth.interfaces.http.text_rules import QUESTION, Line, PathSegment, Text, TextRule
+from quoth.interfaces.http.text_rules import QUESTION, Line, PathSegment, Text, schema_pattern
 from quoth.query.understand import validate
 
 Fields = TypeVar("Fields", bound=BaseModel)
@@ -174,7 +175,12 @@ class SearchRequest(Body):
         "hybrid_alpha": "dense_weight",
         "hybridAlpha": "dense_weight",
     }
-    query: Annotated[str, Field(min_length=3, max_length=1000), TextRule(validate, QUESTION)]
+    query: Annotated[
+        str,
+        Field(min_length=3, max_length=1000),
+        AfterValidator(validate),
+        schema_pattern(QUESTION),
+    ]
     collection: CollectionName | None = None
     upload_id: Annotated[Id | None, Field(description="Only in the document of this upload.")] = (
         None

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, core_schema
+from pydantic import AfterValidator, Field
 
 from quoth.ingest.readers.metadata import normalize_language, normalize_url
 from quoth.interfaces.links import is_web
@@ -18,24 +14,9 @@ _CONTROLS = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f"
 _ALL_CONTROLS = r"\u0000-\u001f\u007f-\u009f"
 
 
-@dataclass(frozen=True, slots=True)
-class TextRule:
-    """A check of a text, and a pattern that says the same in the JSON schema of a field."""
-
-    check: Callable[[str], str]
-    pattern: str
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Check what the type allows."""
-        return core_schema.no_info_after_validator_function(self.check, handler(source))
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        """Add the pattern to the schema of the type."""
-        return {**handler(schema), "pattern": self.pattern}
+def schema_pattern(pattern: str) -> Any:
+    """Say to clients what a check of a text lets pass, as a pattern in the JSON schema."""
+    return Field(json_schema_extra={"pattern": pattern})
 
 
 def require_plain_text(text: str) -> str:
@@ -81,18 +62,21 @@ _WEB = rf"[hH][tT][tT][pP][sS]?://[{_HOST}]+(?:[/?#][^{_CONTROLS}]*)?"
 _LANGUAGE = "[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*"
 _NAME = rf"{_ALL_CONTROLS}/\\"
 
-Text = Annotated[str, TextRule(require_plain_text, f"^[^{_CONTROLS}]*$")]
+Text = Annotated[str, AfterValidator(require_plain_text), schema_pattern(f"^[^{_CONTROLS}]*$")]
 """A text without control characters."""
 Line = Annotated[
     str,
-    TextRule(require_one_line, rf"^[^{_ALL_CONTROLS}]*[^{_ALL_CONTROLS}\s][^{_ALL_CONTROLS}]*$"),
+    AfterValidator(require_one_line),
+    schema_pattern(rf"^[^{_ALL_CONTROLS}]*[^{_ALL_CONTROLS}\s][^{_ALL_CONTROLS}]*$"),
 ]
 """A name on one line."""
 PathSegment = Annotated[
-    str, TextRule(require_path_segment, rf"^(?!\.\.?$)[^{_NAME}]*[^{_NAME}\s][^{_NAME}]*$")
+    str,
+    AfterValidator(require_path_segment),
+    schema_pattern(rf"^(?!\.\.?$)[^{_NAME}]*[^{_NAME}\s][^{_NAME}]*$"),
 ]
 """A name on one line that fits into a path."""
-WebAddress = Annotated[str, TextRule(require_web_address, f"^(?:{_WEB})?$")]
+WebAddress = Annotated[str, AfterValidator(require_web_address), schema_pattern(f"^(?:{_WEB})?$")]
 """A web address; empty for none."""
-Language = Annotated[str, TextRule(require_language, f"^(?:{_LANGUAGE})?$")]
+Language = Annotated[str, AfterValidator(require_language), schema_pattern(f"^(?:{_LANGUAGE})?$")]
 """The code of a language; empty for none."""

@@ -85,7 +85,7 @@ def chat(
     *,
     choices: Mapping[str, Any],
     filters: tuple[str, ...],
-    resumed: bool = False,
+    resumed: bool,
 ) -> int:
     """Answer the lines of standard input, one question each, until it ends.
 

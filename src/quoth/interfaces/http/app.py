@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -48,8 +47,6 @@ from quoth.interfaces.http.routes import (
 )
 from quoth.interfaces.web import routes as web
 from quoth.tenants import Tenants
-
-Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, Any] | None]]
 
 ROUTERS = (
     queries.router,
@@ -104,7 +101,6 @@ def make_app(
     tenants: Tenants,
     *,
     middleware: Sequence[AddMiddleware] = (),
-    lifespan: Lifespan | None = None,
     state: Mapping[str, Any] | None = None,
 ) -> FastAPI:
     """Return the application of these tenants.
@@ -120,7 +116,6 @@ def make_app(
         version=version("quoth"),
         description=ABOUT,
         openapi_tags=TAGS,
-        lifespan=lifespan,
         openapi_url=None,
         docs_url=None,
         redoc_url=None,

@@ -37,14 +37,13 @@ class Bounds:
     wait_s: float = 10.0
 
 
-def default_in_flight(*, cores: int | None = None, generates: bool = False) -> int:
+def default_in_flight(*, generates: bool) -> int:
     """Return the default concurrency; ``generates`` where a language model answers.
 
     An extractive answer is CPU-bound, so that more than two per core only take longer each; a
     generated one mostly waits and takes only memory.
     """
-    count = cores or os.cpu_count() or 1
-    return max(4, 2 * count) + (32 if generates else 0)
+    return max(4, 2 * (os.cpu_count() or 1)) + (32 if generates else 0)
 
 
 class ConcurrencyLimit:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import Literal
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -39,9 +38,6 @@ class CrossOriginRequest(Denied):
     """A page of another site made the browser send the request."""
 
     code = "foreign_origin"
-
-    def __init__(self, message: str, *, status: Literal[401, 403] = 403) -> None:
-        super().__init__(message, status=status)
 
 
 class HeadTooLarge(TooLarge):

@@ -94,9 +94,9 @@ async def serve(
     *,
     host: str,
     port: int,
-    workers: int = 1,
-    certificate: Certificate | None = None,
-    say: Notify = lambda _line: None,
+    workers: int,
+    certificate: Certificate | None,
+    say: Notify,
 ) -> None:
     """Serve until a signal arrives, over TLS with a ``certificate``; ``workers`` process uploads.
 

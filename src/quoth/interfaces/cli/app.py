@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 
 from quoth import __version__
 from quoth.core.errors import ConfigError, InputError
+from quoth.core.types import Mode
 from quoth.interfaces.cli import audit, backup, evaluate_live, keys, uploads
 from quoth.interfaces.cli.add import add, sync, watch
 from quoth.interfaces.cli.chainlit import chainlit
@@ -44,7 +45,6 @@ from quoth.interfaces.cli.session import (
     Policies,
     Question,
     Screen,
-    SearchMode,
     answering,
     command,
     engine_of,
@@ -181,7 +181,7 @@ async def search(
     session: CliSession,
     question: Question,
     k: Annotated[int | None, typer.Option("-k", help="How many passages.")] = None,
-    mode: Annotated[SearchMode | None, typer.Option(help="Which legs search.")] = None,
+    mode: Annotated[Mode | None, typer.Option(help="Which legs search.")] = None,
     filters: Filters = None,
     settings: Choices = None,
 ) -> int:
@@ -194,7 +194,7 @@ async def search(
     trace = Trace()
     request = Request(
         question_of(question),
-        choices=read_choices(settings, final_k=k, mode=mode.value if mode else None),
+        choices=read_choices(settings, final_k=k, mode=mode),
         filters=tuple(filters or ()),
         collections=session.collections,
     )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.table import Table
@@ -58,15 +57,7 @@ def show_queries(session: CliSession, asked: list[QuerySummary]) -> None:
         session.out.print_line(line)
 
 
-class ExportFormat(StrEnum):
-    """What an answer is written as."""
-
-    md = "md"
-    html = "html"
-    json = "json"
-    csv = "csv"
-
-
+ExportFormat = Literal["md", "html", "json", "csv"]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File; else the terminal.")]
 
 
@@ -88,8 +79,8 @@ def export(
 
     with catalogue_of(session) as catalogue:
         record = load_record(catalogue, query_id)
-    chosen = form or (ExportFormat.json if session.json and output is None else by_ending(output))
-    text = exported(record, chosen.value)
+    chosen = form or ("json" if session.json and output is None else by_ending(output))
+    text = exported(record, chosen)
     if output is None:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
     else:
@@ -101,9 +92,13 @@ def export(
 
 def by_ending(output: Path | None) -> ExportFormat:
     """Choose the form by a file's ending."""
-    ending = "" if output is None else output.suffix.casefold().removeprefix(".")
-    named = "html" if ending == "htm" else ending
-    return ExportFormat(named) if named in [*ExportFormat] else ExportFormat.md
+    endings: dict[str, ExportFormat] = {
+        ".html": "html",
+        ".htm": "html",
+        ".json": "json",
+        ".csv": "csv",
+    }
+    return endings.get("" if output is None else output.suffix.casefold(), "md")
 
 
 def write(output: Path, text: str) -> None:

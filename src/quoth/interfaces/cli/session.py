@@ -10,7 +10,6 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import partial, wraps
 from inspect import Signature, iscoroutine, signature
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from quoth.core.errors import ConfigError, InputError, QuothError
+from quoth.core.plan import Policy
 from quoth.operations.logging import configure_logging
 from quoth.text.json_codec import to_json
 
@@ -231,22 +231,6 @@ def show_warnings() -> None:
 # --- options that several commands have in common -------------------------------------------
 
 
-class SearchMode(StrEnum):
-    """The legs that take part in a search."""
-
-    hybrid = "hybrid"
-    semantic = "semantic"
-    keyword = "keyword"
-
-
-class Policy(StrEnum):
-    """What happens to a sentence that its source does not support."""
-
-    mark = "mark"
-    drop = "drop"
-    strict = "strict"
-
-
 Question = Annotated[
     list[str],
     typer.Argument(help="The question, with or without quotes; - reads it from standard input."),
@@ -287,7 +271,7 @@ def answering(
 ) -> dict[str, Any]:
     """Return the fields of the plan that options of their own choose."""
     return {
-        "policy": policy.value if policy else None,
+        "policy": policy,
         "deadline_ms": None if max_ms is None else float(max_ms),
         "max_usd": max_usd,
         "generate": False if llm == "none" else None,

@@ -15,6 +15,7 @@ from quoth.core.settings import Settings
 from quoth.core.types import Answer, Chunk, Citation, Document, Hit, Locator
 from quoth.interfaces.links import answer_page, mark_links, public_answer
 from quoth.interfaces.markdown import Address
+from quoth.pipeline.retrieve import Retrieved
 from quoth.text.locators import label
 
 # The four results have no slots: the SDK would take a slot for a field's default.
@@ -144,19 +145,12 @@ def found_passage(hit: Hit, *, address: Address) -> FoundPassage:
     )
 
 
-def search_result(
-    hits: Sequence[Hit],
-    *,
-    said: Sequence[str],
-    degraded: Sequence[str],
-    language: str,
-    address: Address,
-) -> SearchResult:
+def search_result(found: Retrieved, *, degraded: Sequence[str], address: Address) -> SearchResult:
     """Show what a search found."""
+    language = found.query.language
     without = (describe_degradation(each, language=language) for each in degraded)
-    return SearchResult(
-        tuple(found_passage(each, address=address) for each in hits), (*said, *without)
-    )
+    passages = tuple(found_passage(each, address=address) for each in found.hits)
+    return SearchResult(passages, (*found.warnings, *without))
 
 
 def ask_result(answer: Answer, *, address: Address, settings: Settings) -> AskResult:

@@ -139,15 +139,7 @@ class Tools:
         )
         trace = Trace()
         found = await seat.engine.retrieve(request, trace=trace)
-        return given(
-            search_result(
-                found.hits,
-                said=found.warnings,
-                degraded=trace.degraded,
-                language=found.query.language,
-                address=seat.address,
-            )
-        )
+        return given(search_result(found, degraded=trace.degraded, address=seat.address))
 
     async def ask(
         self,

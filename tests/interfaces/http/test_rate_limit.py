@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.errors import Busy, StoreDown
-from quoth.interfaces.http.middleware.daily_quota import DailyQuota
 from quoth.interfaces.http.middleware.rate_limit import (
     MAX_NAMES,
+    DailyQuota,
     GcraLimiter,
     RequestQuota,
     client_network,

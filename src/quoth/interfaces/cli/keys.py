@@ -43,7 +43,7 @@ def add(
     """Make a key and show it, once."""
     with keys_of(session, tenant) as keys:
         made = keys.add(label=label, scopes=scopes.split(","), expires_days=expires_days)
-        print_hint(session, keys, "key.make", made.key.key_id)
+        audit_action(session, keys, "key.make", made.key.key_id)
     if session.json:
         session.put(to_json(made))
     else:
@@ -76,7 +76,7 @@ def revoke(
     """Let a key open nothing any more; a service that is running knows within a second."""
     with keys_of(session, tenant) as keys:
         keys.revoke(key_id)
-        print_hint(session, keys, "key.revoke", key_id)
+        audit_action(session, keys, "key.revoke", key_id)
     if session.json:
         session.put({"key_id": key_id, "revoked": True})
     else:
@@ -95,7 +95,7 @@ def line(key: ApiKey) -> Text:
     return text
 
 
-def print_hint(session: CliSession, keys: Keys, action: str, key_id: str) -> None:
+def audit_action(session: CliSession, keys: Keys, action: str, key_id: str) -> None:
     """Write into the tenant's audit what the operator did, as the service does for its callers."""
     from quoth.store.audit import Audit, AuditEntry, store_head
 

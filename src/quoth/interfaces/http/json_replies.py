@@ -39,13 +39,6 @@ class NoJsonMode(InputError):
     code = "unsupported_response_format"
 
 
-def require_generator(generator: Generator | None) -> Generator:
-    """Return the language model; raises NoJsonMode without one."""
-    if generator is None:
-        raise NoJsonMode(NO_GENERATOR)
-    return generator
-
-
 async def write_json(answer: Answer, *, schema: dict[str, Any], generator: Generator) -> str:
     """Return the answer as a JSON object with the schema's fields; raises GenerationError.
 

@@ -50,7 +50,7 @@ async def to_request(body: SearchRequest, caller: Principal) -> Request:
     Missing objects and those the caller may not access raise the same error.
     """
     collections, filters = await asyncio.to_thread(_resolve_scope, body, caller)
-    choices = _choices(body, caller.engine)
+    choices = _choices(body)
     if filters:
         choices["filters"] = filters
     session = body.session if isinstance(body, AskRequest) else ""
@@ -130,7 +130,7 @@ def _resolve_scope(
     return tuple(dict.fromkeys(collection.name for collection in found)), tuple(filters)
 
 
-def _choices(body: SearchRequest, engine: Engine) -> dict[str, Any]:
+def _choices(body: SearchRequest) -> dict[str, Any]:
     names = (*SEARCH_CHOICES, *(ANSWER_CHOICES if isinstance(body, AskRequest) else ()))
     choices = {name: getattr(body, name) for name in names}
     choices |= {"final_k": body.top_k, "deadline_ms": body.max_ms and float(body.max_ms)}

@@ -121,7 +121,7 @@ def _signed(citation: Citation, *, signer: LinkSigner, base: str, caller: Princi
 
 def sign_answer(answer: Answer, sign: Sign | None) -> Answer:
     """Return an answer with the links of its citations signed."""
-    return answer if sign is None else replace(answer, citations=_all(answer.citations, sign))
+    return answer if sign is None else replace(answer, citations=tuple(map(sign, answer.citations)))
 
 
 async def shown_events(
@@ -134,16 +134,12 @@ async def shown_events(
                 case CitationAdded() if sign is not None:
                     yield replace(event, citation=sign(event.citation))
                 case EvidenceFound() if sign is not None:
-                    yield replace(event, citations=_all(event.citations, sign))
+                    yield replace(event, citations=tuple(map(sign, event.citations)))
                 case AnswerCompleted():
                     answer = answer_for(sign_answer(event.answer, sign), language)
                     yield replace(event, answer=answer)
                 case _:
                     yield event
-
-
-def _all(citations: tuple[Citation, ...], sign: Sign) -> tuple[Citation, ...]:
-    return tuple(map(sign, citations))
 
 
 def _encode(data: bytes) -> str:

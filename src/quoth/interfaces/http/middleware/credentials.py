@@ -69,7 +69,7 @@ class Credentials:
         """Return the key or share of a token; raises BackendError where the store is down."""
         if len(token) > MAX_TOKEN_LENGTH:
             return None
-        digest = _digest(token)
+        digest = sha256(token.encode("utf-8", "surrogatepass")).digest()
         cached = self._cache.get(digest)
         if cached is not None and self._clock() - cached.at < FRESH_S:
             return cached.found if cached.found.live else None
@@ -112,8 +112,9 @@ class Credentials:
 
     async def _note_use(self, key: ApiKey) -> None:
         """Write when a key was last used; the request hardly waits for that."""
+        recent = (datetime.now(UTC) - NOTE_USE_AFTER).isoformat(timespec="milliseconds")
         # One at a time, so that one thread is always free to look keys up.
-        if self._noting or (key.last_used or "") > _minute_ago():
+        if self._noting or (key.last_used or "") > recent:
             return
         self._noting = True
         loop = asyncio.get_running_loop()
@@ -128,11 +129,3 @@ class Credentials:
         # A busy database or full disk must not refuse a valid key: the next use is written.
         with suppress(BackendError, StoreDown):
             Keys(self._database, tenant=key.tenant).touch(key.key_id)
-
-
-def _digest(token: str) -> bytes:
-    return sha256(token.encode("utf-8", "surrogatepass")).digest()
-
-
-def _minute_ago() -> str:
-    return (datetime.now(UTC) - NOTE_USE_AFTER).isoformat(timespec="milliseconds")

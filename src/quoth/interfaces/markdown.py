@@ -48,7 +48,7 @@ def web_link(link: str | None, _document_id: str) -> str | None:
 
 
 def markdown_sentences(answer: Answer, *, address: Address, page: str | None = None) -> list[str]:
-    """Yield an answer as pieces of Markdown, a sentence each, then the notes.
+    """Return an answer as pieces of Markdown, a sentence each, then the notes.
 
     Marks link to their sources, or to their sentence on the ``page`` of the answer. Where nothing
     is cited the closest passages follow, as quotations.
@@ -82,8 +82,9 @@ async def to_markdown(
     address: Address,
     page_of: Callable[[str], str | None] = lambda _query_id: None,
 ) -> AsyncGenerator[str | Answer, None]:
-    """Return an answer's Markdown as it comes, then the answer; the texts joined are `linked`'s.
+    """Yield an answer's Markdown as it comes, then the answer.
 
+    Joined, the texts are the pieces of `markdown_sentences`, if the text did not change meanwhile.
     A sentence is yielded once it is verified, with its links, and none before the first is
     supported: until then the extractive answer may still replace the generated one. Where a model
     breaks off and the extractive answer replaces it, that follows in a separate paragraph.

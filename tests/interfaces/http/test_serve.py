@@ -131,6 +131,18 @@ async def test_each_request_is_counted_once_by_its_route(app: FastAPI) -> None:
     assert SECRET not in str(found)
 
 
+@pytest.mark.parametrize("path", ["/openapi.json", "/v1/service"])
+async def test_a_request_that_is_refused_before_routing_is_counted_by_its_route(
+    app: FastAPI, path: str
+) -> None:
+    async with client(app) as asking:
+        refused = await asking.get(path, headers={"host": "elsewhere.example"})
+    assert refused.status_code >= 400
+    found = await counters(app)
+    counted = f'quoth_requests_total{{method="GET",route="{path}",status="{refused.status_code}"}}'
+    assert found[counted] == 1
+
+
 async def test_queries_over_the_limit_are_told_when_to_retry(app: FastAPI) -> None:
     app.state.server.limit.bounds = Bounds(in_flight=4, waiting=2, wait_s=60)
     answers = await asyncio.gather(*(ask(app, f"Who is bee number {at}?") for at in range(12)))

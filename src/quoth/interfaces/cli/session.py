@@ -78,7 +78,7 @@ class CliSession:
 
 
 class Screen(Console):
-    """A console that lets `run` handle a closed pipe."""
+    """A console that lets `command` handle a closed pipe."""
 
     def print_line(self, text: str | Text, *, style: str | None = None) -> None:
         """Print a text as it is: neither wrapped nor coloured, and without markup."""

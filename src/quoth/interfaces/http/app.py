@@ -8,14 +8,12 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from quoth.core.errors import QuothError
-from quoth.interfaces.http.dependencies import Reader
 from quoth.interfaces.http.health import ReadinessProbe
 from quoth.interfaces.http.live_sessions import RunningSessions
 from quoth.interfaces.http.middleware.stack import AddMiddleware
@@ -134,7 +132,6 @@ def make_app(
         app.add_exception_handler(error, _problem_response)
     for router in ROUTERS:
         app.include_router(router)
-    app.add_api_route("/openapi.json", _description, include_in_schema=False)
     return app
 
 
@@ -144,7 +141,3 @@ def _problem_response(request: Request, error: Exception) -> Response:
     if unknown and "text/html" in request.headers.get("accept", ""):
         return web.unknown_page(request)
     return as_response(problem_for_path(request.scope["path"], problem_of(request, error), error))
-
-
-def _description(request: Request, _caller: Reader) -> JSONResponse:
-    return JSONResponse(request.app.openapi())

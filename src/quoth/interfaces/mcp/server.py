@@ -1,6 +1,6 @@
 """The tools for agents, over the Model Context Protocol: search, ask, open a passage, list.
 
-They only read. Every call asks for its `Seat`, which says whose documents it reaches.
+They only read. Every call asks for its `ToolContext`, which says whose documents it reaches.
 """
 
 from __future__ import annotations

@@ -235,8 +235,7 @@ async def events(request: Request, session_id: OneId, caller: Viewer) -> Any:
     With the header Last-Event-ID the stream goes on behind that event, within ten minutes.
     """
     running = await _running(request, caller, session_id)
-    last = request.headers.get("last-event-id", "")
-    after = int(last) if last.isascii() and last.isdecimal() and len(last) < 19 else None
+    after = _event_number(request.headers.get("last-event-id", ""))
     return EventStream(running.events.read(after), encode=_encode)
 
 
@@ -300,7 +299,7 @@ async def socket(
     own = form == "quoth"
     read = None if own else partial(running.source(form).read, connection=uuid4().hex)
     await websocket.accept()
-    after = websocket.query_params.get("last_event_id", "")
+    after = _event_number(websocket.query_params.get("last_event_id", ""))
     send = asyncio.create_task(_send_events(websocket, running, after))
     try:
         with suppress(WebSocketDisconnect):
@@ -339,8 +338,12 @@ def _segments_of(message: Any, read: ReadMessage | None) -> list[TranscriptSegme
     return [segment.value() for segment in body.segments]
 
 
-async def _send_events(websocket: WebSocket, running: LiveSession, last: str) -> None:
-    after = int(last) if last.isascii() and last.isdecimal() and len(last) < 19 else None
+def _event_number(text: str) -> int | None:
+    """Return the number of the last event that a client has; None where it gives none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None
+
+
+async def _send_events(websocket: WebSocket, running: LiveSession, after: int | None) -> None:
     async for number, event in running.events.read(after):
         await websocket.send_text(to_json({"id": number, **to_public(event)}).decode())
 

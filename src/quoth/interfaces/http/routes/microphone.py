@@ -79,6 +79,7 @@ async def _start(
 ) -> LiveSpeech:
     sessions: RunningSessions = websocket.app.state.live
     settings = websocket.app.state.tenants.settings
+    # Looked up again: it may have been deleted before the speaker agreed.
     session = await sessions.of(caller, session_id)
     key = (caller.tenant, session_id)
     if (last := sessions.speech.get(key)) is not None and last.ending:

@@ -1,4 +1,4 @@
-"""Routes for what the service offers, whether it works, and its metrics for Prometheus."""
+"""Routes for what the service offers, its description, whether it works, and its metrics."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 
 from fastapi import APIRouter
+from fastapi.responses import JSONResponse
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -78,6 +79,12 @@ async def service(caller: Reader) -> Response:
             allowed_profiles(settings),
         )
     )
+
+
+@router.get("/openapi.json", include_in_schema=False)
+def description(request: Request, _caller: Reader) -> JSONResponse:
+    """Return the description of all routes, as OpenAPI."""
+    return JSONResponse(request.app.openapi())
 
 
 @router.head("/healthz", include_in_schema=False)

@@ -138,6 +138,15 @@ async def test_a_subject_is_searched_though_sections_are_asked_for(engine: Engin
     assert "has no barb" in answer.text
 
 
+@pytest.mark.parametrize("question", ["Which documents do I have?", "Quels documents ai-je ?"])
+async def test_the_documents_are_listed(blind: Engine, question: str) -> None:
+    answer = await blind.answer(question)
+    assert len(answer.citations) == len(await blind.documents())
+    assert "The wasp keeper's guide [" in answer.text
+    # A talk does not say its title: its first words follow it.
+    assert "Inside the hive:\nA beehive has one queen" in answer.text
+
+
 # --- a summary covers what it sums up ---------------------------------------------------------
 
 
@@ -150,6 +159,24 @@ async def test_a_summary_covers_its_document_without_ranking(blind: Engine, ques
     assert documents(answer) == {"The wasp keeper's guide"}
     assert "nest" in answer.text
     assert "sting" in answer.text
+
+
+async def test_a_summary_names_every_section_and_quotes_its_beginning(tmp_path: Path) -> None:
+    manual = tmp_path / "manual.md"
+    manual.write_text(
+        "# The ant manual\n\nThis manual is for keepers of ants.\n\n"
+        "## Why keep ants?\n\nAnts are quiet. They need little room.\n\n"
+        "## Diagram\n\n***\n\n## Food\n\nIt depends? Ants eat sugar and insects.\n"
+    )
+    async with open_tour(tmp_path / "home", index=MemoryIndex()) as engine:
+        await add(engine, manual)
+        answer = await engine.answer("Summarize the ant manual")
+    assert answer.text == (
+        "This manual is for keepers of ants. [1]\n\n"
+        "Why keep ants?\nAnts are quiet. They need little room. [2]\n\n"
+        "Diagram [3]\n\n"
+        "Food:\nAnts eat sugar and insects. [4]"
+    )
 
 
 async def test_every_sentence_of_a_summary_opens_its_source(blind: Engine) -> None:

@@ -13,11 +13,14 @@ from quoth.core.outline import (
 )
 from quoth.core.types import Document, Filter
 from quoth.retrieval.summary_lookup import (
+    MAX_SECTIONS,
     TO_THE_END,
     DocumentPart,
     coverage_sample,
+    named_documents,
     named_parts,
     outline_headings,
+    summary_sections,
 )
 
 BOOK = Document("b", "The book", "pdf", "ready", language="en")
@@ -120,3 +123,41 @@ def test_an_outline_has_the_headings_directly_below_its_part() -> None:
     assert outline_headings(titled, [book]) == tuple(titled[1:3])
     several = [DocumentPart("t", 0, TO_THE_END), chapter, DocumentPart("gone", 0, 3)]
     assert outline_headings(HEADINGS, several) == (HEADINGS[3], HEADINGS[1])
+
+
+def test_the_section_that_holds_most_of_a_part_is_gone_through_itself() -> None:
+    book = DocumentPart("b", 0, TO_THE_END)
+    title, main = Heading("b", ("Contents",), 0, 0), Heading("b", ("Manual",), 1, 9)
+    inner = [Heading("b", ("Manual", str(at)), at, at) for at in range(1, 10)]
+    assert summary_sections([title, main], book) == (title, main)
+    assert summary_sections([title, main, *inner], book) == tuple(inner)
+    assert summary_sections(HEADINGS, book) == HEADINGS[:2]
+    many = [Heading("b", (str(at),), at, at) for at in range(MAX_SECTIONS + 1)]
+    assert summary_sections(many[1:], book) == tuple(many[1:])
+    assert summary_sections(many, book) == ()
+
+
+def test_a_document_is_known_by_its_title_and_the_name_of_its_file() -> None:
+    bees = replace(BOOK, title="Keeping bees", source="/shelf/hive-guide.html")
+    wasps = replace(BOOK, document_id="c", title="Keeping wasps", source="/shelf/nests.html")
+    shelf = CollectionOutline(
+        "v", ("en",), (bees, wasps), (*HEADINGS[:2], Heading("c", ("Two",), 3, 4, chapter="2"))
+    )
+    by_file = named_parts(shelf, [], language="en", subject=frozenset({"bee", "guid"}))
+    assert by_file == (DocumentPart("b", 0, TO_THE_END),)
+    second = [Filter("chapter", "in", ("2",))]
+    assert named_documents(shelf, second, subject=frozenset({"bee"})) == [bees]
+    assert named_documents(shelf, second, subject=frozenset({"ant"})) == [bees, wasps]
+    of_bees = named_parts(shelf, second, language="en", subject=frozenset({"bee"}))
+    assert of_bees == (DocumentPart("b", 5, 9),)
+
+
+def test_a_heading_with_a_part_of_the_subject_does_not_stand_for_a_document() -> None:
+    policy = replace(BOOK, title="Governance and policy of hives")
+    shelf = CollectionOutline("v", ("en",), (policy,), (Heading("b", ("Governance",), 3, 4),))
+    hive, alone = frozenset({"hive", "govern"}), frozenset({"govern"})
+    parts = [
+        named_parts(shelf, [], language="en", subject=each, titles=("Governance",))
+        for each in (hive, alone)
+    ]
+    assert parts == [(DocumentPart("b", 0, TO_THE_END),), (DocumentPart("b", 3, 4),)]

@@ -27,8 +27,10 @@ from quoth.answering.contradictions import conflict_notice, disagreements, with_
 from quoth.answering.extractive.lookup import (
     heading_statements,
     names_only_a_place,
+    overlaps,
     place_statements,
     restricting_files,
+    section_statements,
     summary_statements,
 )
 from quoth.answering.extractive.score import (
@@ -92,7 +94,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     plan, language, trace = found.plan, found.query.language, context.trace
     with trace.stage("context"):
         passages = list(found.passages)
-        if not found.headings:
+        if not (found.headings or found.sections):
             passages = passages_within(passages, max_tokens=plan.max_context_tokens)
     turns = context.request.history
     history = turns if found.query.continues else ()
@@ -243,6 +245,8 @@ def _requested(
     """Return what a query requests without ranking: an outline, a summary, what is on a page."""
     if found.headings:
         return heading_statements(found.headings, passages)
+    if found.sections:
+        return section_statements(found.sections, found.summary_sentences, material, passages)
     if found.summary_sentences:
         return summary_statements(found.summary_sentences, material, passages)
     if material.sentences and whole_place:
@@ -291,17 +295,8 @@ async def _statements_of_both(
             max_sentences=found.plan.max_sentences // 2,
             shown=shown,
         )
-        chosen += [each for each in statements[:RUNS_OF_EACH] if not _overlaps(each, chosen)]
+        chosen += [each for each in statements[:RUNS_OF_EACH] if not overlaps(each, chosen)]
     return tuple(chosen), halved and bool(chosen)
-
-
-def _overlaps(statement: Statement, others: Sequence[Statement]) -> bool:
-    return any(
-        each.document_id == statement.document_id
-        and each.start < statement.end
-        and statement.start < each.end
-        for each in others
-    )
 
 
 def _best_of(

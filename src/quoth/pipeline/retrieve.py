@@ -40,10 +40,7 @@ from quoth.query.language_model import classify
 from quoth.query.spelling import describe_words, misspelled_words, replace_words
 from quoth.query.understand import understand, validate
 from quoth.retrieval.calibration import find_tuning
-from quoth.retrieval.passages import (
-    build_hit,
-    build_passages,
-)
+from quoth.retrieval.passages import build_hit, build_passages
 from quoth.retrieval.search import embed_page_query, encode_query
 from quoth.store.rows import Collection
 
@@ -153,6 +150,11 @@ class Retrieved:
     def headings(self) -> tuple[Heading, ...]:
         """Return the headings of an outline, if one was requested."""
         return tuple(heading for ranked in self.ranked for heading in ranked.headings)
+
+    @property
+    def sections(self) -> tuple[Heading, ...]:
+        """Return the sections that the summary of one collection's source goes through."""
+        return self.ranked[0].sections if len(self.ranked) == 1 else ()
 
 
 async def open_request(
@@ -313,7 +315,8 @@ async def _search(
             duplicate_cosine=1.0,
             final_k=sum(len(ranking.pool) for ranking in ranked),
             # An outline is complete as it stands.
-            generate=plan.generate and not any(ranking.headings for ranking in ranked),
+            generate=plan.generate
+            and not any(each.headings and not each.leaves for each in ranked),
         )
     return replace(analysed, query=query, plan=plan), ranked, (*corrections, *notices)
 

@@ -22,6 +22,7 @@ from quoth.pipeline.budget import at_stage
 from quoth.pipeline.components import Components
 from quoth.query.keywords import (
     LOCATOR_FIELDS,
+    asks_for_documents,
     kind_of_source,
     only_asks_for_a_place,
     strip_outline_words,
@@ -42,10 +43,14 @@ from quoth.retrieval.search import (
 from quoth.retrieval.summary_lookup import (
     MAX_HEADINGS,
     TO_THE_END,
+    DocumentPart,
     coverage_sample,
+    named_documents,
     named_parts,
     outline_headings,
+    summary_sections,
 )
+from quoth.store.blobs import source_name
 from quoth.store.rows import Collection
 from quoth.text.locators import filters_from_moment
 
@@ -78,8 +83,8 @@ class RankedList:
 
     ``legs`` holds the retrievers' results for the query itself, ``chunks`` those of the pool,
     ``vectors`` the stored ones of the first candidates. ``whole`` means that the pool is the
-    requested content, not to be cut or widened; ``leaves`` holds the sentences of a summary,
-    ``headings`` those of an outline.
+    requested content, not to be cut or widened; ``leaves`` holds the sentences of a summary and
+    ``sections`` the headings that it goes through, ``headings`` those of an outline.
     """
 
     collection: Collection
@@ -91,6 +96,7 @@ class RankedList:
     vectors: Mapping[str, Matrix] = field(default_factory=dict)
     whole: bool = False
     leaves: tuple[SummarySentence, ...] = ()
+    sections: tuple[Heading, ...] = ()
     headings: tuple[Heading, ...] = ()
 
 
@@ -100,10 +106,12 @@ async def retrieve_parts(
     """Retrieve with the plan's strategy."""
     plan = context.plan
     placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
+    if asks_for_documents(query) and (found := await list_documents(context)):
+        return found
     if (source := strip_outline_words(query)) and (found := await look_up_outline(context, source)):
         return found
     if plan.strategy == "cover" or (
-        placed and only_asks_for_a_place(query, sources=_chosen_titles(context))
+        placed and only_asks_for_a_place(query, sources=_chosen_titles(context, query))
     ):
         return await sample_coverage(context, query) or await rank(context, query, encoded)
     if plan.strategy == "look_up":
@@ -210,12 +218,12 @@ async def structural_lookup(context: SearchContext, query: Query) -> RankedList 
 
 async def look_up_outline(context: SearchContext, query: Query) -> RankedList | None:
     """Return the headings of the source that a query names and nothing else; None without one."""
-    filters, outline, catalogue = context.plan.filters, context.outline, context.parts.catalogue
+    filters, outline = context.plan.filters, context.outline
     if filters:  # They name the source; another name is a subject.
         query = replace(query, entities=())
     titles, subject = summary_titles(query), summary_subject(query)
     named = bool(filters or titles)
-    if named and not only_asks_for_a_place(query, sources=_chosen_titles(context)):
+    if named and not only_asks_for_a_place(query, sources=_chosen_titles(context, query)):
         return None
     parts = named_parts(
         outline,
@@ -231,15 +239,30 @@ async def look_up_outline(context: SearchContext, query: Query) -> RankedList | 
     headings = outline_headings(outline.headings, parts)
     if not 1 < len(headings) <= MAX_HEADINGS:
         return None
+    return await _headed(context, headings)
+
+
+async def list_documents(context: SearchContext) -> RankedList | None:
+    """Return the titles of all documents as headings; None if there are too many."""
+    documents = context.outline.documents
+    if len(documents) > MAX_HEADINGS:
+        return None
+    titles = tuple(Heading(each.document_id, (each.title,), 0, 0) for each in documents)
+    return await _headed(context, titles)
+
+
+async def _headed(context: SearchContext, headings: tuple[Heading, ...]) -> RankedList:
+    """Return headings with the chunks that they stand in."""
     wanted = [(each.document_id, each.first, each.first) for each in headings]
-    chunks = await asyncio.to_thread(catalogue.chunk_ranges, wanted)
-    return _whole(context, {each.chunk_id: each for each in chunks}, headings=headings)
+    chunks = await asyncio.to_thread(context.parts.catalogue.chunk_ranges, wanted)
+    found = _whole(context, {each.chunk_id: each for each in chunks})
+    return replace(found, headings=headings)
 
 
 async def sample_coverage(context: SearchContext, query: Query) -> RankedList | None:
     """Return the summary of a named source; a sample of its chunks if it has none."""
     plan, catalogue = context.plan, context.parts.catalogue
-    if plan.filters and not only_asks_for_a_place(query, sources=_chosen_titles(context)):
+    if plan.filters and not only_asks_for_a_place(query, sources=_chosen_titles(context, query)):
         return None
     wanted = named_parts(
         context.outline,
@@ -249,30 +272,35 @@ async def sample_coverage(context: SearchContext, query: Query) -> RankedList | 
         subject=summary_subject(query),
         titles=summary_titles(query),
     )
-    if wanted:
-        documents = [each.document_id for each in wanted]
-        summaries = await asyncio.to_thread(catalogue.summaries, context.collection, documents)
-        leaves = coverage_sample(summaries, wanted, limit=plan.max_sentences)
-        if leaves:
-            ids = list(dict.fromkeys(leaf.chunk_id for leaf in leaves))
-            chunks = await asyncio.to_thread(catalogue.chunks, ids)
-            return _whole(context, {key: chunks[key] for key in ids if key in chunks}, leaves)
-    return await structural_lookup(context, query)
+    if not wanted:
+        return await structural_lookup(context, query)
+    documents = [each.document_id for each in wanted]
+    summaries = await asyncio.to_thread(catalogue.summaries, context.collection, documents)
+    sections = summary_sections(context.outline.headings, wanted[0]) if len(wanted) == 1 else ()
+    parts = [DocumentPart(each.document_id, each.first, each.last) for each in sections]
+    leaves = coverage_sample(summaries, parts, limit=plan.max_sentences)
+    leaves = leaves or coverage_sample(summaries, wanted, limit=plan.max_sentences)
+    if not leaves and not sections:
+        return await structural_lookup(context, query)
+    # Each section is quoted from its beginning where it has no summary, as is the part.
+    openings = [(each.document_id, each.first, each.first + 1) for each in (*wanted, *parts)]
+    chunks = await asyncio.to_thread(catalogue.chunks, [leaf.chunk_id for leaf in leaves])
+    if parts:
+        begun = await asyncio.to_thread(catalogue.chunk_ranges, openings)
+        chunks |= {each.chunk_id: each for each in begun}
+    return replace(_whole(context, chunks), leaves=leaves, sections=sections)
 
 
-def _chosen_titles(context: SearchContext) -> list[str]:
-    """Return the titles of the documents that the search is restricted to."""
+def _chosen_titles(context: SearchContext, query: Query) -> list[str]:
+    """Return the names of the documents that the search is restricted to."""
     filters = context.plan.filters
-    chosen = {value for each in filters if each.field == "document" for value in each.values}
-    return [each.title for each in context.outline.documents if each.document_id in chosen]
+    if not any(each.field in ("document", "chapter") for each in filters):
+        return []
+    named = named_documents(context.outline, filters, subject=summary_subject(query))
+    return [name for each in named for name in (each.title, source_name(each.source))]
 
 
-def _whole(
-    context: SearchContext,
-    chunks: Mapping[str, Chunk],
-    leaves: tuple[SummarySentence, ...] = (),
-    headings: tuple[Heading, ...] = (),
-) -> RankedList:
+def _whole(context: SearchContext, chunks: Mapping[str, Chunk]) -> RankedList:
     """Return the ranking of chunks requested by their place."""
     pool = tuple(Candidate(key, 1.0, "place") for key in chunks)
     return RankedList(
@@ -283,8 +311,6 @@ def _whole(
         pool=pool,
         chunks=chunks,
         whole=True,
-        leaves=leaves,
-        headings=headings,
     )
 
 

@@ -14,6 +14,7 @@ from quoth.query.tokens import (
     FUNCTION_WORDS,
     compile_phrases,
     folded_words,
+    has_phrase,
     normalized_query_words,
     read_table,
     table_languages,
@@ -157,16 +158,21 @@ def strip_outline_words(query: Query) -> Query | None:
     "Which chapters does the guide to bees have?", but not "Which chapters are about bees?".
     """
     words = normalized_query_words(query.standalone)
-    rest = _outline_phrases().sub("", "".join(f"{word} " for word in words))
+    rest = _intent_phrases("outline").sub("", "".join(f"{word} " for word in words))
     if len(rest.split()) == len(words) or not word_set("topic_words").isdisjoint(words):
         return None
     return replace(query, standalone=rest)
 
 
+def asks_for_documents(query: Query) -> bool:
+    """Return whether a query asks which documents there are: "Which documents do I have?"."""
+    return has_phrase(_intent_phrases("documents"), normalized_query_words(query.standalone))
+
+
 @cache
-def _outline_phrases() -> re.Pattern[str]:
+def _intent_phrases(name: str) -> re.Pattern[str]:
     tables = [read_table("intent", language) for language in table_languages("intent")]
-    return compile_phrases(phrase for table in tables for phrase in table.get("outline", ()))
+    return compile_phrases(phrase for table in tables for phrase in table.get(name, ()))
 
 
 def summary_titles(query: Query) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from quoth.core.outline import (
     SummarySentence,
 )
 from quoth.core.types import Document, DocumentKind, Filter
+from quoth.store.blobs import source_name
 from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import natural_order
 
@@ -24,6 +25,10 @@ MAX_PARTS = 12
 """More documents than this are searched, not summarized."""
 MAX_HEADINGS = 100
 """Longest outline that is shown."""
+MAX_SECTIONS = 30
+"""Most sections that a summary goes through one by one."""
+MOST = 0.8
+"""Share of a part with which one section is the part itself, beside a title page or contents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,40 +59,54 @@ def named_parts(
     fields = {filter_.field for filter_ in filters}
     if fields - ABOUT_PARTS - ABOUT_DOCUMENTS:
         return ()
-    about = [filter_ for filter_ in filters if filter_.field in ABOUT_DOCUMENTS]
-    named = [document for document in outline.documents if all(_is(document, one) for one in about)]
-    within = [filter_ for filter_ in filters if filter_.field in ABOUT_PARTS]
-    ids = {each.document_id for each in named}
-    if not within:
+    named = named_documents(outline, filters, subject=subject)
+    if fields.isdisjoint(ABOUT_PARTS):
         headings = _with_titles(outline.headings, titles)
         if not filters:
-            named = [each for each in named if kind in (None, each.kind)]
-            named = _titled(named, titles=titles, subject=subject, others=bool(headings))
+            named = [each for each in outline.documents if kind in (None, each.kind)]
+            others = bool(_on_subject(headings, outline, subject))
+            named = _titled(named, titles=titles, subject=subject, others=others)
         parts = [
             DocumentPart(each.document_id, 0, TO_THE_END) for each in _readable(named, language)
         ]
         if parts or not subject:
             return _in_order(parts, outline, limit)
-        headings = headings or _on_subject(outline, subject)
+        headings = headings or _on_subject(outline.headings, outline, subject)
+        named = [each for each in outline.documents if _has_one(headings, each)]
     else:
-        headings = [
-            heading
-            for heading in outline.headings
-            if heading.document_id in ids and all(_stands(heading, one) for one in within)
-        ]
-    ids = {heading.document_id for heading in headings}
-    kept = {
-        each.document_id
-        for each in _readable(
-            [each for each in outline.documents if each.document_id in ids], language
-        )
-    }
+        headings = _at_place(outline, filters)
+    kept = {each.document_id for each in _readable(named, language)}
     parts = [
         DocumentPart(each.document_id, each.first, each.last)
         for each in _outermost(headings)
         if each.document_id in kept
     ]
     return _in_order(parts, outline, limit)
+
+
+def named_documents(
+    outline: CollectionOutline, filters: Sequence[Filter], *, subject: frozenset[str]
+) -> list[Document]:
+    """Return the documents that filters name, or that have the chapter which they name.
+
+    Of several with such a chapter those with all terms of the subject in their names, if any.
+    """
+    about = [filter_ for filter_ in filters if filter_.field in ABOUT_DOCUMENTS]
+    named = [document for document in outline.documents if all(_is(document, one) for one in about)]
+    if all(filter_.field not in ABOUT_PARTS for filter_ in filters):
+        return named
+    headings = _at_place(outline, filters)
+    named = [each for each in named if _has_one(headings, each)]
+    return _titled(named, titles=(), subject=subject, others=False) or named
+
+
+def _at_place(outline: CollectionOutline, filters: Sequence[Filter]) -> list[Heading]:
+    within = [filter_ for filter_ in filters if filter_.field in ABOUT_PARTS]
+    return [each for each in outline.headings if all(_stands(each, one) for one in within)]
+
+
+def _has_one(headings: Sequence[Heading], document: Document) -> bool:
+    return any(each.document_id == document.document_id for each in headings)
 
 
 def outline_headings(
@@ -112,6 +131,17 @@ def outline_headings(
     depths = sorted({len(each.path) for each in inside[0]})
     levels = ([each for each in inside[0] if len(each.path) == depth] for depth in depths)
     return next((tuple(level) for level in levels if len(level) > 1), ())
+
+
+def summary_sections(headings: Sequence[Heading], part: DocumentPart) -> tuple[Heading, ...]:
+    """Return the sections that a summary of a part goes through, all of them or none."""
+    sections = outline_headings(headings, [part])
+    lengths = [each.last - each.first + 1 for each in sections]
+    if lengths and max(lengths) >= MOST * sum(lengths):
+        main = sections[lengths.index(max(lengths))]
+        inner = DocumentPart(main.document_id, main.first, main.last)
+        sections = summary_sections(headings, inner) or sections
+    return sections if len(sections) <= MAX_SECTIONS else ()
 
 
 def _in_order(
@@ -147,7 +177,8 @@ def _titled(
 ) -> list[Document]:
     """Return the documents with one of the titles, else with all terms of the subject in theirs.
 
-    Of several the ones with the shortest title; ``others`` means that headings have the titles.
+    Of several the ones with the shortest title; without one, those with the terms in their title
+    and the name of their file. ``others`` means that headings have the titles.
     """
     names = {normalize_name(title) for title in titles}
     same = [each for each in documents if normalize_name(each.title) in names]
@@ -156,7 +187,11 @@ def _titled(
     terms = {each.document_id: _terms(each.title, each.language) for each in documents}
     fits = [each for each in documents if subject <= terms[each.document_id]]
     shortest = min((len(terms[each.document_id]) for each in fits), default=0)
-    return [each for each in fits if len(terms[each.document_id]) == shortest]
+    return [each for each in fits if len(terms[each.document_id]) == shortest] or [
+        each
+        for each in documents
+        if subject <= terms[each.document_id] | _terms(source_name(each.source), each.language)
+    ]
 
 
 def _with_titles(headings: Sequence[Heading], titles: Sequence[str]) -> list[Heading]:
@@ -164,12 +199,14 @@ def _with_titles(headings: Sequence[Heading], titles: Sequence[str]) -> list[Hea
     return [each for each in headings if each.path and normalize_name(each.path[-1]) in names]
 
 
-def _on_subject(outline: CollectionOutline, subject: frozenset[str]) -> list[Heading]:
+def _on_subject(
+    headings: Sequence[Heading], outline: CollectionOutline, subject: frozenset[str]
+) -> list[Heading]:
     """Return the headings with all terms of a subject."""
     languages = {each.document_id: each.language for each in outline.documents}
     return [
         heading
-        for heading in outline.headings
+        for heading in headings
         if heading.path and subject <= _terms(heading.path[-1], languages[heading.document_id])
     ]
 

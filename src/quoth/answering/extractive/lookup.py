@@ -12,18 +12,21 @@ from itertools import groupby
 
 from quoth.answering.extractive.candidates import Quotable
 from quoth.answering.extractive.score import QueryContext
-from quoth.answering.extractive.select import Statement, statement_of
+from quoth.answering.extractive.select import Statement, is_sound, statement_of
 from quoth.core.outline import Heading, SummarySentence
-from quoth.core.types import Passage, Query
+from quoth.core.types import Chunk, Passage, Query
 from quoth.query.keywords import only_asks_for_a_place
 from quoth.store.blobs import source_name
 from quoth.text.analyzer import normalize_name
+from quoth.text.contents import is_contents, is_index
 
 MAX_PLACE_CHARACTERS = 900
 """Length of what is quoted from each passage of a requested place."""
 MAX_PLACE_PASSAGES = 3
 MAX_SUMMARY_CHARACTERS = 320
 """Length up to which a sentence of a summary takes those after it along."""
+MAX_LONG_SECTIONS = 10
+"""Sections of which more than a sentence is quoted; of more it is one of each."""
 _FIRST_LINE = re.compile(r"\S.*")
 
 
@@ -88,6 +91,65 @@ def heading_statements(
             )
         )
     return tuple(found)
+
+
+def section_statements(
+    headings: Sequence[Heading],
+    leaves: Sequence[SummarySentence],
+    material: QueryContext,
+    passages: Sequence[Passage],
+) -> tuple[Statement, ...]:
+    """Name the sections of a part, and quote each from its beginning and from its summary.
+
+    What stands in front of the first one is quoted as well; a table of contents or an index is
+    left out.
+    """
+    chunks = {chunk.chunk_id: chunk for passage in passages for chunk in passage.chunks}
+    ordered = sorted(chunks.values(), key=lambda each: each.ordinal)
+    told = summary_statements(leaves, material, passages)
+    longest = MAX_SUMMARY_CHARACTERS if len(headings) <= MAX_LONG_SECTIONS else 0
+    found: list[Statement] = []
+    # In front of the chapters of a book are its title and its contents.
+    if ordered[0].ordinal < headings[0].first and ordered[0].kind not in ("pdf", "book"):
+        found += _opening(ordered[:1], material, passages, longest=longest)
+    for heading in headings:
+        here = [each for each in ordered if _is_in(each, heading)]
+        if is_contents(here[0].text) or is_index(here[0].text):
+            continue
+        title = [replace(each, line=False) for each in heading_statements([heading], passages)]
+        begun = _opening(here[:2], material, passages, longest=longest)
+        own = [each for each in told if _is_in(chunks[each.chunk_id], heading)]
+        own = begun + [each for each in own if not overlaps(each, begun)]
+        limit = max(1, len(leaves) // len(headings))
+        found += [replace(each, heading=heading.path[-1]) for each in own[:limit]] or title
+    return tuple(found)
+
+
+def _opening(
+    chunks: Sequence[Chunk], material: QueryContext, passages: Sequence[Passage], *, longest: int
+) -> list[Statement]:
+    """Quote the first sentence of a section that stands alone, with those after it."""
+    ids = {each.chunk_id for each in chunks}
+    for at, each in enumerate(material.sentences):
+        if each.chunk_id in ids and is_sound(each):
+            parts = _paragraph(material, at, longest=longest)
+            return [statement_of(parts, passages[each.passage])]
+    return []
+
+
+def overlaps(statement: Statement, others: Sequence[Statement]) -> bool:
+    """Return whether a statement and one of the others share text."""
+    return any(
+        each.document_id == statement.document_id
+        and each.start < statement.end
+        and statement.start < each.end
+        for each in others
+    )
+
+
+def _is_in(chunk: Chunk, heading: Heading) -> bool:
+    same = chunk.document_id == heading.document_id
+    return same and heading.first <= chunk.ordinal <= heading.last
 
 
 def _sentence_at(material: QueryContext, leaf: SummarySentence) -> int | None:

@@ -149,7 +149,7 @@ def choose_statements(
     order = [place for place in ranked if place not in shown]
     if not order or scores[ranked[0]] - scores[order[0]] > MORE_MARGIN:
         return ()
-    sound = [at for at in order if _is_sound(material.sentences[at])]
+    sound = [at for at in order if is_sound(material.sentences[at])]
     order = sound or order
     best = scores[order[0]]
     language = material.sentences[order[0]].language
@@ -201,7 +201,8 @@ def are_quoted(texts: Sequence[str], answers: Sequence[str]) -> list[bool]:
     return [bool(words) and f" {words} " in quoted for words in folded]
 
 
-def _is_sound(sentence: Quotable) -> bool:
+def is_sound(sentence: Quotable) -> bool:
+    """Return whether a sentence is no question, heading or noise."""
     return sentence.standalone_score >= MIN_STANDALONE_SCORE
 
 
@@ -213,7 +214,7 @@ def _with_heads(material: QueryContext, scores: Scores) -> Scores:
     """
     found = scores.copy()
     for at, (head, each) in enumerate(pairwise(material.sentences), start=1):
-        if each.passage == head.passage and not _is_sound(head) and not head.listing:
+        if each.passage == head.passage and not is_sound(head) and not head.listing:
             found[at] = max(scores[at], min(found[at - 1], scores[at] + HEAD_MARGIN))
     return found
 

@@ -38,7 +38,8 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
             text += "\n" if statement.line else "\n\n"
         if statement.heading != heading:
             heading = statement.heading
-            text += f"{plain_quotation(heading)}:\n" if heading else ""
+            colon = "" if heading.endswith(("?", "!", ":", "…")) else ":"
+            text += f"{plain_quotation(heading)}{colon}\n" if heading else ""
         number = numbers[statement_span(statement)]
         shown = quotation_lines(statement.text, program=statement.program)
         if statement.cut:

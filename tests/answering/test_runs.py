@@ -258,6 +258,18 @@ def test_a_list_that_is_too_long_says_that_it_goes_on() -> None:
     assert not whole.goes_on
 
 
+def test_items_without_the_sentence_that_announces_them_have_it_as_their_heading() -> None:
+    items = "\n".join(f"- {LONG[:-1]} of month {at}." for at in range(30))
+    text = f"The town forbids rain:\n{items}\n- Tin may melt. In summer, only gold."
+    (found,) = runs(text, scores={"Tin": 1.0}, most=3)
+    assert found.heading == "The town forbids rain:"
+    assert found.text.endswith("of month 29.\n- Tin may melt.")
+    assert write_answer([found])[0].startswith("The town forbids rain:\n- Rain fell")
+    (whole,) = runs("The town forbids:\n- Tin may melt.\n- Gold.", scores={"Tin": 1.0})
+    (plain,) = runs(f"The town said: {LONG} Tin may melt.", scores={"Tin": 1.0}, most=1)
+    assert (whole.heading, plain.heading) == ("", "")
+
+
 def test_a_sentence_that_goes_on_after_code_brings_both() -> None:
     text = "Numbers come as text.\n\nIf f is one, use\n\nas.numeric(f)\n\nto get them back."
     (run,) = runs(text, scores={"to get": 0})

@@ -7,9 +7,12 @@ from textwrap import dedent
 
 import pytest
 
+from quoth.core.types import ParsedDocument
+from quoth.ingest.chunker import chunk
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.text import plain_blocks, read_plain
 from quoth.ingest.readers.text_layout import Layout, paragraph_text
+from quoth.text.locators import label
 
 MANUAL = """\
 TIDE(7)                         Manual of the harbour                      TIDE(7)
@@ -300,6 +303,30 @@ chest, in which it lies with the others, and is never opened again, as all the p
     assert [line[:14] for line in found.splitlines()] == ["The boats of t", "The list of th"]
 
 
+def lines_of(read: ParsedDocument) -> list[str]:
+    return [label(each.locator).rpartition("▸ ")[2] for each in read.places]
+
+
+def test_a_paragraph_has_the_numbers_of_its_lines_in_the_file() -> None:
+    read = read_plain("Tides\n=====\n\n\nHigh\nwater.\n \nLow.\n", meta=Metadata(), name="t.txt")
+    assert read.text == "Tides\n\nHigh\nwater.\n\nLow."
+    assert lines_of(read) == ["lines 1–2", "lines 5–6", "line 8"]
+
+
+def test_a_long_line_of_prose_is_cut_between_its_sentences() -> None:
+    read = read_plain("The tide is high. " * 200, meta=Metadata(), name="t.txt")
+    parts = chunk(
+        read,
+        document_id="d",
+        chunk_id=str,
+        count_tokens=lambda texts: [len(each) for each in texts],
+        language="en",
+    )
+    assert len(parts) > 1
+    assert all(each.text.strip().endswith(".") for each in parts)
+    assert {label(each.locator) for each in parts} == {"line 1"}
+
+
 def test_heads_and_feet_of_pages_are_left_out_and_sentences_go_on_over_them() -> None:
     line = "The water of the harbour rises twice a day, as the moon pulls at it, and\n"
     text = ""
@@ -411,6 +438,8 @@ def test_a_book_of_project_gutenberg_is_read_without_its_licence() -> None:
     read = read_plain(GUTENBERG, meta=Metadata(language="en"), name="pg1.txt")
     assert (read.title, read.speaker, read.language) == ("Tides and other Waters", "Ada Wave", "en")
     assert read.text == "CHAPTER I.\n\nTitle: the water rises twice a day."
+    first = GUTENBERG[: GUTENBERG.index("CHAPTER I.")].count("\n") + 1
+    assert lines_of(read) == [f"line {first}", f"line {first + 2}"]
     known = read_plain(GUTENBERG, meta=Metadata(title="My tides"), name="pg1.txt")
     assert known.title == "My tides"
     quoting = "See *** END OF THE PROJECT GUTENBERG EBOOK TIDES ***.\n\nIt ends there."

@@ -54,7 +54,7 @@ def test_a_place_is_shown_in_the_stored_text(
     assert link in (found.link or "")
 
 
-def test_a_paragraph_is_found_by_its_number() -> None:
+def test_a_paragraph_is_found_by_its_number_and_by_its_line() -> None:
     text = "2.1. Boats pay.\n\n3.2. See 3.21.\n\n3.21. Rafts do not, says 2.1.\n"
     reading = read_plain(text, meta=Metadata(), name="rules.txt")
     chunks = chunk(
@@ -66,6 +66,9 @@ def test_a_paragraph_is_found_by_its_number() -> None:
     )
     (start, end), is_whole = find_place(chunks, "3.21", headings=[])
     assert reading.text[start:end] == "3.21. Rafts do not, says 2.1."
+    assert not is_whole
+    (start, end), is_whole = find_place(chunks, "3", headings=[])
+    assert reading.text[start:end] == "3.2. See 3.21."
     assert not is_whole
     with pytest.raises(NotFound, match=r"no '4\.1'"):
         find_place(chunks, "4.1", headings=[])

@@ -133,6 +133,8 @@ def _sentence_spans(reading: ParsedDocument, borders: Sequence[int]) -> list[tup
 
 def _between_units(reading: ParsedDocument, begins: Sequence[int]) -> list[int]:
     """Leave out what begins within a line of code or a row: these are not cut at full stops."""
+    if reading.kind == "text":  # A paragraph of prose may have one long line.
+        return list(begins)
     units = [
         (place.start, place.end)
         for place in reading.places

@@ -12,6 +12,7 @@ from quoth.core.errors import InputError, NotFound
 from quoth.core.outline import Heading
 from quoth.core.types import (
     Box,
+    Chars,
     Chunk,
     Citation,
     Document,
@@ -116,10 +117,12 @@ def find_place(
     section = _in_section(chunks, place, headings=headings)
     if section is None and (paragraph := _numbered_paragraph(chunks, place.strip())):
         return paragraph, False
+    if section is None and (line := _on_line(spots, place.strip())):
+        return line, False
     if section is None:
         raise NotFound(
-            f"There is no '{place}' in it. Give a page, a time, a range of characters such as "
-            "100-250, or the title of a section."
+            f"There is no '{place}' in it. Give a page, a time, a line, a range of characters such "
+            "as 100-250, or the title of a section."
         )
     return section, True
 
@@ -152,6 +155,19 @@ def _on_pages(spots: Sequence[SpanLocator], page: re.Match[str]) -> Span | None:
         return None
     on = [spot for spot, at in paged if low <= at.first <= high]
     return (on[0].start, on[-1].end) if on else None
+
+
+def _on_line(spots: Sequence[SpanLocator], place: str) -> Span | None:
+    """Return what stands on a line or a row that the source counts, None without one."""
+    if not place.isdecimal():
+        return None
+    for spot in spots:
+        at = spot.locator
+        if not isinstance(at, Chars) or not (at.label_first + at.label_last).isdecimal():
+            continue
+        if int(at.label_first) <= int(place) <= int(at.label_last):
+            return spot.start, spot.end
+    return None
 
 
 def _numbered_paragraph(chunks: Sequence[Chunk], place: str) -> Span | None:

@@ -173,6 +173,16 @@ class SentenceRun:
             self.passage.text[sentences[at - 1].end - start : sentences[at].start - start].strip()
         )
 
+    def announcement(self) -> str:
+        """Return the sentence that announces the list in whose middle the run begins, else ""."""
+        sentences, at, in_list = self.material.sentences, self.first, False
+        while self.is_item(at) or sentences[at].joined:
+            in_list = in_list or self.is_item(at)
+            at -= 1
+            if in_list and (colon := _INTRODUCED.search(sentences[at].text)):
+                return sentences[at].text[: colon.start() + 1]
+        return ""
+
     def numbers(self, first: int, last: int) -> list[int]:
         """Return the numbers of the items of lists from one sentence to another."""
         sentences, start = self.material.sentences, self.passage.start

@@ -180,10 +180,9 @@ def choose_statements(
     # A sentence that only mentions an aspect may be about another one.
     sure = all(begins_with(material, at, name) for at, name in about.items())
     names = about if sure else {}
-    return tuple(
-        replace(_statement_of_run(material, run, seed, passages), heading=names.get(seed, ""))
-        for run, seed in runs
-    )
+    found = [_statement_of_run(material, run, seed, passages) for run, seed in runs]
+    named = zip(found, runs, strict=True)
+    return tuple(replace(each, heading=names.get(seed, each.heading)) for each, (_, seed) in named)
 
 
 def new_first(statements: Sequence[Statement], answer: str) -> tuple[Statement, ...]:
@@ -228,6 +227,7 @@ def _statement_of_run(
     return replace(
         statement_of(parts, passage),
         marked=(best.start, best.end),
+        heading=grown.announcement(),
         goes_on=grown.ends_within_list(),
     )
 

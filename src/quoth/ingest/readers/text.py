@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
-from quoth.core.types import ParsedDocument
-from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
+from quoth.core.types import Chars, ParsedDocument
+from quoth.ingest.readers.blocks import Block, assemble, counted, to_plain_text
 from quoth.ingest.readers.metadata import EMPTY, Metadata, file_title
 from quoth.ingest.readers.numbered_titles import (
     numbered_titles,
@@ -48,10 +49,10 @@ _LEADING_BLANKS = re.compile(r"^[ \t]+", re.MULTILINE)
 
 def read_plain(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     """Read a text; the ``name`` of the file is its title unless a better one is known."""
-    stated, text = _gutenberg_book(text)
+    stated, start, end = _gutenberg_book(text)
     meta = meta.merged_with(stated)
-    paragraphs = _paragraphs(text)
-    stored, places, sections = assemble(_titled_blocks(paragraphs))
+    paragraphs, lines = _paragraphs(text[start:end], first=1 + text.count("\n", 0, start))
+    stored, places, sections = assemble(_titled_blocks(paragraphs, lines))
     return ParsedDocument(
         kind="text",
         title=meta.title or _title(paragraphs) or file_title(name),
@@ -64,32 +65,34 @@ def read_plain(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     )
 
 
-def _gutenberg_book(text: str) -> tuple[Metadata, str]:
-    """Return what a book of Project Gutenberg states before its text, and the text alone.
+def _gutenberg_book(text: str) -> tuple[Metadata, int, int]:
+    """Return what a book of Project Gutenberg states before its text, and where that stands.
 
     Its header and its licence, of 18,000 characters, are the same in every book.
     """
     starts = _GUTENBERG.search(text)
     if starts is None or starts[1].upper() != "START":
-        return EMPTY, text
+        return EMPTY, 0, len(text)
     ends = _GUTENBERG.search(text, starts.end())
     stated = dict(_STATED.findall(text[: starts.start()]))
     title, author = (to_plain_text(stated.get(name, "")) or None for name in ("Title", "Author"))
-    return Metadata(title=title, speaker=author), text[
-        starts.end() : ends.start() if ends else None
-    ]
+    about = Metadata(title=title, speaker=author)
+    return about, starts.end(), ends.start() if ends else len(text)
 
 
 def plain_blocks(text: str) -> Iterator[Block]:
     """Return the paragraphs of a text in order, and headings that are beyond doubt."""
-    return _titled_blocks(_paragraphs(text))
+    paragraphs, _lines = _paragraphs(text)
+    return _titled_blocks(paragraphs, [None] * len(paragraphs))
 
 
-def _titled_blocks(paragraphs: Sequence[Sequence[str]]) -> Iterator[Block]:
-    return with_ended_sections(with_capital_titles([*_blocks(paragraphs)]))
+def _titled_blocks(
+    paragraphs: Sequence[Sequence[str]], places: Sequence[Chars | None]
+) -> Iterator[Block]:
+    return with_ended_sections(with_capital_titles([*_blocks(paragraphs, places)]))
 
 
-def _blocks(paragraphs: Sequence[Sequence[str]]) -> Iterator[Block]:
+def _blocks(paragraphs: Sequence[Sequence[str]], places: Sequence[Chars | None]) -> Iterator[Block]:
     layout = layout_of(paragraphs)
     outdented = outdented_titles(paragraphs, layout)
     numbered = numbered_titles(paragraphs)
@@ -97,34 +100,42 @@ def _blocks(paragraphs: Sequence[Sequence[str]]) -> Iterator[Block]:
     """The kinds of underlines so far: as in reStructuredText, the first is that of level 1."""
     below = 0
     """The level of the last title of a division, such as "Chapter 3"."""
-    for number, lines in enumerate(paragraphs):
+    for number, (lines, place) in enumerate(zip(paragraphs, places, strict=True)):
         title = lines[0].strip()
         if _is_overlined(lines):
-            yield Block(to_plain_text(lines[1]), level=1)
+            yield Block(to_plain_text(lines[1]), level=1, place=place)
             lines = lines[3:]
         elif _is_underlined(lines):
             kind = lines[1].strip()[0]
             underlines += [] if kind in underlines else [kind]
-            yield Block(title, level=_depth(title) or 1 + underlines.index(kind))
+            yield Block(title, level=_depth(title) or 1 + underlines.index(kind), place=place)
             lines = lines[2:]
         elif number in numbered:
-            yield Block(title, level=numbered[number])
+            yield Block(title, level=numbered[number], place=place)
             below = 0 if _SECTION.match(title) else numbered[number]
             continue
         elif number in outdented:
-            yield Block(title, level=max(below + 1, outdented[number], _depth(title)))
+            level = max(below + 1, outdented[number], _depth(title))
+            yield Block(title, level=level, place=place)
             lines = lines[1:]
         if lines:
-            yield Block(paragraph_text(lines, layout))
+            yield Block(paragraph_text(lines, layout), place=place)
 
 
-def _paragraphs(text: str) -> list[list[str]]:
-    """Return the lines of each paragraph, without blanks at their ends."""
+def _paragraphs(text: str, *, first: int = 1) -> tuple[list[list[str]], list[Chars]]:
+    """Return the lines of each paragraph, without blanks at their ends, and which lines these are.
+
+    ``first`` is the number of the text's first line.
+    """
     expanded = _LEADING_BLANKS.sub(lambda blanks: blanks[0].expandtabs(), text)
-    whole = "\n".join(without_page_heads(expanded.split("\n")))
-    parts = re.split(r"\n(?:[ \t]*\n)+", whole)
-    split = ([line.rstrip() for line in part.split("\n") if line.strip()] for part in parts)
-    return [lines for lines in split if lines]
+    numbered = without_page_heads(expanded.split("\n"))
+    paragraphs, places = [], []
+    for is_blank, group in groupby(numbered, key=lambda pair: not pair[1].strip(" \t")):
+        lines = [(at, line.rstrip()) for at, line in group if line.strip()]
+        if lines and not is_blank:
+            paragraphs.append([line for _, line in lines])
+            places.append(counted("line", first - 1 + lines[0][0], first - 1 + lines[-1][0]))
+    return paragraphs, places
 
 
 def _is_overlined(lines: Sequence[str]) -> bool:

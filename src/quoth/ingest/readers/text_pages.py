@@ -18,26 +18,26 @@ _SET_APART = re.compile(r"\S {3,}\S")
 _SENTENCE_END = re.compile(r"[.!?:][\"'”’»)\]]*$")
 
 
-def without_page_heads(lines: Sequence[str]) -> list[str]:
-    """Return the lines without the heads and feet of pages.
+def without_page_heads(lines: Sequence[str]) -> list[tuple[int, str]]:
+    """Return the lines with their numbers, from 1, without the heads and feet of pages.
 
     One of them counts the pages, with a gap within the line; it recurs as often as there are pages,
     and as far apart as these are long. So do those that only blank lines part from it. A sentence
     over the end of a page is one again.
     """
     heads = _page_heads(lines)
-    kept: list[str] = []
+    kept: list[tuple[int, str]] = []
     between = False
     for at, line in enumerate(lines):
         if at in heads:
             between = True
-            while kept and not kept[-1].strip():
+            while kept and not kept[-1][1].strip():
                 kept.pop()
         elif line.strip() or not between:
-            if between and not (kept and _goes_on(kept[-1], line)):
-                kept.append("")
+            if between and not (kept and _goes_on(kept[-1][1], line)):
+                kept.append((at, ""))
             between = False
-            kept.append(line)
+            kept.append((at + 1, line))
     return kept
 
 

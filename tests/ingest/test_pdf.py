@@ -409,6 +409,22 @@ def test_real_files_keep_the_promises(name: str) -> None:
     assert_places_hold(read_pdf(path), path=path)
 
 
+def test_a_sentence_goes_on_below_a_line_that_cannot_end_it(tmp_path: Path) -> None:
+    # A word in another font sets the lines of a paragraph as far apart as paragraphs.
+    lines = [
+        "The database holds records of four kinds, named INDI, FAM, SOUR and",
+        "EVEN, which begin with a number and are followed by further lines.",
+        "The keeper of the light goes up the stairs again at four of the clock",
+        "Oil is brought by boat in the spring and again before the autumn",
+        "- Salt water is no use for it",
+    ]
+    pdf = maker().Pdf()
+    drawn = (maker().draw(line, x=60, y=700 - 19 * n, size=10) for n, line in enumerate(lines))
+    pdf.page("\n".join(drawn))
+    (tmp_path / "wide.pdf").write_bytes(pdf.bytes())
+    assert read_pdf(tmp_path / "wide.pdf").text.split("\n\n") == [" ".join(lines[:2]), *lines[2:]]
+
+
 def test_a_sentence_over_two_columns_is_in_one_piece() -> None:
     text = read_pdf(shared("pdfs", "pdf.js__tracemonkey.pdf")).text
     assert "recording and compiling a trace speculates that the path and typing will be" in text

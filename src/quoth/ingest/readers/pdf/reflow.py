@@ -19,6 +19,7 @@ from itertools import pairwise
 from quoth.core.types import Box, Pages, SpanLocator
 from quoth.ingest.readers.hyphens import WORD, belongs
 from quoth.ingest.readers.pdf.lines import PrintedLine
+from quoth.text.analyzer import STOP_WORDS
 
 _BULLET = re.compile(r"^[•▪◦‣●○■*]\s")
 _ITEM = re.compile(r"^(?:\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\[\d+\]|[–—-])\s")
@@ -29,7 +30,11 @@ _UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 
 _TEXT_PITCH = 1.45
 _CODE_PITCH = 2.0
-"""Distances of baselines within one block, in font heights; code is set wider."""
+_WIDE_PITCH = 1.9
+"""Distances of baselines within one block, in font heights: code is set wider, and so is a line
+with a word in another font, in the middle of a sentence."""
+_WRAPPED = 50
+"""Least characters of a line that was wrapped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,20 +234,29 @@ def _goes_on(line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLin
         return True
     ended = bool(_TERMINAL.search(line.text))
     moved = line.page != after.page or after.baseline > line.baseline
+    indented = after.x0 - edges[after].left > 0.6 * after.size
     if not moved:
-        drop = line.baseline - after.baseline
-        return not ended and after.text[0].islower() and drop < 1.9 * large
+        near = line.baseline - after.baseline < _WIDE_PITCH * large
+        begins = indented or _BULLET.match(after.text) or _ITEM.match(after.text)
+        goes_on = after.text[0].islower() or (_is_unfinished(line.text) and not begins)
+        return near and not ended and goes_on
     block = edges[line]
     if _BULLET.match(after.text):
         return False
     if not ended and after.text[0].islower():
         return True
-    indented = after.x0 - edges[after].left > 0.6 * after.size
     gap = block.right - line.x1
     if ended:
         full = block.justified and gap < 0.5 * line.size
         return full and not indented and not line.text.endswith(":")
     return not indented and gap < 0.25 * (block.right - block.left)
+
+
+def _is_unfinished(text: str) -> bool:
+    """Return whether a long line ends with a comma or a function word, as no sentence does."""
+    last = text.rsplit(maxsplit=1)[-1].casefold()
+    stops = last.endswith(",") or any(last in words for words in STOP_WORDS.values())
+    return stops and len(text) >= _WRAPPED
 
 
 # --- broken words -----------------------------------------------------------------------------

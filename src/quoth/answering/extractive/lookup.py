@@ -114,12 +114,13 @@ def section_statements(
         found += _opening(ordered[:1], material, passages, longest=longest)
     for heading in headings:
         here = [each for each in ordered if _is_in(each, heading)]
-        if is_contents(here[0].text) or is_index(here[0].text):
+        if not here or is_contents(here[0].text) or is_index(here[0].text):
             continue
         title = [replace(each, line=False) for each in heading_statements([heading], passages)]
-        begun = _opening(here[:2], material, passages, longest=longest)
         own = [each for each in told if _is_in(chunks[each.chunk_id], heading)]
-        own = begun + [each for each in own if not overlaps(each, begun)]
+        if not own or here[0].kind != "transcript":  # What is spoken begins with greetings.
+            begun = _opening(here[:2], material, passages, longest=longest)
+            own = begun + [each for each in own if not overlaps(each, begun)]
         limit = max(1, len(leaves) // len(headings))
         found += [replace(each, heading=heading.path[-1]) for each in own[:limit]] or title
     return tuple(found)

@@ -278,14 +278,16 @@ async def sample_coverage(context: SearchContext, query: Query) -> RankedList | 
     summaries = await asyncio.to_thread(catalogue.summaries, context.collection, documents)
     sections = summary_sections(context.outline.headings, wanted[0]) if len(wanted) == 1 else ()
     parts = [DocumentPart(each.document_id, each.first, each.last) for each in sections]
-    leaves = coverage_sample(summaries, parts, limit=plan.max_sentences)
-    leaves = leaves or coverage_sample(summaries, wanted, limit=plan.max_sentences)
+    overview = coverage_sample(summaries, wanted, limit=plan.max_sentences)
+    leaves = coverage_sample(summaries, parts, limit=plan.max_sentences) or overview
     if not leaves and not sections:
         return await structural_lookup(context, query)
-    # Each section is quoted from its beginning where it has no summary, as is the part.
-    openings = [(each.document_id, each.first, each.first + 1) for each in (*wanted, *parts)]
-    chunks = await asyncio.to_thread(catalogue.chunks, [leaf.chunk_id for leaf in leaves])
-    if parts:
+    # A language model reads from the first on, as far as its context holds.
+    ids = dict.fromkeys(leaf.chunk_id for leaf in (*overview, *leaves))
+    stored = await asyncio.to_thread(catalogue.chunks, list(ids))
+    chunks = {key: stored[key] for key in ids if key in stored}
+    if parts:  # Each section is quoted from its beginning, as is the whole.
+        openings = [(each.document_id, each.first, each.first + 1) for each in (*wanted, *parts)]
         begun = await asyncio.to_thread(catalogue.chunk_ranges, openings)
         chunks |= {each.chunk_id: each for each in begun}
     return replace(_whole(context, chunks), leaves=leaves, sections=sections)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from quoth.answering.extractive.candidates import list_start
+from quoth.answering.extractive.runs import SentenceRun
 from quoth.answering.extractive.score import aspects_without
 from quoth.answering.extractive.select import (
     MAX_RUNS,
@@ -268,6 +269,11 @@ def test_items_without_the_sentence_that_announces_them_have_it_as_their_heading
     (whole,) = runs("The town forbids:\n- Tin may melt.\n- Gold.", scores={"Tin": 1.0})
     (plain,) = runs(f"The town said: {LONG} Tin may melt.", scores={"Tin": 1.0}, most=1)
     assert (whole.heading, plain.heading) == ("", "")
+    # The page that is asked for begins in the middle of a paragraph.
+    begun = collect_sentences(QUERY, [passage("Tin may melt. Gold may, too.")])
+    begun = replace(begun, sentences=tuple(replace(each, joined=True) for each in begun.sentences))
+    made = SentenceRun(begun, passage("Tin may melt. Gold may, too."), set(), 3, first=0, last=1)
+    assert made.announcement() == ""
 
 
 def test_a_sentence_that_goes_on_after_code_brings_both() -> None:

@@ -416,7 +416,10 @@ def test_a_sentence_goes_on_below_a_line_that_cannot_end_it(tmp_path: Path) -> N
         "EVEN, which begin with a number and are followed by further lines.",
         "The keeper of the light goes up the stairs again at four of the clock",
         "Oil is brought by boat in the spring and again before the autumn",
-        "- Salt water is no use for it",
+        "- Salt water is no use for it, as the keepers have found out and",
+        "- Tallow smokes, so that nobody on a ship would see the light at all",
+        "Is it true that the lamp of a small light can be filled by hand? No",
+        "Is it true that the lamp of a large light can be filled by hand? No",
     ]
     pdf = maker().Pdf()
     drawn = (maker().draw(line, x=60, y=700 - 19 * n, size=10) for n, line in enumerate(lines))

@@ -10,6 +10,8 @@ import pytest
 from quoth.core.types import ParsedDocument
 from quoth.ingest.chunker import chunk
 from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.registry import read_data
+from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.text import plain_blocks, read_plain
 from quoth.ingest.readers.text_layout import Layout, paragraph_text
 from quoth.text.locators import label
@@ -307,10 +309,24 @@ def lines_of(read: ParsedDocument) -> list[str]:
     return [label(each.locator).rpartition("▸ ")[2] for each in read.places]
 
 
-def test_a_paragraph_has_the_numbers_of_its_lines_in_the_file() -> None:
-    read = read_plain("Tides\n=====\n\n\nHigh\nwater.\n \nLow.\n", meta=Metadata(), name="t.txt")
-    assert read.text == "Tides\n\nHigh\nwater.\n\nLow."
-    assert lines_of(read) == ["lines 1–2", "lines 5–6", "line 8"]
+def test_every_line_has_its_number_in_the_file() -> None:
+    text = 'Tides\n=====\n\n\nThe high\nwater "(of\n  *** spring) comes.\n \nLow.\n'
+    read = read_plain(text, meta=Metadata(), name="t.txt")
+    assert [read.text[each.start : each.end] for each in read.places] == [
+        "Tides",
+        "The high",
+        'water "(of',
+        "  *** spring) comes.",
+        "Low.",
+    ]
+    assert lines_of(read) == ["lines 1–2", "line 5", "line 6", "line 7", "line 9"]
+
+
+def test_lines_are_counted_from_the_beginning_of_the_file_or_not_at_all() -> None:
+    headed = SourceFile("t.txt", b"---\ntitle: Tides\n---\n\nHigh.\r\n\r\nLow.\r\n")
+    assert lines_of(read_data(headed)) == ["line 5", "line 7"]
+    paged = SourceFile("t.txt", b"High.\n\x0c\nLow.\n")
+    assert lines_of(read_data(paged)) == ["", ""]
 
 
 def test_a_long_line_of_prose_is_cut_between_its_sentences() -> None:

@@ -179,6 +179,45 @@ async def test_a_summary_names_every_section_and_quotes_its_beginning(tmp_path: 
     )
 
 
+CHAPTERS = {
+    "honey.md": "# The honey book\n\n## Chapter 1\n\nThe barn stands on a hill.\n\n"
+    "## Chapter 2\n\nThe barn has a red door. Wax is melted there. Honey is taken in June.\n",
+    "stings.md": "# Stings\n\n## Chapter 1\n\nWasps sting.\n\n## Chapter 2\n\nSo do bees.\n",
+}
+
+
+async def test_a_title_in_a_chapter_is_a_subject_unless_it_names_the_source(tmp_path: Path) -> None:
+    async with open_tour(tmp_path / "home", index=MemoryIndex()) as engine:
+        for name, text in CHAPTERS.items():
+            (tmp_path / name).write_text(text)
+            await add(engine, tmp_path / name)
+        about = await engine.answer("What does chapter 2 say about honey?")
+        of = await engine.answer("Summarize chapter 2 of the honey book")
+    assert "Honey is taken in June" in about.text.splitlines()[0]
+    assert documents(of) == {"The honey book"}
+    assert "The barn has a red door." in of.text
+
+
+async def test_the_documents_of_a_filter_and_of_every_collection_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_tour(tmp_path / "home", index=MemoryIndex()) as engine:
+        for name, collection in (("honey.md", "default"), ("stings.md", "more")):
+            (tmp_path / name).write_text(CHAPTERS[name])
+            async for _ in engine.add([tmp_path / name], collection=collection):
+                pass
+        asked = Request("Which documents do I have?", collections=("default", "more"))
+        both = (await engine.retrieve(asked, trace=Trace())).headings
+        (stings,) = (each.document_id for each in both if each.path == ("Stings",))
+        filtered = replace(asked, filters=(f"document={stings}",))
+        one = (await engine.retrieve(filtered, trace=Trace())).headings
+        monkeypatch.setattr("quoth.pipeline.strategies.MAX_HEADINGS", 0)
+        none = (await engine.retrieve(asked, trace=Trace())).headings
+    assert {each.path for each in both} == {("The honey book",), ("Stings",)}
+    assert none == ()
+    assert [each.path for each in one] == [("Stings",)]
+
+
 async def test_every_sentence_of_a_summary_opens_its_source(blind: Engine) -> None:
     answer = await blind.answer("Summarise the document The wasp keeper's guide")
     assert answer.sentences

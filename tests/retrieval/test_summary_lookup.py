@@ -17,7 +17,7 @@ from quoth.retrieval.summary_lookup import (
     TO_THE_END,
     DocumentPart,
     coverage_sample,
-    named_documents,
+    document_of_chapter,
     named_parts,
     outline_headings,
     summary_sections,
@@ -132,6 +132,7 @@ def test_the_section_that_holds_most_of_a_part_is_gone_through_itself() -> None:
     assert summary_sections([title, main], book) == (title, main)
     assert summary_sections([title, main, *inner], book) == tuple(inner)
     assert summary_sections(HEADINGS, book) == HEADINGS[:2]
+    assert summary_sections([replace(main, first=0), replace(main, last=0)], book) != ()
     many = [Heading("b", (str(at),), at, at) for at in range(MAX_SECTIONS + 1)]
     assert summary_sections(many[1:], book) == tuple(many[1:])
     assert summary_sections(many, book) == ()
@@ -146,8 +147,10 @@ def test_a_document_is_known_by_its_title_and_the_name_of_its_file() -> None:
     by_file = named_parts(shelf, [], language="en", subject=frozenset({"bee", "guid"}))
     assert by_file == (DocumentPart("b", 0, TO_THE_END),)
     second = [Filter("chapter", "in", ("2",))]
-    assert named_documents(shelf, second, subject=frozenset({"bee"})) == [bees]
-    assert named_documents(shelf, second, subject=frozenset({"ant"})) == [bees, wasps]
+    assert document_of_chapter(shelf, second, subject=frozenset({"bee"})) == bees
+    assert document_of_chapter(shelf, second, subject=frozenset({"ant"})) is None
+    assert document_of_chapter(shelf, second, subject=frozenset({"keep"})) is None  # has two
+    assert named_parts(shelf, [], language="en", subject=frozenset({"html"})) == ()
     of_bees = named_parts(shelf, second, language="en", subject=frozenset({"bee"}))
     assert of_bees == (DocumentPart("b", 5, 9),)
 

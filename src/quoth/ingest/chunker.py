@@ -29,6 +29,8 @@ SLACK = 1.5
 MID_PARAGRAPH = 0.06
 """What it costs to end within a paragraph, where being off the target by half costs 0.25."""
 
+MAX_LINE = 300
+"""Characters of a line that is not cut at full stops: a longer one is a paragraph of prose."""
 MAX_HEAD = 80
 """Characters of a line that may be a heading."""
 _ENDS = (".", "!", "?", "…", ";", "。", "！", "？", "؟", "।", "۔")
@@ -131,17 +133,23 @@ def _sentence_spans(reading: ParsedDocument, borders: Sequence[int]) -> list[tup
     return list(pairwise([0, *begins[1:], len(reading.text)]))
 
 
+def _is_unit(place: SpanLocator, framed: str) -> bool:
+    """Return whether a place is a row, or a short line that is no part of a wrapped paragraph.
+
+    ``framed`` is the text between two line feeds.
+    """
+    at = place.locator
+    if not isinstance(at, Chars) or at.label_first != at.label_last:
+        return False
+    alone = framed[place.start] == framed[place.end + 1] == "\n"
+    short = place.end - place.start <= MAX_LINE
+    return at.unit == "row" or (at.unit == "line" and alone and short)
+
+
 def _between_units(reading: ParsedDocument, begins: Sequence[int]) -> list[int]:
     """Leave out what begins within a line of code or a row: these are not cut at full stops."""
-    if reading.kind == "text":  # A paragraph of prose may have one long line.
-        return list(begins)
-    units = [
-        (place.start, place.end)
-        for place in reading.places
-        if isinstance(place.locator, Chars)
-        and place.locator.unit in ("line", "row")
-        and place.locator.label_first == place.locator.label_last
-    ]
+    framed = f"\n{reading.text}\n"
+    units = [(place.start, place.end) for place in reading.places if _is_unit(place, framed)]
     if not units:
         return list(begins)
     starts = [start for start, _ in units]

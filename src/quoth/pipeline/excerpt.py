@@ -37,6 +37,7 @@ _PAGE = re.compile(
     r"(?P<pdf>pdf )?(?:p\.? ?|page |slide )?(?P<first>\w+)(?:[-–](?P<last>\w+))?", re.I
 )
 _CHARS = re.compile(r"(?P<start>\d{1,12})[-–](?P<end>\d{1,12})")
+_LINES = re.compile(r"(?:lines? |rows? |L)?(?P<first>\d{1,9})(?:[-–](?P<last>\d{1,9}))?", re.I)
 _DOTTED = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,3}")
 _CITED = re.compile(r"(?P<query>(?:q_?)?[0-9a-f]+)(?::(?P<number>\d+))?", re.I)
 
@@ -102,7 +103,8 @@ def find_place(
     Raises NotFound.
     """
     spots = [spot for chunk in chunks for spot in chunk.places]
-    time, chars, page = (pattern.fullmatch(place.strip()) for pattern in (_TIME, _CHARS, _PAGE))
+    patterns = (_TIME, _CHARS, _PAGE, _LINES)
+    time, chars, page, lines = (pattern.fullmatch(place.strip()) for pattern in patterns)
     kind = chunks[0].locator.kind
     if time is not None and kind == "seconds":
         return _at_time(spots, time), False
@@ -117,8 +119,8 @@ def find_place(
     section = _in_section(chunks, place, headings=headings)
     if section is None and (paragraph := _numbered_paragraph(chunks, place.strip())):
         return paragraph, False
-    if section is None and (line := _on_line(spots, place.strip())):
-        return line, False
+    if section is None and lines is not None and (found := _on_lines(spots, lines)):
+        return found, False
     if section is None:
         raise NotFound(
             f"There is no '{place}' in it. Give a page, a time, a line, a range of characters such "
@@ -157,17 +159,14 @@ def _on_pages(spots: Sequence[SpanLocator], page: re.Match[str]) -> Span | None:
     return (on[0].start, on[-1].end) if on else None
 
 
-def _on_line(spots: Sequence[SpanLocator], place: str) -> Span | None:
-    """Return what stands on a line or a row that the source counts, None without one."""
-    if not place.isdecimal():
-        return None
+def _on_lines(spots: Sequence[SpanLocator], lines: re.Match[str]) -> Span | None:
+    """Return what stands on lines or rows that the source counts, None where it has none."""
+    first, last, on = int(lines["first"]), int(lines["last"] or lines["first"]), []
     for spot in spots:
         at = spot.locator
-        if not isinstance(at, Chars) or not (at.label_first + at.label_last).isdecimal():
-            continue
-        if int(at.label_first) <= int(place) <= int(at.label_last):
-            return spot.start, spot.end
-    return None
+        if isinstance(at, Chars) and at.label_first.isdecimal() and at.label_last.isdecimal():
+            on += [spot] if int(at.label_first) <= last and first <= int(at.label_last) else []
+    return (on[0].start, on[-1].end) if on else None
 
 
 def _numbered_paragraph(chunks: Sequence[Chunk], place: str) -> Span | None:

@@ -148,13 +148,16 @@ class Retrieved:
 
     @property
     def headings(self) -> tuple[Heading, ...]:
-        """Return the headings of an outline, if one was requested."""
+        """Return the headings of an outline, if one was requested and no collection lacks it."""
+        if any(ranked.pool and not ranked.headings for ranked in self.ranked):
+            return ()
         return tuple(heading for ranked in self.ranked for heading in ranked.headings)
 
     @property
     def sections(self) -> tuple[Heading, ...]:
-        """Return the sections that the summary of one collection's source goes through."""
-        return self.ranked[0].sections if len(self.ranked) == 1 else ()
+        """Return the sections that a summary goes through, if one collection has the source."""
+        found = [ranked.sections for ranked in self.ranked if ranked.leaves or ranked.sections]
+        return found[0] if len(found) == 1 else ()
 
 
 async def open_request(
@@ -315,8 +318,7 @@ async def _search(
             duplicate_cosine=1.0,
             final_k=sum(len(ranking.pool) for ranking in ranked),
             # An outline is complete as it stands.
-            generate=plan.generate
-            and not any(each.headings and not each.leaves for each in ranked),
+            generate=plan.generate and not any(ranking.headings for ranking in ranked),
         )
     return replace(analysed, query=query, plan=plan), ranked, (*corrections, *notices)
 

@@ -24,6 +24,7 @@ from quoth.query.keywords import (
     LOCATOR_FIELDS,
     asks_for_documents,
     kind_of_source,
+    names_a_topic,
     only_asks_for_a_place,
     strip_outline_words,
     summary_subject,
@@ -41,10 +42,12 @@ from quoth.retrieval.search import (
     search,
 )
 from quoth.retrieval.summary_lookup import (
+    ABOUT_DOCUMENTS,
     MAX_HEADINGS,
     TO_THE_END,
     DocumentPart,
     coverage_sample,
+    document_of_chapter,
     named_documents,
     named_parts,
     outline_headings,
@@ -243,9 +246,10 @@ async def look_up_outline(context: SearchContext, query: Query) -> RankedList | 
 
 
 async def list_documents(context: SearchContext) -> RankedList | None:
-    """Return the titles of all documents as headings; None if there are too many."""
-    documents = context.outline.documents
-    if len(documents) > MAX_HEADINGS:
+    """Return the titles of the documents as headings; None if there are too many."""
+    filters = context.plan.filters
+    documents = named_documents(context.outline, filters)
+    if len(documents) > MAX_HEADINGS or any(each.field not in ABOUT_DOCUMENTS for each in filters):
         return None
     titles = tuple(Heading(each.document_id, (each.title,), 0, 0) for each in documents)
     return await _headed(context, titles)
@@ -294,12 +298,17 @@ async def sample_coverage(context: SearchContext, query: Query) -> RankedList | 
 
 
 def _chosen_titles(context: SearchContext, query: Query) -> list[str]:
-    """Return the names of the documents that the search is restricted to."""
-    filters = context.plan.filters
-    if not any(each.field in ("document", "chapter") for each in filters):
-        return []
-    named = named_documents(context.outline, filters, subject=summary_subject(query))
-    return [name for each in named for name in (each.title, source_name(each.source))]
+    """Return the names of the documents that the search is restricted to.
+
+    A chapter restricts it to the only document with such a chapter that the query names, unless the
+    name follows a word such as "about": "What does chapter 2 say about bees?".
+    """
+    filters, outline = context.plan.filters, context.outline
+    if any(each.field == "document" for each in filters):
+        return [each.title for each in named_documents(outline, filters)]
+    subject = frozenset() if names_a_topic(query) else summary_subject(query)
+    known = document_of_chapter(outline, filters, subject=subject)
+    return [] if known is None else [known.title, source_name(known.source)]
 
 
 def _whole(context: SearchContext, chunks: Mapping[str, Chunk]) -> RankedList:

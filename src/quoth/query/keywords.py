@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from itertools import islice, pairwise, takewhile
+from itertools import dropwhile, islice, pairwise, takewhile
 
 from quoth.core.types import DocumentKind, FilterField, Query
 from quoth.query.filters.patterns import has_match, word_set
@@ -150,6 +150,13 @@ def summary_subject(query: Query) -> frozenset[str]:
         if word not in word_set("summary_words")
         for term in analyze(word, language=query.language)
     )
+
+
+def names_a_topic(query: Query) -> bool:
+    """Return whether words follow one such as "about": "What does chapter 2 say about bees?"."""
+    topic = word_set("topic_words")
+    behind = dropwhile(lambda word: word not in topic, _words(query.standalone))
+    return len([*behind]) > 1
 
 
 def strip_outline_words(query: Query) -> Query | None:

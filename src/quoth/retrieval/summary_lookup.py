@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from quoth.core.outline import (
     CollectionOutline,
@@ -59,7 +60,7 @@ def named_parts(
     fields = {filter_.field for filter_ in filters}
     if fields - ABOUT_PARTS - ABOUT_DOCUMENTS:
         return ()
-    named = named_documents(outline, filters, subject=subject)
+    named = named_documents(outline, filters)
     if fields.isdisjoint(ABOUT_PARTS):
         headings = _with_titles(outline.headings, titles)
         if not filters:
@@ -72,9 +73,13 @@ def named_parts(
         if parts or not subject:
             return _in_order(parts, outline, limit)
         headings = headings or _on_subject(outline.headings, outline, subject)
-        named = [each for each in outline.documents if _has_one(headings, each)]
+        named = list(outline.documents)
     else:
         headings = _at_place(outline, filters)
+        known = document_of_chapter(outline, filters, subject=subject)
+        named = named if known is None else [known]
+    ids = {each.document_id for each in headings}
+    named = [each for each in named if each.document_id in ids]
     kept = {each.document_id for each in _readable(named, language)}
     parts = [
         DocumentPart(each.document_id, each.first, each.last)
@@ -84,29 +89,27 @@ def named_parts(
     return _in_order(parts, outline, limit)
 
 
-def named_documents(
-    outline: CollectionOutline, filters: Sequence[Filter], *, subject: frozenset[str]
-) -> list[Document]:
-    """Return the documents that filters name, or that have the chapter which they name.
-
-    Of several with such a chapter those with all terms of the subject in their names, if any.
-    """
+def named_documents(outline: CollectionOutline, filters: Sequence[Filter]) -> list[Document]:
+    """Return the documents that filters on documents leave."""
     about = [filter_ for filter_ in filters if filter_.field in ABOUT_DOCUMENTS]
-    named = [document for document in outline.documents if all(_is(document, one) for one in about)]
-    if all(filter_.field not in ABOUT_PARTS for filter_ in filters):
-        return named
-    headings = _at_place(outline, filters)
-    named = [each for each in named if _has_one(headings, each)]
-    return _titled(named, titles=(), subject=subject, others=False) or named
+    return [document for document in outline.documents if all(_is(document, one) for one in about)]
+
+
+def document_of_chapter(
+    outline: CollectionOutline, filters: Sequence[Filter], *, subject: frozenset[str]
+) -> Document | None:
+    """Return the only document with the chapter of the filters that the subject is the name of."""
+    if not subject or all(filter_.field != "chapter" for filter_ in filters):
+        return None
+    ids = {each.document_id for each in _at_place(outline, filters)}
+    among = [each for each in named_documents(outline, filters) if each.document_id in ids]
+    found = _titled(among, titles=(), subject=subject, others=False)
+    return found[0] if len(found) == 1 else None
 
 
 def _at_place(outline: CollectionOutline, filters: Sequence[Filter]) -> list[Heading]:
     within = [filter_ for filter_ in filters if filter_.field in ABOUT_PARTS]
     return [each for each in outline.headings if all(_stands(each, one) for one in within)]
-
-
-def _has_one(headings: Sequence[Heading], document: Document) -> bool:
-    return any(each.document_id == document.document_id for each in headings)
 
 
 def outline_headings(
@@ -140,7 +143,7 @@ def summary_sections(headings: Sequence[Heading], part: DocumentPart) -> tuple[H
     if lengths and max(lengths) >= MOST * sum(lengths):
         main = sections[lengths.index(max(lengths))]
         inner = DocumentPart(main.document_id, main.first, main.last)
-        sections = summary_sections(headings, inner) or sections
+        sections = (inner != part and summary_sections(headings, inner)) or sections
     return sections if len(sections) <= MAX_SECTIONS else ()
 
 
@@ -190,8 +193,12 @@ def _titled(
     return [each for each in fits if len(terms[each.document_id]) == shortest] or [
         each
         for each in documents
-        if subject <= terms[each.document_id] | _terms(source_name(each.source), each.language)
+        if subject <= terms[each.document_id] | _terms(_file_name(each), each.language)
     ]
+
+
+def _file_name(document: Document) -> str:
+    return Path(source_name(document.source)).stem
 
 
 def _with_titles(headings: Sequence[Heading], titles: Sequence[str]) -> list[Heading]:

@@ -104,20 +104,22 @@ def section_statements(
     What stands in front of the first one is quoted as well; a table of contents or an index is
     left out.
     """
-    chunks = {chunk.chunk_id: chunk for passage in passages for chunk in passage.chunks}
-    ordered = sorted(chunks.values(), key=lambda each: each.ordinal)
+    chunks = (chunk for passage in passages for chunk in passage.chunks)
+    mine = {each.ordinal: each for each in chunks if each.document_id == headings[0].document_id}
+    ordered = [mine[ordinal] for ordinal in sorted(mine)]
     told = summary_statements(leaves, material, passages)
     longest = MAX_SUMMARY_CHARACTERS if len(headings) <= MAX_LONG_SECTIONS else 0
     found: list[Statement] = []
-    # In front of the chapters of a book are its title and its contents.
-    if ordered[0].ordinal < headings[0].first and ordered[0].kind not in ("pdf", "book"):
-        found += _opening(ordered[:1], material, passages, longest=longest)
+    front = [each for each in ordered[:1] if each.ordinal < headings[0].first]
+    if front and front[0].kind not in ("pdf", "book"):  # There it is a title page.
+        found += _opening(front, material, passages, longest=longest)
     for heading in headings:
-        here = [each for each in ordered if _is_in(each, heading)]
+        here = [each for each in ordered if heading.first <= each.ordinal <= heading.last]
         if not here or is_contents(here[0].text) or is_index(here[0].text):
             continue
         title = [replace(each, line=False) for each in heading_statements([heading], passages)]
-        own = [each for each in told if _is_in(chunks[each.chunk_id], heading)]
+        ids = {each.chunk_id for each in here}
+        own = [each for each in told if each.chunk_id in ids]
         if not own or here[0].kind != "transcript":  # What is spoken begins with greetings.
             begun = _opening(here[:2], material, passages, longest=longest)
             own = begun + [each for each in own if not overlaps(each, begun)]
@@ -146,11 +148,6 @@ def overlaps(statement: Statement, others: Sequence[Statement]) -> bool:
         and statement.start < each.end
         for each in others
     )
-
-
-def _is_in(chunk: Chunk, heading: Heading) -> bool:
-    same = chunk.document_id == heading.document_id
-    return same and heading.first <= chunk.ordinal <= heading.last
 
 
 def _sentence_at(material: QueryContext, leaf: SummarySentence) -> int | None:

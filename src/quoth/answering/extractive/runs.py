@@ -174,14 +174,21 @@ class SentenceRun:
         )
 
     def announcement(self) -> str:
-        """Return the sentence that announces the list in whose middle the run begins, else ""."""
+        """Return the words that announce the list in whose middle the run begins, else ""."""
         sentences, at, in_list = self.material.sentences, self.first, False
-        while self.is_item(at) or sentences[at].joined:
+        while self.is_item(at) or self.is_joined(at):
             in_list = in_list or self.is_item(at)
             at -= 1
             if in_list and (colon := _INTRODUCED.search(sentences[at].text)):
-                return sentences[at].text[: colon.start() + 1]
+                words = sentences[at].text[: colon.start() + 1]
+                return words if len(words) <= MAX_REST else ""
         return ""
+
+    def is_joined(self, at: int) -> bool:
+        """Return whether only a space parts a sentence from the one before in its passage."""
+        sentences = self.material.sentences
+        same = at > 0 and sentences[at - 1].passage == sentences[at].passage
+        return same and sentences[at].joined
 
     def numbers(self, first: int, last: int) -> list[int]:
         """Return the numbers of the items of lists from one sentence to another."""

@@ -36,9 +36,9 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
     for statement in statements:
         if text:
             text += "\n" if statement.line else "\n\n"
-        if statement.heading != heading:
+        if statement.heading != heading or statement.line:
             heading = statement.heading
-            colon = "" if heading.endswith(("?", "!", ":", "…")) else ":"
+            colon = "" if heading.endswith(tuple("?!:…？！：")) else ":"
             text += f"{plain_quotation(heading)}{colon}\n" if heading else ""
         number = numbers[statement_span(statement)]
         shown = quotation_lines(statement.text, program=statement.program)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,6 +34,8 @@ __all__ = ["SUFFIXES", "is_wanted", "read", "read_data", "sidecar"]
 
 _ALIKE = frozenset({("spoken", "markdown"), ("spoken", "text"), ("data", "json"), ("json", "data")})
 """Formats that a suffix of another one promises, too."""
+_OTHER_BREAKS = re.compile(rb"[\x0b\x0c\x1c-\x1e]|\xc2\x85|\xe2\x80[\xa8\xa9]")
+"""What becomes a line feed when a text is decoded: its lines are not those of an editor then."""
 
 
 def read(path: Path, given: Metadata = EMPTY, *, ocr_seconds: float = 300.0) -> ParsedDocument:
@@ -83,11 +86,12 @@ def read_data(
     meta = meta.merged_with(front)
     said += [*([guess] if guess else []), *front_warnings]
     form = sniff(body, suffix=suffix, name=file.name)
-    document = _parse(replace(file, text=body, meta=meta), form, path=path)
+    line = 1 + text.count("\n", 0, len(text) - len(body))
+    document = _parse(replace(file, text=body, meta=meta), form, path=path, line=line)
     return _finish(document, form, name=file.name, meta=meta, warnings=said)
 
 
-def _parse(file: SourceFile, form: Format, *, path: Path | None) -> ParsedDocument:
+def _parse(file: SourceFile, form: Format, *, path: Path | None, line: int) -> ParsedDocument:
     text, meta, name = file.text, file.meta, file.name
     match form:
         case "html":
@@ -102,7 +106,8 @@ def _parse(file: SourceFile, form: Format, *, path: Path | None) -> ParsedDocume
         case "json":
             return read_json_transcript(text, meta=meta, name=name)
         case "text":
-            return read_plain(text, meta=meta, name=name)
+            other = _OTHER_BREAKS.search(file.data)
+            return read_plain(text, meta=meta, name=name, line=None if other else line)
         case _:
             return READERS[form].read(file)
 

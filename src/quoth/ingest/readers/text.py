@@ -6,10 +6,11 @@ A heading is underlined, numbered, or stands further left than the text, as in m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate, groupby, pairwise
 
-from quoth.core.types import Chars, ParsedDocument
+from quoth.core.types import Chars, ParsedDocument, SpanLocator
 from quoth.ingest.readers.blocks import Block, assemble, counted, to_plain_text
 from quoth.ingest.readers.metadata import EMPTY, Metadata, file_title
 from quoth.ingest.readers.numbered_titles import (
@@ -47,22 +48,55 @@ _STATED = re.compile(r"^(Title|Author): +(\S.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 _LEADING_BLANKS = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
-def read_plain(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
-    """Read a text; the ``name`` of the file is its title unless a better one is known."""
+def read_plain(text: str, *, meta: Metadata, name: str, line: int | None = 1) -> ParsedDocument:
+    """Read a text; the ``name`` of the file is its title unless a better one is known.
+
+    ``line`` is the number of its first line in the file, None where its lines are not counted.
+    """
     stated, start, end = _gutenberg_book(text)
     meta = meta.merged_with(stated)
-    paragraphs, lines = _paragraphs(text[start:end], first=1 + text.count("\n", 0, start))
-    stored, places, sections = assemble(_titled_blocks(paragraphs, lines))
+    numbered = _paragraphs(text[start:end], first=(line or 1) + text.count("\n", 0, start))
+    paragraphs = [[*lines.values()] for lines in numbered]
+    ranges = [counted("line", min(lines), max(lines)) if line else None for lines in numbered]
+    stored, places, sections = assemble(_titled_blocks(paragraphs, ranges))
+    lines = {number: words for lines in numbered for number, words in lines.items()}
     return ParsedDocument(
         kind="text",
         title=meta.title or _title(paragraphs) or file_title(name),
         text=stored,
-        places=places,
+        places=tuple(place for whole in places for place in _by_line(whole, stored, lines=lines)),
         sections=sections,
         language=meta.language,
         url=meta.url,
         speaker=meta.speaker,
     )
+
+
+def _by_line(whole: SpanLocator, text: str, *, lines: Mapping[int, str]) -> Iterator[SpanLocator]:
+    """Part the place of a paragraph at its lines, if these have the same letters as the text."""
+    at = whole.locator
+    assert isinstance(at, Chars)
+    first, last = (int(label or 0) for label in (at.label_first, at.label_last))
+    letters = [place for place in range(whole.start, whole.end) if text[place].isalnum()]
+    own = {n: sum(map(str.isalnum, lines.get(n, ""))) for n in range(first, last + 1)}
+    own = {number: count for number, count in own.items() if count}
+    if len(own) < 2 or sum(own.values()) != len(letters):
+        yield whole
+        return
+    ends = [*accumulate(own.values())]
+    begins = [whole.start, *(_line_start(text, letters[end - 1 : end + 1]) for end in ends[:-1])]
+    for number, (begin, end) in zip(own, pairwise([*begins, whole.end]), strict=True):
+        label = str(number)
+        locator = replace(at, start=begin, end=end, label_first=label, label_last=label)
+        yield SpanLocator(begin, begin + len(text[begin:end].rstrip()), locator)
+
+
+def _line_start(text: str, letters: Sequence[int]) -> int:
+    """Return where a line begins between two letters: behind a line feed, else behind a blank."""
+    before, first = letters
+    between = text[before + 1 : first]
+    at = between.rfind("\n" if "\n" in between else " ")
+    return first if at < 0 else before + at + 2
 
 
 def _gutenberg_book(text: str) -> tuple[Metadata, int, int]:
@@ -82,7 +116,7 @@ def _gutenberg_book(text: str) -> tuple[Metadata, int, int]:
 
 def plain_blocks(text: str) -> Iterator[Block]:
     """Return the paragraphs of a text in order, and headings that are beyond doubt."""
-    paragraphs, _lines = _paragraphs(text)
+    paragraphs = [[*lines.values()] for lines in _paragraphs(text)]
     return _titled_blocks(paragraphs, [None] * len(paragraphs))
 
 
@@ -122,20 +156,18 @@ def _blocks(paragraphs: Sequence[Sequence[str]], places: Sequence[Chars | None])
             yield Block(paragraph_text(lines, layout), place=place)
 
 
-def _paragraphs(text: str, *, first: int = 1) -> tuple[list[list[str]], list[Chars]]:
-    """Return the lines of each paragraph, without blanks at their ends, and which lines these are.
+def _paragraphs(text: str, *, first: int = 1) -> list[dict[int, str]]:
+    """Return the lines of each paragraph by their numbers, without blanks at their ends.
 
     ``first`` is the number of the text's first line.
     """
     expanded = _LEADING_BLANKS.sub(lambda blanks: blanks[0].expandtabs(), text)
     numbered = without_page_heads(expanded.split("\n"))
-    paragraphs, places = [], []
-    for is_blank, group in groupby(numbered, key=lambda pair: not pair[1].strip(" \t")):
-        lines = [(at, line.rstrip()) for at, line in group if line.strip()]
-        if lines and not is_blank:
-            paragraphs.append([line for _, line in lines])
-            places.append(counted("line", first - 1 + lines[0][0], first - 1 + lines[-1][0]))
-    return paragraphs, places
+    groups = groupby(numbered, key=lambda pair: not pair[1].strip(" \t"))
+    split = (
+        {first - 1 + n: line.rstrip() for n, line in group if line.strip()} for _, group in groups
+    )
+    return [lines for lines in split if lines]
 
 
 def _is_overlined(lines: Sequence[str]) -> bool:

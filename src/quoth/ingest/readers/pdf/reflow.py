@@ -19,7 +19,6 @@ from itertools import pairwise
 from quoth.core.types import Box, Pages, SpanLocator
 from quoth.ingest.readers.hyphens import WORD, belongs
 from quoth.ingest.readers.pdf.lines import PrintedLine
-from quoth.text.analyzer import STOP_WORDS
 
 _BULLET = re.compile(r"^[•▪◦‣●○■*]\s")
 _ITEM = re.compile(r"^(?:\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\[\d+\]|[–—-])\s")
@@ -33,6 +32,11 @@ _CODE_PITCH = 2.0
 _WIDE_PITCH = 1.9
 """Distances of baselines within one block, in font heights: code is set wider, and so is a line
 with a word in another font, in the middle of a sentence."""
+_LEADING_ON = frozenset(
+    "a an and as at by from in into of or that the their these this to which with "
+    "à au aux avec ces cette dans de des du en et la le les leur ou par que sur un une".split()
+)
+"""Words that no sentence and no cell of a table ends with."""
 _WRAPPED = 50
 """Least characters of a line that was wrapped."""
 
@@ -234,10 +238,10 @@ def _goes_on(line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLin
         return True
     ended = bool(_TERMINAL.search(line.text))
     moved = line.page != after.page or after.baseline > line.baseline
-    indented = after.x0 - edges[after].left > 0.6 * after.size
     if not moved:
         near = line.baseline - after.baseline < _WIDE_PITCH * large
-        begins = indented or _BULLET.match(after.text) or _ITEM.match(after.text)
+        items = _BULLET.match(after.text) or _ITEM.match(after.text)
+        begins = items or line.row or after.row or after.x0 - line.x0 > 0.6 * after.size
         goes_on = after.text[0].islower() or (_is_unfinished(line.text) and not begins)
         return near and not ended and goes_on
     block = edges[line]
@@ -245,6 +249,7 @@ def _goes_on(line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLin
         return False
     if not ended and after.text[0].islower():
         return True
+    indented = after.x0 - edges[after].left > 0.6 * after.size
     gap = block.right - line.x1
     if ended:
         full = block.justified and gap < 0.5 * line.size
@@ -253,10 +258,9 @@ def _goes_on(line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLin
 
 
 def _is_unfinished(text: str) -> bool:
-    """Return whether a long line ends with a comma or a function word, as no sentence does."""
+    """Return whether a long line ends with a comma or with a word that leads on."""
     last = text.rsplit(maxsplit=1)[-1].casefold()
-    stops = last.endswith(",") or any(last in words for words in STOP_WORDS.values())
-    return stops and len(text) >= _WRAPPED
+    return (last.endswith(",") or last in _LEADING_ON) and len(text) >= _WRAPPED
 
 
 # --- broken words -----------------------------------------------------------------------------

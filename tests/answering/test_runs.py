@@ -259,6 +259,13 @@ def test_a_list_that_is_too_long_says_that_it_goes_on() -> None:
     assert not whole.goes_on
 
 
+def test_items_of_french_laws_are_a_list() -> None:
+    items = ["Le 1er janvier ;", "Le lundi de Pâques ;", "Le 1er mai."]
+    text = "\n\n".join(["Sont fériés :", *(f"{n}° {each}" for n, each in enumerate(items, 1))])
+    (run,) = runs(text, scores={"fériés": 0})
+    assert run.text.endswith("2° Le lundi de Pâques ;\n\n3° Le 1er mai.")
+
+
 def test_items_without_the_sentence_that_announces_them_have_it_as_their_heading() -> None:
     items = "\n".join(f"- {LONG[:-1]} of month {at}." for at in range(30))
     text = f"The town forbids rain:\n{items}\n- Tin may melt. In summer, only gold."

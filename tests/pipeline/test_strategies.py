@@ -186,15 +186,39 @@ CHAPTERS = {
 }
 
 
+FAQ = """# Hive FAQ
+
+## 1. Frames
+
+### K1. Of wood?
+
+Yes.
+
+### K2. Too full?
+
+Smoke it.
+
+## 2. Boxes
+
+Of pine.
+"""
+
+
 async def test_a_title_in_a_chapter_is_a_subject_unless_it_names_the_source(tmp_path: Path) -> None:
     async with open_tour(tmp_path / "home", index=MemoryIndex()) as engine:
         for name, text in CHAPTERS.items():
             (tmp_path / name).write_text(text)
             await add(engine, tmp_path / name)
         about = await engine.answer("What does chapter 2 say about honey?")
+        (tmp_path / "faq.md").write_text(FAQ)
+        await add(engine, tmp_path / "faq.md")
+        label = await engine.answer("Summarize question K2")
+        outline = await engine.answer("Which sections does the chapter on frames have?")
         of = await engine.answer("Summarize chapter 2 of the honey book")
     assert "Honey is taken in June" in about.text.splitlines()[0]
     assert documents(of) == {"The honey book"}
+    assert "Smoke it." in label.text
+    assert outline.text.startswith("K1. Of wood? [1]\nK2. Too full? [2]")
     assert "The barn has a red door." in of.text
 
 

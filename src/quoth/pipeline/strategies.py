@@ -48,6 +48,7 @@ from quoth.retrieval.summary_lookup import (
     DocumentPart,
     coverage_sample,
     document_of_chapter,
+    headings_at,
     named_documents,
     named_parts,
     outline_headings,
@@ -59,6 +60,8 @@ from quoth.text.locators import filters_from_moment
 
 SOFT_FILTER_WEIGHT = 0.2
 """Weight of a soft filter's results; the query itself has weight 1."""
+MAX_OPENING = 4
+"""Chunks after the first one that a short section is shown with."""
 CONTEXT_WEIGHT = 1.0
 """Weight of the query after the last turn of its conversation (decision 037)."""
 
@@ -226,7 +229,9 @@ async def look_up_outline(context: SearchContext, query: Query) -> RankedList | 
         query = replace(query, entities=())
     titles, subject = summary_titles(query), summary_subject(query)
     named = bool(filters or titles)
-    if named and not only_asks_for_a_place(query, sources=_chosen_titles(context, query)):
+    sources = _chosen_titles(context, query)
+    sources += [each.path[-1] for each in headings_at(outline, filters) if each.path]
+    if named and not only_asks_for_a_place(query, sources=sources):
         return None
     parts = named_parts(
         outline,
@@ -253,6 +258,15 @@ async def list_documents(context: SearchContext) -> RankedList | None:
         return None
     titles = tuple(Heading(each.document_id, (each.title,), 0, 0) for each in documents)
     return await _headed(context, titles)
+
+
+async def _beginning(context: SearchContext, part: DocumentPart) -> RankedList | None:
+    """Return the first chunks of a section that is too short for a summary; None of a document."""
+    if part.last == TO_THE_END:
+        return None
+    wanted = [(part.document_id, part.first, min(part.last, part.first + MAX_OPENING))]
+    chunks = await asyncio.to_thread(context.parts.catalogue.chunk_ranges, wanted)
+    return _whole(context, {each.chunk_id: each for each in chunks})
 
 
 async def _headed(context: SearchContext, headings: tuple[Heading, ...]) -> RankedList:
@@ -285,7 +299,7 @@ async def sample_coverage(context: SearchContext, query: Query) -> RankedList | 
     overview = coverage_sample(summaries, wanted, limit=plan.max_sentences)
     leaves = coverage_sample(summaries, parts, limit=plan.max_sentences) or overview
     if not leaves and not sections:
-        return await structural_lookup(context, query)
+        return await structural_lookup(context, query) or await _beginning(context, wanted[0])
     # A language model reads from the first on, as far as its context holds.
     ids = dict.fromkeys(leaf.chunk_id for leaf in (*overview, *leaves))
     stored = await asyncio.to_thread(catalogue.chunks, list(ids))

@@ -97,6 +97,7 @@ _NOUNS: Mapping[DocumentKind, frozenset[str]] = {
     "pdf": frozenset(("book", "pdf", "paper", "thesis", "livre", "article", "these")),
     "transcript": frozenset(("talk", "video", "lecture", "podcast", "expose", "conference")),
 }
+_LABEL = re.compile(r"[a-z]{1,3}\d{1,4}")
 _SIGNS = " .,;:!?\"'()[]«»“”…"
 _PLACE_NUMBER = re.compile(
     r"\d[\d.:h]*|(?=[ivxlc]{2})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})|[ivx]|[a-z]\d+"
@@ -143,10 +144,16 @@ def only_asks_for_a_place(query: Query, *, sources: Iterable[str] = ()) -> bool:
 
 
 def summary_subject(query: Query) -> frozenset[str]:
-    """Return the terms of what a query asks to summarize; empty for all that there is."""
+    """Return the terms of what a query asks to summarize; empty for all that there is.
+
+    A number such as "K3" is one where it is no filter.
+    """
+    words = _subject_words(query.standalone)
+    if not query.filters:
+        words += [word for word in _words(query.standalone) if _LABEL.fullmatch(word)]
     return frozenset(
         term
-        for word in _subject_words(query.standalone)
+        for word in words
         if word not in word_set("summary_words")
         for term in analyze(word, language=query.language)
     )
@@ -166,7 +173,11 @@ def strip_outline_words(query: Query) -> Query | None:
     """
     words = normalized_query_words(query.standalone)
     rest = _intent_phrases("outline").sub("", "".join(f"{word} " for word in words))
-    if len(rest.split()) == len(words) or not word_set("topic_words").isdisjoint(words):
+    topic, places = word_set("topic_words"), word_set("place_words")
+    about = any(  # "the chapter on bees" is a source.
+        word in topic and before not in places for before, word in pairwise(["", *words])
+    )
+    if about or len(rest.split()) == len(words):
         return None
     return replace(query, standalone=rest)
 

@@ -75,7 +75,7 @@ def named_parts(
         headings = headings or _on_subject(outline.headings, outline, subject)
         named = list(outline.documents)
     else:
-        headings = _at_place(outline, filters)
+        headings = headings_at(outline, filters)
         known = document_of_chapter(outline, filters, subject=subject)
         named = named if known is None else [known]
     ids = {each.document_id for each in headings}
@@ -101,14 +101,17 @@ def document_of_chapter(
     """Return the only document with the chapter of the filters that the subject is the name of."""
     if not subject or all(filter_.field != "chapter" for filter_ in filters):
         return None
-    ids = {each.document_id for each in _at_place(outline, filters)}
+    ids = {each.document_id for each in headings_at(outline, filters)}
     among = [each for each in named_documents(outline, filters) if each.document_id in ids]
     found = _titled(among, titles=(), subject=subject, others=False)
     return found[0] if len(found) == 1 else None
 
 
-def _at_place(outline: CollectionOutline, filters: Sequence[Filter]) -> list[Heading]:
+def headings_at(outline: CollectionOutline, filters: Sequence[Filter]) -> list[Heading]:
+    """Return the headings of the chapters and sections that filters name; none without one."""
     within = [filter_ for filter_ in filters if filter_.field in ABOUT_PARTS]
+    if not within:
+        return []
     return [each for each in outline.headings if all(_stands(each, one) for one in within)]
 
 

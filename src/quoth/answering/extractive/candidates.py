@@ -65,7 +65,7 @@ MAX_LIST = 600
 _MARK = "[-–—•‣▪◦·*>»#]"
 _OPENING = re.compile(
     rf"(?:(?<!{_MARK}){_MARK}+|[⁰¹²³⁴-⁹]{{1,4}}"
-    r"|\(?(?:\d{1,2}[.)]|(?:[a-z]|[ivx]{2,4})[.)](?!\s+\d)))\s+"
+    r"|\(?(?:\d{1,2}[.)°]|(?:[a-z]|[ivx]{2,4})[.)](?!\s+\d)))\s+"
 )
 _NEXT_ITEM = re.compile(rf"\n[^\S\n]*{_OPENING.pattern}")
 _NOISE = re.compile(r"[\[(♪][^\])]*[\])♪]?")

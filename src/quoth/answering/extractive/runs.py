@@ -110,7 +110,7 @@ _CODE = re.compile(
 """The beginning of code: a prompt, a command with an option, an assignment, a path, a call."""
 _STOPS = tuple(".!?…:。！？：।؟۔")
 _CLOSERS = " )]\"'”’»*_`」』）"
-_NUMBER = re.compile(r"^[^\S\n]*\(?(\d{1,2})[.)]\s", re.MULTILINE)
+_NUMBER = re.compile(r"^[^\S\n]*\(?(\d{1,2})[.)°]\s", re.MULTILINE)
 _INTRODUCED = re.compile(r":\s*(?:\n|$)")
 
 

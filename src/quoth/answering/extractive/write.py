@@ -17,7 +17,7 @@ FULL = 0.9
 """Minimum share of the longest line that a wrapped line has with the next word."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 """Signs that a terminal would obey; what stands on either side is not joined."""
-_ITEM = re.compile(r"\s*(?:[-–—•‣▪◦·*|$#>%]|\(?\d{1,3}[.)]|[a-z]\))\s|\s{2,}")
+_ITEM = re.compile(r"\s*(?:[-–—•‣▪◦·*|$#>%]|\(?\d{1,3}[.)°]|[a-z]\))\s|\s{2,}")
 
 
 def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, ...]]:

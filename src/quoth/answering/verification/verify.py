@@ -71,7 +71,7 @@ class StatementCheck:
 
 _BOUNDARIES = tuple(".!?:;…•")
 """Signs after which a part of a line is a sentence of its own."""
-_OPENING = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
+_OPENING = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)°])\s+")
 MAX_QUOTED_SENTENCES = 100
 """Maximum sentences of one quotation; more than any statement has."""
 NOTHING = StatementCheck("unsupported", 0.0, ())

@@ -20,7 +20,7 @@ _SIGN = re.compile(r"[^\w\s,.'’\"“”()-]|_")
 _ENDS = (".", "!", "…", "。", "！", "।", "۔")
 _QUESTION = re.compile(r"[?？؟]")
 _CLOSERS = "\"'»”’)]"
-_ITEM = re.compile(r"(?:[-–—•‣▪◦*>#|]|\(?\d{1,3}[.)]\s|\(?[a-z]\)\s|\[)")
+_ITEM = re.compile(r"(?:[-–—•‣▪◦*>#|]|\(?\d{1,3}[.)°]\s|\(?[a-z]\)\s|\[)")
 _STOPS = ENGLISH | FRENCH
 _LEADING_ON = re.compile(
     r"\b(?:(?:we|you|i)(?:'ll| will| are going to|'re going to) |we recommend\b|(?:in|of|by) this "

@@ -29,7 +29,7 @@ MAX_TITLE = 80
 MAX_TERM = 60
 """Characters of a term that is defined."""
 
-ITEM = re.compile(r"\s*(?:[-*•·+>|#]|\(?\d{1,3}[.)]|[a-z][.)])\s+")
+ITEM = re.compile(r"\s*(?:[-*•·+>|#]|\(?\d{1,3}[.)°]|[a-z][.)])\s+")
 NUMBER = re.compile(r"\d{1,2}((?:\.\d{1,2}){0,3})\.?[ \t]")
 _COLUMNS = re.compile(r".*(?:[^\s.!?] {3}|\S {4}|\S\t)\s*\S")
 """A gap within a line; justified sentences may be three blanks apart."""

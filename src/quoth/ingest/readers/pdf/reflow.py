@@ -21,7 +21,7 @@ from quoth.ingest.readers.hyphens import WORD, belongs
 from quoth.ingest.readers.pdf.lines import PrintedLine
 
 _BULLET = re.compile(r"^[•▪◦‣●○■*]\s")
-_ITEM = re.compile(r"^(?:\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\[\d+\]|[–—-])\s")
+_ITEM = re.compile(r"^(?:\(?\d{1,3}[.)°]|\(?[a-zA-Z][.)]|\[\d+\]|[–—-])\s")
 _NOTE = re.compile(r"^(?:[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[*†‡§∗]+|\d{1,3})\s?[^\W\d_(“\"‘']")
 _TERMINAL = re.compile(r"[.!?:;…。！？؟][\"'”’»)\]⁰¹²³⁴⁵⁶⁷⁸⁹]*$")
 _UNSPACED = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from sqlalchemy import func, update
 
+from quoth.core.types import Chars
+from quoth.interfaces.cli.render import place_name
 from tests.support.cli import quoth, quoth_process
 from tests.support.embedding_server import embedding_server
 from tests.support.small_library import NOTES, write_sources
@@ -42,6 +44,19 @@ def test_ask_shows_an_answer_and_its_sources(sample_home: Path) -> None:
     assert LINKED.search(said.out)
     assert re.search(r"\d+ sources? · \d+\.\d\d s · no language model", said.out)
     assert said.err == ""
+
+
+def test_no_part_of_a_place_is_named_twice() -> None:
+    where = Chars(0, 9, "9. Options ▸ 9.4 Names", None, "chars", "line", "12", "20")
+    assert place_name("nethack", where, "9. Options ▸ 9.4 Names") == (
+        " · 9. Options ▸ 9.4 Names ▸ lines 12–20"
+    )
+    assert place_name("9.4 Names", where, "9. Options") == (
+        " · 9. Options ▸ 9.4 Names ▸ lines 12–20"
+    )
+    assert place_name("nethack", where, "Names") == (
+        " · 9. Options ▸ 9.4 Names ▸ lines 12–20 · Names"
+    )
 
 
 @pytest.mark.parametrize(

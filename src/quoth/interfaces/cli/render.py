@@ -171,7 +171,10 @@ def place_name(document: str, locator: Locator, section: str | None) -> str:
     known = [document]
     within = f"{document}{ARROW}"
     for part in (label(locator).removeprefix(within), (section or "").removeprefix(within)):
-        if part and not any(each.endswith(part) or part in each.split(ARROW) for each in known):
+        path = f"{ARROW}{part}{ARROW}"
+        if part and not any(
+            each.endswith(part) or path in f"{ARROW}{each}{ARROW}" for each in known
+        ):
             known.append(part)
     return "".join(f" · {each}" for each in known[1:])
 

@@ -26,7 +26,7 @@ MAX_PARTS = 12
 """More documents than this are searched, not summarized."""
 MAX_HEADINGS = 100
 """Longest outline that is shown."""
-MAX_SECTIONS = 30
+MAX_SECTIONS = 20
 """Most sections that a summary goes through one by one."""
 MOST = 0.8
 """Share of a part with which one section is the part itself, beside a title page or contents."""

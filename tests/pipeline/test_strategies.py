@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from quoth.core.errors import RetrievalError
 from quoth.core.protocols import Matrix
 from quoth.core.trace import Trace
 from quoth.core.types import (
@@ -177,6 +178,17 @@ async def test_a_summary_names_every_section_and_quotes_its_beginning(tmp_path: 
         "Diagram [3]\n\n"
         "Food:\nAnts eat sugar and insects. [4]"
     )
+
+
+async def test_what_a_document_is_about_is_its_summary_whatever_the_type_of_the_question(
+    blind: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quoth.query.understand.classify_intent", lambda *_, **__: "factual")
+    answer = await blind.answer("What is the wasp guide about?")
+    assert answer.query.kind == "factual"
+    assert documents(answer) == {"The wasp keeper's guide"}
+    with pytest.raises(RetrievalError):  # a section is searched
+        await blind.answer("What is a nest about?")
 
 
 CHAPTERS = {

@@ -23,6 +23,7 @@ from quoth.pipeline.components import Components
 from quoth.query.keywords import (
     LOCATOR_FIELDS,
     asks_for_documents,
+    asks_for_summary,
     kind_of_source,
     names_a_topic,
     only_asks_for_a_place,
@@ -116,8 +117,10 @@ async def retrieve_parts(
         return found
     if (source := strip_outline_words(query)) and (found := await look_up_outline(context, source)):
         return found
-    if plan.strategy == "cover" or (
-        placed and only_asks_for_a_place(query, sources=_chosen_titles(context, query))
+    if (
+        plan.strategy == "cover"
+        or (placed and only_asks_for_a_place(query, sources=_chosen_titles(context, query)))
+        or _asks_what_a_document_is_about(context, query)
     ):
         return await sample_coverage(context, query) or await rank(context, query, encoded)
     if plan.strategy == "look_up":
@@ -282,14 +285,7 @@ async def sample_coverage(context: SearchContext, query: Query) -> RankedList | 
     plan, catalogue = context.plan, context.parts.catalogue
     if plan.filters and not only_asks_for_a_place(query, sources=_chosen_titles(context, query)):
         return None
-    wanted = named_parts(
-        context.outline,
-        plan.filters,
-        language=query.language,
-        kind=kind_of_source(query),
-        subject=summary_subject(query),
-        titles=summary_titles(query),
-    )
+    wanted = _named_parts(context, query)
     if not wanted:
         return await structural_lookup(context, query)
     documents = [each.document_id for each in wanted]
@@ -309,6 +305,26 @@ async def sample_coverage(context: SearchContext, query: Query) -> RankedList | 
         begun = await asyncio.to_thread(catalogue.chunk_ranges, openings)
         chunks |= {each.chunk_id: each for each in begun}
     return replace(_whole(context, chunks), leaves=leaves, sections=sections)
+
+
+def _named_parts(context: SearchContext, query: Query) -> tuple[DocumentPart, ...]:
+    """Return what a query names to be summed up."""
+    return named_parts(
+        context.outline,
+        context.plan.filters,
+        language=query.language,
+        kind=kind_of_source(query),
+        subject=summary_subject(query),
+        titles=summary_titles(query),
+    )
+
+
+def _asks_what_a_document_is_about(context: SearchContext, query: Query) -> bool:
+    """Return whether a query asks for a summary in words, and names nothing but documents."""
+    if not asks_for_summary(query) or not summary_subject(query):
+        return False
+    named = _named_parts(context, query)
+    return bool(named) and all(part.last == TO_THE_END for part in named)
 
 
 def _chosen_titles(context: SearchContext, query: Query) -> list[str]:

@@ -187,6 +187,11 @@ def asks_for_documents(query: Query) -> bool:
     return has_phrase(_intent_phrases("documents"), normalized_query_words(query.standalone))
 
 
+def asks_for_summary(query: Query) -> bool:
+    """Return whether a query has a phrase such as "What is … about?"."""
+    return has_phrase(_intent_phrases("summary"), normalized_query_words(query.standalone))
+
+
 @cache
 def _intent_phrases(name: str) -> re.Pattern[str]:
     tables = [read_table("intent", language) for language in table_languages("intent")]

@@ -207,3 +207,7 @@ def test_a_document_is_named_by_its_file(text: str, filtered: list[str], lifted:
     chosen = [v for each in query.filters if each.field == "document" for v in each.values]
     assert chosen == filtered
     assert lifted == [v for each in query.boosts for v in each.values if not filtered]
+
+
+def test_a_document_whose_words_are_named_needs_no_name() -> None:
+    assert understand("What is chapter 2 of the gardener about?", names=NAMES).notes == ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from quoth.core.translations import translate
@@ -16,7 +16,7 @@ from quoth.query.filters.extracted import (
 )
 from quoth.query.filters.parse import MAX_LISTED, join_names
 from quoth.query.filters.patterns import PatternMatch, find_matches, has_match, mapping, word_set
-from quoth.query.tokens import TokenizedQuery
+from quoth.query.tokens import TokenizedQuery, stem
 from quoth.text.locators import format_timestamp
 from quoth.text.numbers import ROMAN, WORDS, labels_between, number_of, to_roman
 
@@ -116,7 +116,10 @@ def extract_chapters(query: TokenizedQuery, context: ExtractionContext) -> Extra
     wanted: list[str] = []
     for match in matches:
         wanted += _last_chapter(owners) if "end" in match.groups else _chapter_numbers(match)
-    return _existing_chapters(list(dict.fromkeys(wanted)), owners, context)
+    asked = frozenset(map(stem, query.words))
+    titles = context.entities.titles.names
+    named = {id_ for each in titles if each.distinctive_words & asked for id_ in each.documents}
+    return _existing_chapters(list(dict.fromkeys(wanted)), owners, context, named=named)
 
 
 def _chapter_numbers(match: PatternMatch) -> list[str]:
@@ -165,8 +168,13 @@ def _last_chapter(owners: dict[str, tuple[str, ...]]) -> list[str]:
 
 
 def _existing_chapters(
-    wanted: Sequence[str], owners: dict[str, tuple[str, ...]], context: ExtractionContext
+    wanted: Sequence[str],
+    owners: dict[str, tuple[str, ...]],
+    context: ExtractionContext,
+    *,
+    named: Collection[str],
 ) -> ExtractedFilters:
+    """Filter by chapters that are there; ``named`` are documents with words of the query."""
     language, documents = context.language, context.entities.documents
     existing = [chapter for chapter in wanted if chapter in owners]
     missing = [chapter.upper() for chapter in wanted if chapter not in owners]
@@ -176,7 +184,7 @@ def _existing_chapters(
         asked = join_names(missing, language)
         notes.append(translate(key, language, asked=asked, there=_chapter_runs(owners)))
     for chapter in existing:
-        if len(owners[chapter]) > 1:
+        if len(owners[chapter]) > 1 and sum(id_ in named for id_ in owners[chapter]) != 1:
             titles = [documents[id_].title for id_ in owners[chapter][:MAX_LISTED]]
             there = join_names(titles, language, total=len(owners[chapter]))
             asked = chapter.upper()

@@ -319,7 +319,13 @@ def test_every_line_has_its_number_in_the_file() -> None:
         "  *** spring) comes.",
         "Low.",
     ]
-    assert lines_of(read) == ["lines 1–2", "line 5", "line 6", "line 7", "line 9"]
+    assert lines_of(read) == ["line 1", "line 5", "line 6", "line 7", "line 9"]
+
+
+def test_a_title_and_the_text_directly_below_it_have_lines_of_their_own() -> None:
+    read = read_plain("Notes\n=====\nHigh is\nhigh.\n", meta=Metadata(), name="t.txt")
+    assert read.text == "Notes\n\nHigh is\nhigh."
+    assert lines_of(read) == ["line 1", "line 3", "line 4"]
 
 
 def test_lines_are_counted_from_the_beginning_of_the_file_or_not_at_all() -> None:

@@ -226,10 +226,14 @@ async def test_a_title_in_a_chapter_is_a_subject_unless_it_names_the_source(tmp_
         await add(engine, tmp_path / "faq.md")
         label = await engine.answer("Summarize question K2")
         outline = await engine.answer("Which sections does the chapter on frames have?")
+        topic = await engine.answer("List the chapters on honey")
+        file = await engine.answer("Summarize faq.md")
         of = await engine.answer("Summarize chapter 2 of the honey book")
     assert "Honey is taken in June" in about.text.splitlines()[0]
     assert documents(of) == {"The honey book"}
     assert "Smoke it." in label.text
+    assert "Chapter 1 [1]" not in topic.text
+    assert file.text == "1. Frames [1]\n\n2. Boxes [2]"
     assert outline.text.startswith("K1. Of wood? [1]\nK2. Too full? [2]")
     assert "The barn has a red door." in of.text
 

@@ -211,3 +211,5 @@ def test_a_document_is_named_by_its_file(text: str, filtered: list[str], lifted:
 
 def test_a_document_whose_words_are_named_needs_no_name() -> None:
     assert understand("What is chapter 2 of the gardener about?", names=NAMES).notes == ()
+    asked = understand("What does chapter 2 say about the gardener?", names=NAMES)
+    assert "Name one" in " ".join(asked.notes)

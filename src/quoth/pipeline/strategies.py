@@ -323,6 +323,8 @@ def _asks_what_a_document_is_about(context: SearchContext, query: Query) -> bool
     """Return whether a query asks for a summary in words, and names nothing but documents."""
     if not asks_for_summary(query) or not summary_subject(query):
         return False
+    if names_a_topic(query.standalone):
+        return False
     named = _named_parts(context, query)
     return bool(named) and all(part.last == TO_THE_END for part in named)
 
@@ -335,10 +337,12 @@ def _chosen_titles(context: SearchContext, query: Query) -> list[str]:
     """
     filters, outline = context.plan.filters, context.outline
     if any(each.field == "document" for each in filters):
-        return [each.title for each in named_documents(outline, filters)]
-    subject = frozenset() if names_a_topic(query) else summary_subject(query)
-    known = document_of_chapter(outline, filters, subject=subject)
-    return [] if known is None else [known.title, source_name(known.source)]
+        chosen = named_documents(outline, filters)
+    else:
+        subject = frozenset() if names_a_topic(query.standalone) else summary_subject(query)
+        known = document_of_chapter(outline, filters, subject=subject)
+        chosen = [] if known is None else [known]
+    return [name for each in chosen for name in (each.title, source_name(each.source))]
 
 
 def _whole(context: SearchContext, chunks: Mapping[str, Chunk]) -> RankedList:

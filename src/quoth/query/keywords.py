@@ -159,10 +159,10 @@ def summary_subject(query: Query) -> frozenset[str]:
     )
 
 
-def names_a_topic(query: Query) -> bool:
+def names_a_topic(text: str) -> bool:
     """Return whether words follow one such as "about": "What does chapter 2 say about bees?"."""
     topic = word_set("topic_words")
-    behind = dropwhile(lambda word: word not in topic, _words(query.standalone))
+    behind = dropwhile(lambda word: word not in topic, _words(text))
     return len([*behind]) > 1
 
 
@@ -175,7 +175,7 @@ def strip_outline_words(query: Query) -> Query | None:
     rest = _intent_phrases("outline").sub("", "".join(f"{word} " for word in words))
     topic, places = word_set("topic_words"), word_set("place_words")
     about = any(  # "the chapter on bees" is a source.
-        word in topic and before not in places for before, word in pairwise(["", *words])
+        word in topic and before not in places for before, word in pairwise(["", *rest.split()])
     )
     if about or len(rest.split()) == len(words):
         return None

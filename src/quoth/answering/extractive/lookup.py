@@ -27,7 +27,7 @@ MAX_SUMMARY_CHARACTERS = 320
 """Length up to which a sentence of a summary takes those after it along."""
 MAX_LONG_SECTIONS = 10
 """Sections of which more than a sentence is quoted; of more it is one of each."""
-_FIRST_LINE = re.compile(r"\S.*")
+_FIRST_LINE = re.compile(r"\S.{0,120}(?!\S)|\S{1,120}")
 
 
 def summary_statements(

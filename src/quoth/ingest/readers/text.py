@@ -78,9 +78,13 @@ def _by_line(whole: SpanLocator, text: str, *, lines: Mapping[int, str]) -> Iter
     assert isinstance(at, Chars)
     first, last = (int(label or 0) for label in (at.label_first, at.label_last))
     letters = [place for place in range(whole.start, whole.end) if text[place].isalnum()]
-    own = {n: sum(map(str.isalnum, lines.get(n, ""))) for n in range(first, last + 1)}
-    own = {number: count for number, count in own.items() if count}
-    if len(own) < 2 or sum(own.values()) != len(letters):
+    written = {n: "".join(filter(str.isalnum, lines.get(n, ""))) for n in range(first, last + 1)}
+    # A title has its paragraph's lines, too.
+    before = "".join(written.values()).find("".join(text[place] for place in letters))
+    sums = dict(zip(written, accumulate(map(len, written.values())), strict=True))
+    own = {n: len(words) for n, words in written.items() if words and before < sums[n]}
+    own = {n: count for n, count in own.items() if sums[n] <= before + len(letters)}
+    if before < 0 or not own or sum(own.values()) != len(letters):
         yield whole
         return
     ends = [*accumulate(own.values())]

@@ -16,6 +16,7 @@ from quoth.query.filters.extracted import (
 )
 from quoth.query.filters.parse import MAX_LISTED, join_names
 from quoth.query.filters.patterns import PatternMatch, find_matches, has_match, mapping, word_set
+from quoth.query.keywords import names_a_topic
 from quoth.query.tokens import TokenizedQuery, stem
 from quoth.text.locators import format_timestamp
 from quoth.text.numbers import ROMAN, WORDS, labels_between, number_of, to_roman
@@ -116,7 +117,7 @@ def extract_chapters(query: TokenizedQuery, context: ExtractionContext) -> Extra
     wanted: list[str] = []
     for match in matches:
         wanted += _last_chapter(owners) if "end" in match.groups else _chapter_numbers(match)
-    asked = frozenset(map(stem, query.words))
+    asked = frozenset(() if names_a_topic(query.folded) else map(stem, query.words))
     titles = context.entities.titles.names
     named = {id_ for each in titles if each.distinctive_words & asked for id_ in each.documents}
     return _existing_chapters(list(dict.fromkeys(wanted)), owners, context, named=named)

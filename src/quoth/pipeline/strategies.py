@@ -8,7 +8,7 @@ covers its document.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from quoth.core.calibration import Tuning
@@ -45,6 +45,7 @@ from quoth.retrieval.search import (
 from quoth.retrieval.summary_lookup import (
     ABOUT_DOCUMENTS,
     MAX_HEADINGS,
+    MAX_PARTS,
     TO_THE_END,
     DocumentPart,
     coverage_sample,
@@ -222,7 +223,7 @@ async def structural_lookup(context: SearchContext, query: Query) -> RankedList 
         return None
     # One edition is enough when a book has several.
     readable = [each for each in chunks if each.language == query.language] or chunks
-    return _whole(context, {chunk.chunk_id: chunk for chunk in readable})
+    return _whole(context, readable)
 
 
 async def look_up_outline(context: SearchContext, query: Query) -> RankedList | None:
@@ -236,15 +237,7 @@ async def look_up_outline(context: SearchContext, query: Query) -> RankedList | 
     sources += [each.path[-1] for each in headings_at(outline, filters) if each.path]
     if named and not only_asks_for_a_place(query, sources=sources):
         return None
-    parts = named_parts(
-        outline,
-        filters,
-        language=query.language,
-        kind=kind_of_source(query),
-        subject=subject,
-        titles=titles,
-        limit=MAX_HEADINGS if named or subject else 1,
-    )
+    parts = _named_parts(context, query, limit=MAX_HEADINGS if named or subject else 1)
     if not named:  # A heading with these words is not named by them.
         parts = tuple(part for part in parts if part.last == TO_THE_END)
     headings = outline_headings(outline.headings, parts)
@@ -268,16 +261,14 @@ async def _beginning(context: SearchContext, part: DocumentPart) -> RankedList |
     if part.last == TO_THE_END:
         return None
     wanted = [(part.document_id, part.first, min(part.last, part.first + MAX_OPENING))]
-    chunks = await asyncio.to_thread(context.parts.catalogue.chunk_ranges, wanted)
-    return _whole(context, {each.chunk_id: each for each in chunks})
+    return _whole(context, await asyncio.to_thread(context.parts.catalogue.chunk_ranges, wanted))
 
 
 async def _headed(context: SearchContext, headings: tuple[Heading, ...]) -> RankedList:
     """Return headings with the chunks that they stand in."""
     wanted = [(each.document_id, each.first, each.first) for each in headings]
     chunks = await asyncio.to_thread(context.parts.catalogue.chunk_ranges, wanted)
-    found = _whole(context, {each.chunk_id: each for each in chunks})
-    return replace(found, headings=headings)
+    return replace(_whole(context, chunks), headings=headings)
 
 
 async def sample_coverage(context: SearchContext, query: Query) -> RankedList | None:
@@ -299,16 +290,17 @@ async def sample_coverage(context: SearchContext, query: Query) -> RankedList | 
     # A language model reads from the first on, as far as its context holds.
     ids = dict.fromkeys(leaf.chunk_id for leaf in (*overview, *leaves))
     stored = await asyncio.to_thread(catalogue.chunks, list(ids))
-    chunks = {key: stored[key] for key in ids if key in stored}
+    chunks = [stored[key] for key in ids if key in stored]
     if parts:  # Each section is quoted from its beginning, as is the whole.
         openings = [(each.document_id, each.first, each.first + 1) for each in (*wanted, *parts)]
-        begun = await asyncio.to_thread(catalogue.chunk_ranges, openings)
-        chunks |= {each.chunk_id: each for each in begun}
+        chunks += await asyncio.to_thread(catalogue.chunk_ranges, openings)
     return replace(_whole(context, chunks), leaves=leaves, sections=sections)
 
 
-def _named_parts(context: SearchContext, query: Query) -> tuple[DocumentPart, ...]:
-    """Return what a query names to be summed up."""
+def _named_parts(
+    context: SearchContext, query: Query, *, limit: int = MAX_PARTS
+) -> tuple[DocumentPart, ...]:
+    """Return the documents or chapters that a query names."""
     return named_parts(
         context.outline,
         context.plan.filters,
@@ -316,6 +308,7 @@ def _named_parts(context: SearchContext, query: Query) -> tuple[DocumentPart, ..
         kind=kind_of_source(query),
         subject=summary_subject(query),
         titles=summary_titles(query),
+        limit=limit,
     )
 
 
@@ -345,8 +338,9 @@ def _chosen_titles(context: SearchContext, query: Query) -> list[str]:
     return [name for each in chosen for name in (each.title, source_name(each.source))]
 
 
-def _whole(context: SearchContext, chunks: Mapping[str, Chunk]) -> RankedList:
-    """Return the ranking of chunks requested by their place."""
+def _whole(context: SearchContext, requested: Iterable[Chunk]) -> RankedList:
+    """Return the ranking of chunks requested by their place, each once."""
+    chunks = {each.chunk_id: each for each in requested}
     pool = tuple(Candidate(key, 1.0, "place") for key in chunks)
     return RankedList(
         context.collection,

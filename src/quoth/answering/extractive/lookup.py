@@ -109,6 +109,7 @@ def section_statements(
     ordered = [mine[ordinal] for ordinal in sorted(mine)]
     told = summary_statements(leaves, material, passages)
     longest = MAX_SUMMARY_CHARACTERS if len(headings) <= MAX_LONG_SECTIONS else 0
+    limit = max(1, len(leaves) // len(headings))
     found: list[Statement] = []
     front = [each for each in ordered[:1] if each.ordinal < headings[0].first]
     if front and front[0].kind not in ("pdf", "book"):  # There it is a title page.
@@ -117,14 +118,15 @@ def section_statements(
         here = [each for each in ordered if heading.first <= each.ordinal <= heading.last]
         if not here or is_contents(here[0].text) or is_index(here[0].text):
             continue
-        title = [replace(each, line=False) for each in heading_statements([heading], passages)]
         ids = {each.chunk_id for each in here}
         own = [each for each in told if each.chunk_id in ids]
         if not own or here[0].kind != "transcript":  # What is spoken begins with greetings.
             begun = _opening(here[:2], material, passages, longest=longest)
             own = begun + [each for each in own if not overlaps(each, begun)]
-        limit = max(1, len(leaves) // len(headings))
-        found += [replace(each, heading=heading.path[-1]) for each in own[:limit]] or title
+        found += [replace(each, heading=heading.path[-1]) for each in own[:limit]]
+        if not own:
+            titles = heading_statements([heading], passages)
+            found += [replace(each, line=False) for each in titles]
     return tuple(found)
 
 

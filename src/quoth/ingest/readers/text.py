@@ -76,19 +76,22 @@ def _by_line(whole: SpanLocator, text: str, *, lines: Mapping[int, str]) -> Iter
     """Part the place of a paragraph at its lines, if these have the same letters as the text."""
     at = whole.locator
     assert isinstance(at, Chars)
-    first, last = (int(label or 0) for label in (at.label_first, at.label_last))
+    if not at.label_first:
+        yield whole
+        return
+    first, last = int(at.label_first), int(at.label_last)
     letters = [place for place in range(whole.start, whole.end) if text[place].isalnum()]
     written = {n: "".join(filter(str.isalnum, lines.get(n, ""))) for n in range(first, last + 1)}
     # A title has its paragraph's lines, too.
     before = "".join(written.values()).find("".join(text[place] for place in letters))
     sums = dict(zip(written, accumulate(map(len, written.values())), strict=True))
-    own = {n: len(words) for n, words in written.items() if words and before < sums[n]}
-    own = {n: count for n, count in own.items() if sums[n] <= before + len(letters)}
+    end = before + len(letters)
+    own = {n: len(words) for n, words in written.items() if words and before < sums[n] <= end}
     if before < 0 or not own or sum(own.values()) != len(letters):
         yield whole
         return
     ends = [*accumulate(own.values())]
-    begins = [whole.start, *(_line_start(text, letters[end - 1 : end + 1]) for end in ends[:-1])]
+    begins = [whole.start, *(_line_start(text, letters[n - 1 : n + 1]) for n in ends[:-1])]
     for number, (begin, end) in zip(own, pairwise([*begins, whole.end]), strict=True):
         label = str(number)
         locator = replace(at, start=begin, end=end, label_first=label, label_last=label)

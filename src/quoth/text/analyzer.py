@@ -258,9 +258,11 @@ class _KnownTerms(dict[str, str]):
         self._folded_first = language in _FOLDED_FIRST
 
     def __missing__(self, word: str) -> str:
-        terms = " ".join(
-            _cut(term) for token in _tokens_of_normalized(word) for term in self._terms(token)
-        )
+        tokens = _tokens_of_normalized(word)
+        if tokens == [word]:
+            terms = " ".join(map(_cut, self._terms(word)))
+        else:
+            terms = " ".join(filter(None, map(self.__getitem__, tokens)))
         if len(self) >= MAX_KNOWN_TERMS:
             self.clear()
         if len(word) <= MAX_TERM_BYTES:  # scripts without spaces have no short ones
@@ -268,14 +270,14 @@ class _KnownTerms(dict[str, str]):
         return terms
 
     def _terms(self, token: str) -> list[str]:
+        if token in self._stop:
+            return []
+        if _PLAIN.fullmatch(token):
+            return [self._stemmed(token)]
         parts = [part for part in _SEPARATOR.split(token) if part]
         telling = [part for part in parts if part not in self._stop]
         found: list[str] = []
-        if token in self._stop:
-            pass
-        elif _PLAIN.fullmatch(token):
-            found.append(self._stemmed(token))
-        elif _NUMBER.fullmatch(token):
+        if _NUMBER.fullmatch(token):
             found.append(token.replace(",", ""))
         elif token.endswith(("++", "#")):
             found.append(token)

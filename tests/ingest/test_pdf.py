@@ -149,6 +149,26 @@ def test_ligatures_at_the_codes_of_tex_are_read(between: str, tmp_path: Path) ->
     assert 0.1 < left < right < 0.5
 
 
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        (["while", "they", "run", "it,", "then", "by", "any"], "while they run it, then by any"),
+        (list("chapter"), "chapter"),
+    ],
+    ids=["words", "spaced letters"],
+)
+def test_words_set_at_their_own_places_are_parted(
+    pieces: list[str], text: str, tmp_path: Path
+) -> None:
+    pdf, drawn, x = maker().Pdf(), "", 60.0
+    for piece in pieces:
+        drawn += f"1 0 0 1 {x} 700 Tm ({piece}) Tj "
+        x += maker().measure(piece, size=10) + 1.9
+    pdf.page(f"BT /F1 10 Tf {drawn} ET")
+    (tmp_path / "placed.pdf").write_bytes(pdf.bytes())
+    assert read_pdf(tmp_path / "placed.pdf").text == text
+
+
 def test_accents_that_tex_draws_apart_are_put_on_their_letters(tmp_path: Path) -> None:
     module, drawn = maker(), ""
     lines = ("Depuis EXP´ERIENCES ouvrir un menu en FRAN¸CAIS.", "´Etudier une photor´esistance.")

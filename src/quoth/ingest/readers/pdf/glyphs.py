@@ -39,6 +39,10 @@ MAX_UNMAPPED = 0.3
 MIN_LETTERS, MIN_VOWELS = 0.5, 0.22
 """Least shares of letters in text without spaces, and of vowels in Latin letters; every language
 that is written with them has more than a third."""
+SPACE_GAP = 0.15
+"""Ems between two letters that part words; the narrowest spaces of justified text are wider."""
+_WORD_END = re.compile(r"[^\W_]|[,;:.!?)\]’”»]")
+_WORD_START = re.compile(r"[^\W_]|[(\[‘“«]")
 COLUMN_GAP = 1.0
 """Ems of white space that may lie between two columns; words of a justified line are closer."""
 
@@ -174,6 +178,7 @@ def _split(
     if turn:
         glyphs = [(glyph[0], *turned(glyph[1:], turn=turn)) for glyph in glyphs]
     size = _size(textpage, indices, turn=turn)
+    _add_spaces(textpage, glyphs, indices, turn=turn, least=SPACE_GAP * size)
     start, follows, (_, left, _, right, _) = 0, False, glyphs[0]
     for position, (text, x0, _, x1, _) in enumerate(glyphs):
         if text == " ":
@@ -183,6 +188,36 @@ def _split(
             start, follows = position, True
         left, right = x0, x1
     yield Run(glyphs[start:], indices[start:], turn, size, hyphen=hyphen, follows=follows)
+
+
+def _add_spaces(
+    textpage: object, glyphs: list[Glyph], indices: list[int], *, turn: int, least: float
+) -> None:
+    """Add the spaces that PDFium did not guess, between words that are set at their own places.
+
+    A gap is that between the widths of two letters; where most are wide the letters are spaced.
+    """
+    inked = [at for at in range(1, len(glyphs)) if glyphs[at][0] != " " != glyphs[at - 1][0]]
+    wide = [at for at in inked if glyphs[at][1] - glyphs[at - 1][3] > least]
+    if 2 * len(wide) > len(inked):
+        return
+    for at in reversed(wide):
+        if not (_WORD_END.match(glyphs[at - 1][0][-1]) and _WORD_START.match(glyphs[at][0])):
+            continue
+        before, after = (_loose_box(textpage, indices[each], turn=turn) for each in (at - 1, at))
+        if before and after and after[0] - before[2] > least:
+            glyphs.insert(at, (" ", 0.0, 0.0, 0.0, 0.0))
+            indices.insert(at, indices[at - 1])
+
+
+def _loose_box(
+    textpage: object, index: int, *, turn: int
+) -> tuple[float, float, float, float] | None:
+    """Return the box of a glyph with the white space of its width, in the direction of reading."""
+    box = pdfium.FS_RECTF()
+    if not pdfium.FPDFText_GetLooseCharBox(textpage, index, box):
+        return None
+    return turned((box.left, box.bottom, box.right, box.top), turn=turn)
 
 
 def turned(box: Sequence[float], *, turn: int) -> tuple[float, float, float, float]:

@@ -238,6 +238,19 @@ async def test_a_marked_sentence_of_an_indented_text_is_whole(tmp_path: Path) ->
     assert "A seller in Rome has many jars." in marked
 
 
+async def test_neither_contents_nor_bare_headings_are_the_closest(tmp_path: Path) -> None:
+    contents, headed = tmp_path / "contents.txt", tmp_path / "headed.md"
+    contents.write_text("".join(f"Jars in Rome {'.' * 20} {page}\n" for page in range(3, 9)))
+    headed.write_text("# Jars in Rome\n\nPeople there have many of these.\n")
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, write_sources(tmp_path / "sources"), contents, headed)
+        answer = await engine.answer("Who sells jars in Naples?")
+    assert answer.status == "low_relevance"
+    told = {each.document: each.text[slice(*(each.marked or (0, 0)))] for each in answer.closest}
+    assert "contents" not in told
+    assert told["Jars in Rome"] == "People there have many of these."
+
+
 async def test_an_unknown_collection_names_those_there_are(engine: Engine) -> None:
     with pytest.raises(NotFound, match=r"no collection 'novels'.*There are: default"):
         await engine.answer(Request(NECTAR, collections=("novels",)))

@@ -551,6 +551,15 @@ def statement(text: str, *, start: int = 0, cut: bool = False, heading: str = ""
     return Statement("d", "c", start, start + len(text), text, 0, cut=cut, heading=heading)
 
 
+def test_the_sentence_that_answers_best_is_marked_where_there_are_others() -> None:
+    text = "Rain fell. Tin melts\nat 232 degrees. - *Gold* later."
+    told = (text.index("Tin"), text.index(" -"))
+    whole, alone = replace(statement(text), marked=told), replace(statement("Tin."), marked=(0, 4))
+    answer, sentences = write_answer([whole, alone, statement("Lead. Zinc.", start=90)])
+    best = [answer[each.start : each.end] for each in sentences if each.marked]
+    assert best == ["Tin melts\nat 232 degrees."]
+
+
 def test_every_run_is_a_paragraph_with_its_marker_at_the_end() -> None:
     text, sentences = write_answer(
         [statement("Trees grow. They sing."), statement("Birds sing.", start=50)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,9 @@ def test_a_mark_opens_the_sentence_before_it() -> None:
         to for _start, _end, to in links
     ]
     assert not with_links(text, sentences, page=None).spans
+    best = replace(sentences[1], marked=True)
+    (bold,) = with_links(text, [*sentences[:1], best], page=None).spans
+    assert (text[bold.start : bold.end], bold.style) == ("Wax.", "bold")
 
 
 def test_only_a_stored_answer_of_a_public_service_has_a_page(tmp_path: Path) -> None:

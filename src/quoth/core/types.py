@@ -378,6 +378,7 @@ class Sentence:
     """A sentence of an answer: characters of `Answer.text`, and the numbers it cites.
 
     ``score`` is how well its citations support it, 0 to 1; None where that was not verified.
+    ``marked`` means that it answers best of its quotation, which has others.
     """
 
     start: int
@@ -385,6 +386,7 @@ class Sentence:
     citations: tuple[int, ...]
     support: Support
     score: float | None = None
+    marked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ from quoth.answering.extractive.select import (
     are_quoted,
     choose_statements,
     collect_sentences,
+    is_sound,
     new_first,
     sentence_spans,
 )
@@ -64,6 +65,7 @@ from quoth.retrieval.calibration import answer_probability, question_signals, re
 from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.search import encode_query
 from quoth.store.rows import now
+from quoth.text.contents import is_contents, is_index
 
 MAX_CLOSEST = 3
 """Passages shown, uncited, when the collection has no answer."""
@@ -159,18 +161,20 @@ def _shown_before(material: QueryContext, history: Sequence[Turn]) -> frozenset[
 def _closest(found: Retrieved, chosen: _Selection, *, skipped: int) -> tuple[Hit, ...]:
     """Return the first hits, the best sentence of each marked unless nothing was found.
 
-    ``skipped`` are those that earlier answers showed.
+    Contents and indexes are left out. ``skipped`` are those that earlier answers showed.
     """
     if found.query.continues and chosen.status == "no_results":
         return ()
     starts = {chunk.chunk_id: chunk for passage in found.passages for chunk in passage.chunks}
     closest: list[Hit] = []
-    for hit in found.hits[skipped : skipped + MAX_CLOSEST]:
+    told = [hit for hit in found.hits if not (is_contents(hit.text) or is_index(hit.text))]
+    for hit in told[skipped : skipped + MAX_CLOSEST]:
         places = [
             at
             for at, each in enumerate(chosen.material.sentences)
             if each.chunk_id == hit.chunk_id and hit.chunk_id in starts
         ]
+        places = [at for at in places if is_sound(chosen.material.sentences[at])] or places
         if places and chosen.scores is not None and chosen.status == "low_relevance":
             best = chosen.material.sentences[max(places, key=chosen.scores.__getitem__)]
             start = starts[hit.chunk_id].start

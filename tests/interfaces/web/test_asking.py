@@ -37,6 +37,8 @@ def test_a_question_is_answered_with_proof_beside_it(web: WebApp) -> None:
         expect(page.locator("#question")).to_be_focused()
         visit.ask(HONEY)
         expect(page.locator(".status")).to_contain_text("word for word")
+        expect(page.locator(".sentence.telling")).to_have_count(1)
+        expect(page.locator(".card mark")).to_have_count(1)
         sentence = page.locator(".sentence", has_text="nectar").first
         sentence.hover()
         mark = page.locator(".card.lit mark")

@@ -49,12 +49,30 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
         if statement.goes_on and not shown.endswith("…"):
             shown += "\n…"
             spans[-1] = (spans[-1][0], len(shown))
+        low, high = _marked_characters(statement, shown)
         found += [
-            Sentence(len(text) + start, len(text) + end, (number,), "supported", 1.0)
+            Sentence(
+                len(text) + start,
+                len(text) + end,
+                (number,),
+                "supported",
+                1.0,
+                marked=len(spans) > 1 and start < high and low < end,
+            )
             for start, end in spans
         ]
         text += f"{shown} [{number}]"
     return text, tuple(found)
+
+
+def _marked_characters(statement: Statement, shown: str) -> tuple[int, int]:
+    """Return where the sentence that tells most stands in a quotation as it is shown."""
+    if statement.marked is None:
+        return 0, 0
+    told = statement.text[slice(*(at - statement.start for at in statement.marked))]
+    words = quotation_lines(told, program=statement.program).split()
+    place = re.search(r"\s+".join(map(re.escape, words)), shown)
+    return place.span() if place else (0, 0)
 
 
 def marked_sentences(closest: Sequence[Hit], *, language: str) -> str:

@@ -67,10 +67,16 @@ def answer_text(session: CliSession, answer: Answer) -> None:
 
 
 def with_links(text: str, sentences: Sequence[Sentence], *, page: str | None) -> Text:
-    """Return a text whose marks link to their sentences on the ``page`` of the answer."""
+    """Return a text whose marks link to their sentences on the ``page`` of the answer.
+
+    The sentence that answers best of each quotation is bold.
+    """
     linked = Text(text)
     for start, end, address in mark_links(text, sentences, page=page) if page else ():
         linked.stylize(Style(link=address), start, end)
+    for each in sentences:
+        if each.marked:
+            linked.stylize("bold", each.start, each.end)
     return linked
 
 

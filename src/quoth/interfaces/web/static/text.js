@@ -82,9 +82,9 @@ function countedName(unit, { label_first: first, label_last: last }, t) {
  * Split an answer into paragraphs of sentences; text that is no sentence is kept as it is.
  *
  * A sentence has its mark, `s2` for the second; `line` tells that a piece begins a new line.
- * @param {{text: string, sentences: {start: number, end: number, citations: number[], support: string}[]}} answer
+ * @param {{text: string, sentences: {start: number, end: number, citations: number[], support: string, marked: boolean}[]}} answer
  * @returns {Piece[][]}
- * @typedef {{text: string, mark: string, citations: number[], support: string, line: boolean}} Piece
+ * @typedef {{text: string, mark: string, citations: number[], support: string, telling: boolean, line: boolean}} Piece
  */
 export function paragraphs(answer) {
   /** @type {Piece[][]} */
@@ -98,14 +98,14 @@ export function paragraphs(answer) {
     text.replace(/\s*\[\d+\]/g, "").split(/\n\s*\n/).forEach((part, at) => {
       if (at) found.push([]);
       line = !at && /^\s*\n/.test(part);
-      if (part.trim()) add({ text: part.trim(), mark: "", citations: [], support: "" });
+      if (part.trim()) add({ text: part.trim(), mark: "", citations: [], support: "", telling: false });
       line ||= /\n\s*$/.test(part);
     });
   };
   let at = 0;
-  answer.sentences.forEach(({ start, end, citations, support }, index) => {
+  answer.sentences.forEach(({ start, end, citations, support, marked: telling }, index) => {
     plain(cut(answer.text, at, start));
-    add({ text: cut(answer.text, start, end), mark: `s${index + 1}`, citations, support });
+    add({ text: cut(answer.text, start, end), mark: `s${index + 1}`, citations, support, telling });
     at = end;
   });
   plain(cut(answer.text, at));

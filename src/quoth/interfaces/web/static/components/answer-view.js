@@ -55,7 +55,7 @@ class AnswerView extends Base {
     const light = () => this.tell("quoth-light", { numbers: piece.citations, words: piece.text });
     const dark = () => this.tell("quoth-light", DARK);
     const tag = piece.support === "supported" ? nothing : html` <em class="tag">${t(`support.${piece.support}`)}</em>`;
-    return html`<span id=${this.prefix + piece.mark} class="sentence ${piece.support} ${lit ? "lit" : ""} ${chosen}"
+    return html`<span id=${this.prefix + piece.mark} class="sentence ${piece.support} ${piece.telling ? "telling" : ""} ${lit ? "lit" : ""} ${chosen}"
       @mouseenter=${light} @mouseleave=${dark} @focusin=${light} @focusout=${dark}>${piece.text.slice(0, at)}<span class="keep">${piece.text.slice(at)}${piece.citations.map((number) => this.marker(piece, number))}</span>${tag}</span> `;
   }
 

@@ -29,8 +29,8 @@ class EvidenceCard extends Base {
     const text = cited ? item.snippet : item.text;
     const lit = cited && this.lit.numbers.includes(item.number);
     const [whole, marked, after] = around(text, (lit && spanOf(this.lit.words, text)) || item.marked);
-    // A passage that was found is long: what is near the question comes first.
-    const before = cited || !marked ? whole : endOf(whole, MAX_BEFORE, MAX_LINES_BEFORE);
+    // A passage is longer than its card: what is near the question comes first.
+    const before = marked ? endOf(whole, MAX_BEFORE, MAX_LINES_BEFORE) : whole;
     // A plain file has no place to name.
     const about = [
       placeName(item.locator, t),

@@ -558,6 +558,11 @@ def test_the_sentence_that_answers_best_is_marked_where_there_are_others() -> No
     answer, sentences = write_answer([whole, alone, statement("Lead. Zinc.", start=90)])
     best = [answer[each.start : each.end] for each in sentences if each.marked]
     assert best == ["Tin melts\nat 232 degrees."]
+    again = "It melts. Tin is soft. It melts."
+    made = replace(statement(f"and {again}", start=40, cut=True), marked=(67, 76))
+    answer, sentences = write_answer([made])
+    assert [each.marked for each in sentences] == [False, False, True]
+    assert answer.startswith("… and It melts.")
 
 
 def test_every_run_is_a_paragraph_with_its_marker_at_the_end() -> None:

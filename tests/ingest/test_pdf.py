@@ -13,6 +13,7 @@ import pytest
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import Box, Pages, ParsedDocument
+from quoth.ingest.readers.pdf.glyphs import Glyph, may_part
 from quoth.ingest.readers.pdf.lines import PrintedLine
 from quoth.ingest.readers.pdf.marks import mark_lines
 from quoth.ingest.readers.pdf.outline import PdfOutlineEntry, find_lines
@@ -152,21 +153,28 @@ def test_ligatures_at_the_codes_of_tex_are_read(between: str, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("pieces", "text"),
     [
-        (["while", "they", "run", "it,", "then", "by", "any"], "while they run it, then by any"),
-        (list("chapter"), "chapter"),
+        ("while|they|run|it,|then|by|any", "while they run it, then by any"),
+        ("out|of|a|hat", "out of a hat"),
+        ("c|h|a|p|t|e|r", "chapter"),
+        ("and so| |c|h|a|p|t|e|r| |of the sea", "and so chapter of the sea"),
+        ("values| |3|0| |of it", "values 3 0 of it"),
     ],
-    ids=["words", "spaced letters"],
 )
-def test_words_set_at_their_own_places_are_parted(
-    pieces: list[str], text: str, tmp_path: Path
-) -> None:
+def test_words_set_at_their_own_places_are_parted(pieces: str, text: str, tmp_path: Path) -> None:
     pdf, drawn, x = maker().Pdf(), "", 60.0
-    for piece in pieces:
+    for piece in pieces.split("|"):
         drawn += f"1 0 0 1 {x} 700 Tm ({piece}) Tj "
-        x += maker().measure(piece, size=10) + 1.9
+        width = 5.56 if piece.isdigit() else maker().measure(piece, size=10)
+        x += width + 1.9 * (piece != " ")
     pdf.page(f"BT /F1 10 Tf {drawn} ET")
     (tmp_path / "placed.pdf").write_bytes(pdf.bytes())
     assert read_pdf(tmp_path / "placed.pdf").text == text
+
+
+@pytest.mark.parametrize(("text", "parts"), [("a,b", True), ("1,b", True), ("1,0", False)])
+def test_no_space_is_added_within_a_number(text: str, parts: bool) -> None:
+    glyphs: list[Glyph] = [(each, 0.0, 0.0, 0.0, 0.0) for each in text]
+    assert may_part(glyphs, 2) is parts
 
 
 def test_accents_that_tex_draws_apart_are_put_on_their_letters(tmp_path: Path) -> None:

@@ -161,14 +161,14 @@ def _shown_before(material: QueryContext, history: Sequence[Turn]) -> frozenset[
 def _closest(found: Retrieved, chosen: _Selection, *, skipped: int) -> tuple[Hit, ...]:
     """Return the first hits, the best sentence of each marked unless nothing was found.
 
-    Contents and indexes are left out. ``skipped`` are those that earlier answers showed.
+    Contents and indexes come last. ``skipped`` are those that earlier answers showed.
     """
     if found.query.continues and chosen.status == "no_results":
         return ()
     starts = {chunk.chunk_id: chunk for passage in found.passages for chunk in passage.chunks}
     closest: list[Hit] = []
-    told = [hit for hit in found.hits if not (is_contents(hit.text) or is_index(hit.text))]
-    for hit in told[skipped : skipped + MAX_CLOSEST]:
+    hits = sorted(found.hits, key=lambda hit: is_contents(hit.text) or is_index(hit.text))
+    for hit in hits[skipped : skipped + MAX_CLOSEST]:
         places = [
             at
             for at, each in enumerate(chosen.material.sentences)

@@ -69,10 +69,16 @@ def _marked_characters(statement: Statement, shown: str) -> tuple[int, int]:
     """Return where the sentence that tells most stands in a quotation as it is shown."""
     if statement.marked is None:
         return 0, 0
-    told = statement.text[slice(*(at - statement.start for at in statement.marked))]
-    words = quotation_lines(told, program=statement.program).split()
-    place = re.search(r"\s+".join(map(re.escape, words)), shown)
-    return place.span() if place else (0, 0)
+    low, high = (at - statement.start for at in statement.marked)
+    # Only white space differs, so that the other characters are counted.
+    before, told = (
+        len("".join(quotation_lines(part, program=statement.program).split())) * bool(part.strip())
+        for part in (statement.text[:low], statement.text[low:high])
+    )
+    before += shown.startswith("… ") and not statement.text.lstrip().startswith("…")
+    places = [at for at, character in enumerate(shown) if not character.isspace()]
+    marked = places[before : before + told]
+    return (marked[0], marked[-1] + 1) if marked else (0, 0)
 
 
 def marked_sentences(closest: Sequence[Hit], *, language: str) -> str:

@@ -40,7 +40,7 @@ MIN_LETTERS, MIN_VOWELS = 0.5, 0.22
 """Least shares of letters in text without spaces, and of vowels in Latin letters; every language
 that is written with them has more than a third."""
 SPACE_GAP = 0.15
-"""Ems between two letters that part words; the narrowest spaces of justified text are wider."""
+"""Font heights between two letters that part words."""
 _WORD_END = re.compile(r"[^\W_]|[,;:.!?)\]’”»]")
 _WORD_START = re.compile(r"[^\W_]|[(\[‘“«]")
 COLUMN_GAP = 1.0
@@ -178,7 +178,7 @@ def _split(
     if turn:
         glyphs = [(glyph[0], *turned(glyph[1:], turn=turn)) for glyph in glyphs]
     size = _size(textpage, indices, turn=turn)
-    _add_spaces(textpage, glyphs, indices, turn=turn, least=SPACE_GAP * size)
+    _add_spaces(textpage, glyphs, indices, turn=turn, size=size)
     start, follows, (_, left, _, right, _) = 0, False, glyphs[0]
     for position, (text, x0, _, x1, _) in enumerate(glyphs):
         if text == " ":
@@ -191,32 +191,49 @@ def _split(
 
 
 def _add_spaces(
-    textpage: object, glyphs: list[Glyph], indices: list[int], *, turn: int, least: float
+    textpage: object, glyphs: list[Glyph], indices: list[int], *, turn: int, size: float
 ) -> None:
     """Add the spaces that PDFium did not guess, between words that are set at their own places.
 
-    A gap is that between the widths of two letters; where most are wide the letters are spaced.
+    Where the gaps before and behind are as wide, or there are none and these are letters, the
+    letters of one word are spaced.
     """
-    inked = [at for at in range(1, len(glyphs)) if glyphs[at][0] != " " != glyphs[at - 1][0]]
-    wide = [at for at in inked if glyphs[at][1] - glyphs[at - 1][3] > least]
-    if 2 * len(wide) > len(inked):
-        return
-    for at in reversed(wide):
-        if not (_WORD_END.match(glyphs[at - 1][0][-1]) and _WORD_START.match(glyphs[at][0])):
-            continue
+
+    def gap(at: int) -> float | None:
+        """Return the gap between the widths of two glyphs, in heights of the larger font."""
+        if not 0 < at < len(glyphs) or " " in (glyphs[at - 1][0], glyphs[at][0]):
+            return None
         before, after = (_loose_box(textpage, indices[each], turn=turn) for each in (at - 1, at))
-        if before and after and after[0] - before[2] > least:
-            glyphs.insert(at, (" ", 0.0, 0.0, 0.0, 0.0))
-            indices.insert(at, indices[at - 1])
+        height = max(before[3] - before[1], after[3] - after[1])
+        return (after[0] - before[2]) / height if height else None
+
+    def parts_words(at: int) -> bool:
+        own, around = gap(at), [each for each in (gap(at - 1), gap(at + 1)) if each is not None]
+        digits = glyphs[at - 1][0].isdigit() and glyphs[at][0].isdigit()
+        spaced = own is None or (2 * min(around) > own if around else not digits)
+        return own is not None and own > SPACE_GAP and not spaced
+
+    wide = [
+        at
+        for at in range(1, len(glyphs))
+        if glyphs[at][1] - glyphs[at - 1][3] > SPACE_GAP / 2 * size and may_part(glyphs, at)
+    ]
+    for at in reversed([each for each in wide if parts_words(each)]):
+        glyphs.insert(at, (" ", 0.0, 0.0, 0.0, 0.0))
+        indices.insert(at, indices[at - 1])
 
 
-def _loose_box(
-    textpage: object, index: int, *, turn: int
-) -> tuple[float, float, float, float] | None:
+def may_part(glyphs: Sequence[Glyph], at: int) -> bool:
+    """Return whether a space may stand before a glyph: none does within a number."""
+    before, after = glyphs[at - 1][0][-1], glyphs[at][0]
+    number = after.isdigit() and before in ".," and at > 1 and glyphs[at - 2][0].isdigit()
+    return bool(_WORD_END.match(before) and _WORD_START.match(after)) and not number
+
+
+def _loose_box(textpage: object, index: int, *, turn: int) -> tuple[float, float, float, float]:
     """Return the box of a glyph with the white space of its width, in the direction of reading."""
     box = pdfium.FS_RECTF()
-    if not pdfium.FPDFText_GetLooseCharBox(textpage, index, box):
-        return None
+    pdfium.FPDFText_GetLooseCharBox(textpage, index, box)
     return turned((box.left, box.bottom, box.right, box.top), turn=turn)
 
 

@@ -133,13 +133,13 @@ export function linePath(id, { start, end }) {
 }
 
 /**
- * Return the end of what is before a marked part, so that a card of few lines shows the mark.
+ * Return how many code points before a marked part are left out, so that a card of few lines shows it.
  * @param {string} before @param {number} chars @param {number} lines those of it that are kept
  */
-export function endOf(before, chars, lines) {
-  const last = before.split("\n").slice(-lines).join("\n");
-  if (last.length <= chars) return last === before ? before : `… ${last}`;
-  return `… ${last.slice(-chars).replace(/^\S*\s+/, "")}`;
+export function leftOut(before, chars, lines) {
+  const last = Array.from(before.split("\n").slice(-lines).join("\n"));
+  if (last.length <= chars) return lengthOf(before) - last.length;
+  return lengthOf(before) - lengthOf(last.slice(-chars).join("").replace(/^\S{0,20}\s+/, ""));
 }
 
 /** Return whether a link is safe to open: the service's own or a web address. @param {string | null} link */

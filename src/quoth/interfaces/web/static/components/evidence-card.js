@@ -1,7 +1,7 @@
 /** One passage: a citation of the answer, or a passage that was found. */
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
-import { around, DARK, endOf, placeName, spanOf } from "../text.js";
+import { around, cut, DARK, leftOut, placeName, spanOf } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 import { originalLink } from "./original-link.js";
 
@@ -28,9 +28,10 @@ class EvidenceCard extends Base {
     const cited = "snippet" in item;
     const text = cited ? item.snippet : item.text;
     const lit = cited && this.lit.numbers.includes(item.number);
-    const [whole, marked, after] = around(text, (lit && spanOf(this.lit.words, text)) || item.marked);
-    // A passage is longer than its card: what is near the question comes first.
-    const before = marked ? endOf(whole, MAX_BEFORE, MAX_LINES_BEFORE) : whole;
+    // A passage is longer than its card: what is near its mark comes first, whichever part is lit.
+    const first = item.marked ? leftOut(around(text, item.marked)[0], MAX_BEFORE, MAX_LINES_BEFORE) : 0;
+    const [start, end] = (lit && spanOf(this.lit.words, text)) || item.marked || [0, 0];
+    const [before, marked, after] = around(cut(text, first), start >= first ? [start - first, end - first] : null);
     // A plain file has no place to name.
     const about = [
       placeName(item.locator, t),
@@ -44,7 +45,7 @@ class EvidenceCard extends Base {
       <h3>${cited ? html`<span class="number" aria-hidden="true">${item.number}</span>` : nothing}
         <button class="title" @click=${() => this.tell("quoth-open", { mark: this.mark })}>${item.document_name ?? item.document}</button></h3>
       ${about.length ? html`<p class="place">${about.map((each, at) => html`${at ? " · " : ""}${each}`)}</p>` : nothing}
-      <blockquote dir="auto">${before}${marked ? html`<mark>${marked}</mark>` : nothing}${after}</blockquote>
+      <blockquote dir="auto">${first ? html`<span class="early">${cut(text, 0, first)}</span><span class="ellipsis">… </span>` : nothing}${before}${marked ? html`<mark>${marked}</mark>` : nothing}${after}</blockquote>
       ${originalLink(item)}
     </article>`;
   }

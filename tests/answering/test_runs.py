@@ -554,15 +554,28 @@ def statement(text: str, *, start: int = 0, cut: bool = False, heading: str = ""
 def test_the_sentence_that_answers_best_is_marked_where_there_are_others() -> None:
     text = "Rain fell. Tin melts\nat 232 degrees. - *Gold* later."
     told = (text.index("Tin"), text.index(" -"))
-    whole, alone = replace(statement(text), marked=told), replace(statement("Tin."), marked=(0, 4))
+    whole, alone = (
+        replace(statement(text), marked=told, clear=True),
+        replace(statement("Tin."), marked=(0, 4), clear=True),
+    )
     answer, sentences = write_answer([whole, alone, statement("Lead. Zinc.", start=90)])
     best = [answer[each.start : each.end] for each in sentences if each.marked]
     assert best == ["Tin melts\nat 232 degrees."]
     again = "It melts. Tin is soft. It melts."
-    made = replace(statement(f"and {again}", start=40, cut=True), marked=(67, 76))
+    made = replace(statement(f"and {again}", start=40, cut=True), marked=(67, 76), clear=True)
     answer, sentences = write_answer([made])
     assert [each.marked for each in sentences] == [False, False, True]
     assert answer.startswith("… and It melts.")
+
+
+@pytest.mark.parametrize(("other", "clear"), [(0.9, True), (1.1, False)])
+def test_only_a_clearly_better_sentence_is_emphasised(other: float, clear: bool) -> None:
+    (found,) = runs(f"Tin melts early. Lead follows it. {LONG}", scores={"Tin": 2.0, "Lead": other})
+    assert found.marked == (0, len("Tin melts early."))
+    assert found.clear is clear
+    assert [each.marked for each in write_answer([found])[1]][:2] == [clear, False]
+    (alone,) = runs("Tin melts early.", scores={"Tin": 2.0})
+    assert not alone.clear
 
 
 def test_every_run_is_a_paragraph_with_its_marker_at_the_end() -> None:

@@ -378,7 +378,7 @@ class Sentence:
     """A sentence of an answer: characters of `Answer.text`, and the numbers it cites.
 
     ``score`` is how well its citations support it, 0 to 1; None where that was not verified.
-    ``marked`` means that it answers best of its quotation, which has others.
+    ``marked`` means that it answers clearly better than the others of its quotation.
     """
 
     start: int

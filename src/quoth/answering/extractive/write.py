@@ -66,8 +66,8 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
 
 
 def _marked_characters(statement: Statement, shown: str) -> tuple[int, int]:
-    """Return where the sentence that tells most stands in a quotation as it is shown."""
-    if statement.marked is None:
+    """Return where the sentence that clearly tells most stands in a quotation as it is shown."""
+    if statement.marked is None or not statement.clear:
         return 0, 0
     low, high = (at - statement.start for at in statement.marked)
     # Only white space differs, so that the other characters are counted.

@@ -69,7 +69,7 @@ def answer_text(session: CliSession, answer: Answer) -> None:
 def with_links(text: str, sentences: Sequence[Sentence], *, page: str | None) -> Text:
     """Return a text whose marks link to their sentences on the ``page`` of the answer.
 
-    The sentence that answers best of each quotation is bold.
+    A sentence that answers clearly better than the others of its quotation is bold.
     """
     linked = Text(text)
     for start, end, address in mark_links(text, sentences, page=page) if page else ():

@@ -71,13 +71,13 @@ def _marked_characters(statement: Statement, shown: str) -> tuple[int, int]:
         return 0, 0
     low, high = (at - statement.start for at in statement.marked)
     # Only white space differs, so that the other characters are counted.
-    before, told = (
+    before, length = (
         len("".join(quotation_lines(part, program=statement.program).split())) * bool(part.strip())
         for part in (statement.text[:low], statement.text[low:high])
     )
     before += shown.startswith("… ") and not statement.text.lstrip().startswith("…")
     places = [at for at, character in enumerate(shown) if not character.isspace()]
-    marked = places[before : before + told]
+    marked = places[before : before + length]
     return (marked[0], marked[-1] + 1) if marked else (0, 0)
 
 

@@ -208,10 +208,13 @@ def _add_spaces(
         return (after[0] - before[2]) / height if height else None
 
     def parts_words(at: int) -> bool:
-        own, around = gap(at), [each for each in (gap(at - 1), gap(at + 1)) if each is not None]
-        digits = glyphs[at - 1][0].isdigit() and glyphs[at][0].isdigit()
-        spaced = own is None or (2 * min(around) > own if around else not digits)
-        return own is not None and own > SPACE_GAP and not spaced
+        own = gap(at)
+        if own is None or own <= SPACE_GAP:
+            return False
+        around = [each for each in (gap(at - 1), gap(at + 1)) if each is not None]
+        if not around:
+            return glyphs[at - 1][0].isdigit() and glyphs[at][0].isdigit()
+        return own >= 2 * min(around)
 
     wide = [
         at
@@ -251,13 +254,10 @@ def turned(box: Sequence[float], *, turn: int) -> tuple[float, float, float, flo
 
 def _size(textpage: object, indices: Sequence[int], *, turn: int) -> float:
     """Measure the height of a run's font, in points, as the median of a few glyphs."""
-    rectangle = pdfium.FS_RECTF()
-    heights: list[float] = []
-    for index in indices[:: max(1, len(indices) // 5)]:
-        if pdfium.FPDFText_GetLooseCharBox(textpage, index, rectangle):
-            along = rectangle.top - rectangle.bottom
-            across = rectangle.right - rectangle.left
-            heights.append(abs(across if turn % 2 else along))
+    boxes = [
+        _loose_box(textpage, index, turn=turn) for index in indices[:: max(1, len(indices) // 5)]
+    ]
+    heights = [abs(top - bottom) for _, bottom, _, top in boxes]
     return median([height for height in heights if height] or [0.0])
 
 

@@ -165,7 +165,8 @@ async def test_a_summary_covers_its_document_without_ranking(blind: Engine, ques
 async def test_a_summary_names_every_section_and_quotes_its_beginning(tmp_path: Path) -> None:
     manual = tmp_path / "manual.md"
     manual.write_text(
-        "# The ant manual\n\nThis manual is for keepers of ants.\n\n"
+        "# The ant manual\n\nBy Ann Antworth\n\nThis manual is for keepers of ants.\n\n"
+        "## Contents\n\n***\n\n"
         "## Why keep ants?\n\nAnts are quiet. They need little room.\n\n"
         "## Diagram\n\n***\n\n## Food\n\nIt depends? Ants eat sugar and insects.\n"
     )

@@ -12,9 +12,10 @@ from itertools import groupby
 
 from quoth.answering.extractive.candidates import Quotable
 from quoth.answering.extractive.score import QueryContext
-from quoth.answering.extractive.select import Statement, is_sound, statement_of
+from quoth.answering.extractive.select import MIN_STANDALONE_SCORE, Statement, statement_of
 from quoth.core.outline import Heading, SummarySentence
 from quoth.core.types import Chunk, Passage, Query
+from quoth.ingest.enrich.chapters import is_front_or_back_matter
 from quoth.query.keywords import only_asks_for_a_place
 from quoth.store.blobs import source_name
 from quoth.text.analyzer import normalize_name
@@ -27,6 +28,8 @@ MAX_SUMMARY_CHARACTERS = 320
 """Length up to which a sentence of a summary takes those after it along."""
 MAX_LONG_SECTIONS = 10
 """Sections of which more than a sentence is quoted; of more it is one of each."""
+MIN_FRONT_SCORE = 0.95
+"""Least standalone score of what a text is said to begin with: no title and no names of authors."""
 _FIRST_LINE = re.compile(r"\S.{0,120}(?!\S)|\S{1,120}")
 
 
@@ -113,7 +116,7 @@ def section_statements(
     found: list[Statement] = []
     front = [each for each in ordered[:1] if each.ordinal < headings[0].first]
     if front and front[0].kind not in ("pdf", "book"):  # There it is a title page.
-        found += _opening(front, material, passages, longest=longest)
+        found += _opening(front, material, passages, longest=longest, least=MIN_FRONT_SCORE)
     for heading in headings:
         here = [each for each in ordered if heading.first <= each.ordinal <= heading.last]
         if not here or is_contents(here[0].text) or is_index(here[0].text):
@@ -124,19 +127,24 @@ def section_statements(
             begun = _opening(here[:2], material, passages, longest=longest)
             own = begun + [each for each in own if not overlaps(each, begun)]
         found += [replace(each, heading=heading.path[-1]) for each in own[:limit]]
-        if not own:
+        if not own and not is_front_or_back_matter(heading):
             titles = heading_statements([heading], passages)
             found += [replace(each, line=False) for each in titles]
     return tuple(found)
 
 
 def _opening(
-    chunks: Sequence[Chunk], material: QueryContext, passages: Sequence[Passage], *, longest: int
+    chunks: Sequence[Chunk],
+    material: QueryContext,
+    passages: Sequence[Passage],
+    *,
+    longest: int,
+    least: float = MIN_STANDALONE_SCORE,
 ) -> list[Statement]:
     """Quote the first sentence of a section that stands alone, with those after it."""
     ids = {each.chunk_id for each in chunks}
     for at, each in enumerate(material.sentences):
-        if each.chunk_id in ids and is_sound(each):
+        if each.chunk_id in ids and each.standalone_score >= least:
             parts = _paragraph(material, at, longest=longest)
             return [statement_of(parts, passages[each.passage])]
     return []

@@ -327,12 +327,20 @@ def _filters(given: Any) -> tuple[Filter, ...]:
     if not isinstance(given, (tuple, list)) or not all(isinstance(each, Filter) for each in given):
         raise InputError(f"'filters' is a sequence of quoth.Filter, not {given!r}.")
     for each in given:
-        numbers = len(each.values) == 2 and all(isinstance(v, (int, float)) for v in each.values)
+        if each.field not in get_args(FilterField):
+            known = ", ".join(get_args(FilterField))
+            raise InputError(f"'{each.field}' is no field of a filter. Use one of: {known}.")
         is_range = each.field in RANGES
-        if is_range != (each.operator == "overlaps") or is_range != numbers or not each.values:
+        kinds = (int, float) if is_range else str
+        if (
+            each.operator != ("overlaps" if is_range else "in")
+            or not isinstance(each.values, (tuple, list))
+            or not (len(each.values) == 2 if is_range else each.values)
+            or not all(isinstance(value, kinds) for value in each.values)
+        ):
             raise InputError(
                 f"{each!r} is not a filter: {', '.join(RANGES)} take 'overlaps' and two numbers, "
-                "every other field takes 'in' and texts."
+                "every other field takes 'in' and a tuple of texts."
             )
     return tuple(given)
 

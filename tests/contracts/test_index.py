@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -267,6 +269,51 @@ async def test_another_handle_sees_every_write(filled: Index, make: Callable[[],
 
 
 # --- vectors ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("store", [*STORES[:4], *SOAK])
+async def test_searches_at_once_of_an_index_opened_again(
+    store: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    skip_without(store)
+    opened, table = place(store, tmp_path, request), f"c_{uuid4().hex[:12]}"
+    for _ in range(2):
+        index = opened.open(table, on_operation=lambda _name: None)
+        await index.upsert(corpus()[:2], vectors=units(2))
+        index.close()
+    index = opened.open(table, on_operation=lambda _name: None)
+    try:
+        found = await asyncio.gather(*(index.nearest(units(1)[0], limit=2) for _ in range(4)))
+    finally:
+        index.close()
+    assert [len(each) for each in found] == [2, 2, 2, 2]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("store", ONE_HANDLE)
+def test_one_process_searches_what_another_has_written(store: str, tmp_path: Path) -> None:
+    skip_without(store)
+    spawned = get_context("spawn")
+    for _ in range(2):
+        process = spawned.Process(target=write_and_search, args=(store, tmp_path))
+        process.start()
+        process.join()
+        assert process.exitcode == 0
+
+
+def write_and_search(store: str, folder: Path) -> None:
+    """Search what is there, and write it again."""
+    written = any(folder.iterdir())
+
+    async def run() -> None:
+        access = StoreAccess(folder, "", DIMENSION, connect)
+        index = StorePlace(store, access).open("c_1", on_operation=lambda _name: None)
+        if written:
+            assert len(await index.nearest(units(1)[0], limit=2)) == 2
+        await index.upsert(corpus()[:2], vectors=units(2))
+        index.close()
+
+    asyncio.run(run())
 
 
 async def test_the_nearest_are_those_of_exact_cosine(index: Index) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from abc import ABC, abstractmethod
 from typing import Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -22,7 +23,10 @@ Client = TypeVar("Client", bound=Closes)
 
 
 class ClientStore(ABC, Generic[Client]):
-    """One table, which is a collection of the store; ``ending`` is that of its folder here."""
+    """One table, which is a collection of the store; ``ending`` is that of its folder here.
+
+    Searches of several threads share one client: the first of them opens it.
+    """
 
     ending: str
 
@@ -32,6 +36,7 @@ class ClientStore(ABC, Generic[Client]):
         self.endpoint = urlsplit(access.address).netloc
         self._client: Client | None = None
         self._there = False
+        self._opening = threading.RLock()
 
     def build(self, *, rows: int) -> bool:
         """Do nothing: these stores build their index by themselves."""
@@ -53,22 +58,25 @@ class ClientStore(ABC, Generic[Client]):
 
     def _connect(self) -> Client:
         """Return the client, connected on first use."""
-        if self._client is None:
-            self._client = self._open()
-        return self._client
+        with self._opening:
+            if self._client is None:
+                self._client = self._open()
+            return self._client
 
     def _exists(self) -> bool:
-        if not self._there and (self._access.address or self._folder.exists()):
-            self._there = self._has(self._connect())
-        return self._there
+        with self._opening:
+            if not self._there and (self._access.address or self._folder.exists()):
+                self._there = self._has(self._connect())
+            return self._there
 
     def _make(self) -> Client:
         """Return the client of a collection that is there, made where it was not."""
-        client = self._connect()
-        if not self._exists():
-            self._create(client)
-            self._there = True
-        return client
+        with self._opening:
+            client = self._connect()
+            if not self._exists():
+                self._create(client)
+                self._there = True
+            return client
 
     @abstractmethod
     def _open(self) -> Client: ...

@@ -89,7 +89,10 @@ class MilvusStore(ClientStore[MilvusClient]):
         )
 
     def _has(self, client: MilvusClient) -> bool:
-        return bool(client.has_collection(self._access.table))
+        if not client.has_collection(self._access.table):
+            return False
+        client.load_collection(self._access.table)  # a new process of Milvus Lite has not
+        return True
 
     def _drop(self, client: MilvusClient) -> None:
         client.drop_collection(self._access.table)

@@ -84,6 +84,7 @@ DOCBOOK = """<table><tr><td><a href=s>Prev</a></td><td><a href=n>Next</a></td></
         f"{CONTENT}<div class=toc><b>In</b><ul>{links('apples.html')}</ul></div><p id=toc></p>",
         f"{CONTENT}<table><tr><td>Soil</td><td><a href=i.html>Up</a></td><td>Shears</td></table>",
         f"<div class=navheader>{DOCBOOK}</div>{CONTENT}<div class=navfooter>{DOCBOOK}</div>",
+        CONTENT.replace("</h1>", "</h1><p>Next: <a href=#s rel=next>Soil</a> [<a>Top</a>]</p>"),
         f"{CONTENT}<div id=footer>Comments? <a href='mailto:a@b.example'>Write to us</a></div>",
         CONTENT.replace("</h1>", "<a href='#hedge'>\uf0c1</a></h1>"),
     ],
@@ -95,6 +96,7 @@ DOCBOOK = """<table><tr><td><a href=s>Prev</a></td><td><a href=n>Next</a></td></
         "named",
         "neighbours",
         "docbook",
+        "texinfo",
         "footer",
         "permalink",
     ],
@@ -112,9 +114,10 @@ def test_what_leads_through_a_site_is_left_out(body: str) -> None:
         f"<h2>Tools</h2><ul>{links('a.html', 'b.html', 'c.html')}</ul>",
         f"<ul><li>Spades</li>{links('#a', '#b', '#c')}<li>Shears</li></ul><p>All are sharp.</p>",
         "<ul><li><a href='https://example.org/'>Files elsewhere</a></li></ul>",
+        f"<p><a rel=next href=#b>Shears</a> {'cut every hedge in the garden. ' * 20}</p>",
         "<main><p>Note 1 says so.</p><aside role='note'>1. It does.</aside></main>",
     ],
-    ids=["between", "introduced", "headed", "some items", "elsewhere", "footnote"],
+    ids=["between", "introduced", "headed", "some items", "elsewhere", "footnote", "long"],
 )
 def test_links_that_belong_to_the_text_stay(body: str) -> None:
     assert read_page(CONTENT + body if "<main>" not in body else body) == [

@@ -23,6 +23,10 @@ _TOC_NAMES = frozenset(["toc", "toctree-wrapper"])
 _NAVIGATION_CLASSES = frozenset(["navheader", "navfooter", "navcenter", "pg-boilerplate"])
 """Classes of the links to the neighbours of a page as DocBook and the handbooks of KDE write them,
 which have the titles of these beside them, and of the licence around books of Project Gutenberg."""
+_NEIGHBOURS = frozenset(["next", "prev", "previous", "up"])
+"""Link types of the pages or sections before, after and above, such as Texinfo writes them."""
+MAX_NEIGHBOURS = 400
+"""Most characters of a line of links to them; what is longer is a text with such a link in it."""
 _NOTES = frozenset(["note", "doc-footnote", "doc-tip"])
 """Roles by which an ``aside`` is a part of the content."""
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -44,6 +48,8 @@ def is_left_out(node: LexborNode, left_out: frozenset[str]) -> bool:
     if tag in left_out:
         return tag != "aside" or attributes.get("role") not in _NOTES
     if tag == "label" and _is_sign(node):
+        return True
+    if tag in ("p", "div", "td") and "nav" in left_out and _leads_to_neighbours(node):
         return True
     if not attributes:
         return False
@@ -75,6 +81,14 @@ def _is_landmark(node: LexborNode, role: str) -> bool:
     if not _NAVIGATION_CLASSES.isdisjoint(classes) or node.attributes.get("id") == "footer":
         return True
     return role in _LANDMARKS and not (role == "banner" and node.css_first("h1"))
+
+
+def _leads_to_neighbours(node: LexborNode) -> bool:
+    """Return whether an element is a line of links to what stands before, after or above."""
+    links = (child.attributes.get("rel") or "" for child in node.iter() if child.tag == "a")
+    if all(_NEIGHBOURS.isdisjoint(link.casefold().split()) for link in links):
+        return False
+    return len(node.text(strip=True)) <= MAX_NEIGHBOURS
 
 
 def _is_toc(node: LexborNode) -> bool:

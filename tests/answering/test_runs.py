@@ -290,6 +290,12 @@ def test_a_sentence_that_goes_on_after_code_brings_both() -> None:
     assert run.text.endswith("to get them back.")
 
 
+def test_program_text_is_quoted_to_its_last_brace() -> None:
+    code = "fn main() {\nlet tin = melt();\n\nlet lead = cool(tin);\n\nprint(lead);\n}"
+    (run,) = runs(f"Melt the tin of the valley like this:\n\n{code}\n\n{LONG}", scores={"valley": 2})
+    assert code in run.text
+
+
 @pytest.mark.parametrize("marks", ["(a) (b) (c)", "a. b. c.", "i. ii. iii.", "1) 2) 3)"])
 def test_letters_and_roman_numerals_begin_items_of_lists(marks: str) -> None:
     one, two, three = marks.split()
@@ -616,6 +622,7 @@ WRAPPED = "A paragraph of a printed book is broken into lines\nthat say nothing 
         ("It is shown by all of the others who looked at it [12,\n13] and so on.",
          "It is shown by all of the others who looked at it ‹12, 13› and so on."),
         ("They wrote [12,\n13].", "They wrote ‹12,\n13›."),
+        ("So [1]:\nlet a = [1, 2];\n{\"a\": [3]}", "So ‹1›:\nlet a = [1, 2];\n{\"a\": [3]}"),
         ("Of all[0] only [01] and [0, 1].", "Of all[0] only ‹01› and ‹0, 1›."),
     ],
 )  # fmt: skip

@@ -160,6 +160,13 @@ class SentenceRun:
         text = self.material.sentences[at].text
         return at > 0 and text[:1].islower() and self.is_code(at - 1) and not self.is_code(at)
 
+    def opens_brace(self) -> bool:
+        """Return whether a brace is open at the end: the program text goes on after a blank line."""
+        start = self.passage.start
+        first, last = (self.material.sentences[at] for at in (self.first, self.last))
+        text = self.passage.text[first.start - start : last.end - start]
+        return text.count("{") > text.count("}")
+
     def ends_within_list(self) -> bool:
         """Return whether the list that the run quotes has a further item after it."""
         return self.has_list() and self.is_item(self.last + 1)
@@ -354,6 +361,8 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
     if not run.is_code(run.last):
         while run.is_code(run.last + 1) and run.adds(run.last + 1, longest=MAX_LIST):
             pass
+    while run.opens_brace() and run.adds(run.last + 1, longest=MAX_LIST):
+        pass
     _complete_section(run, longest=longest)
     first, sections = run.first, sections_of(run.passage)
     refers_back = first > 0 and sentences[first].anaphoric

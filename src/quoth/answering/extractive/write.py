@@ -44,7 +44,7 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
         shown = quotation_lines(statement.text, program=statement.program)
         if statement.cut:
             opening = "… " if shown[:1].islower() else ""
-            shown = f"{opening}{shown}{'' if shown[-1:] in '.!?…' else ' …'}"
+            shown = f"{opening}{shown}{'' if shown[-1:] in '.!?…}' else ' …'}"
         spans = sentences(shown)
         if statement.goes_on and not shown.endswith("…"):
             shown += "\n…"

@@ -222,6 +222,8 @@ def collapse_white_space(text: str) -> str:
 
 
 _FOOTNOTE = re.compile(r"(?<!\b[^\W\d])\[(?!0\])(\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,20})\]")
+_PROGRAM_LIST = re.compile(r"""[=!{\[+*&]\s?\[|["']\s?:\s?\[""")
+"""What stands before numbers in brackets in a line of program text: ``a = [1, 2]``."""
 _OPENING = frozenset("[]({<")
 """What begins a link, a tag, or something that could be taken for a source's header."""
 LIVE = re.compile(r"(\](?=[(:\[])|<(?=[A-Za-z/!?|]))")
@@ -246,5 +248,13 @@ def plain_quotation(text: str) -> str:
 
 
 def plain_footnotes(text: str) -> str:
-    """Return the text with other brackets around numbers that could be taken for citations."""
-    return _FOOTNOTE.sub(r"‹\1›", text)
+    """Return the text with other brackets around numbers that could be taken for citations.
+
+    Lines of program text stay as they are.
+    """
+
+    def plain(found: re.Match[str]) -> str:
+        line = text[text.rfind("\n", 0, found.start()) + 1 :].partition("\n")[0]
+        return found[0] if _PROGRAM_LIST.search(line) else f"‹{found[1]}›"
+
+    return _FOOTNOTE.sub(plain, text)

@@ -292,7 +292,8 @@ def test_a_sentence_that_goes_on_after_code_brings_both() -> None:
 
 def test_program_text_is_quoted_to_its_last_brace() -> None:
     code = "fn main() {\nlet tin = melt();\n\nlet lead = cool(tin);\n\nprint(lead);\n}"
-    (run,) = runs(f"Melt the tin of the valley like this:\n\n{code}\n\n{LONG}", scores={"valley": 2})
+    said = f"{LONG} {LONG} {LONG} {LONG} {LONG} We melt the ore of the valley like this:"
+    (run,) = runs(f"{said}\n\n{code}\n\n{LONG}", scores={"valley": 2})
     assert code in run.text
 
 

@@ -167,6 +167,17 @@ def test_errors_are_raised_where_they_belong(tmp_path: Path) -> None:
             library.ask(BEES, finalk=3)
         with pytest.raises(quoth.InputError, match="filters"):
             library.ask(BEES, filters="kind=pdf")
+        for wrong in (
+            Filter("colour", "in", ("red",)),  # type: ignore[arg-type]
+            Filter("language", "=", ("en",)),  # type: ignore[arg-type]
+            Filter("language", "in", "en"),  # type: ignore[arg-type]
+            Filter("page", "overlaps", (1.0,)),  # type: ignore[arg-type]
+        ):
+            with pytest.raises(quoth.InputError, match="filter"):
+                library.search(BEES, filters=[wrong])
+        for source in ("", "https://example.org/bees"):
+            with pytest.raises(quoth.InputError, match=r"empty|quoth add https://example\.org"):
+                library.add(source)
         assert library.ask(BEES, filters=None).citations
 
 

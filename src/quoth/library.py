@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -26,6 +26,7 @@ from quoth.core.types import (
 from quoth.engine import Engine
 from quoth.pipeline.add import DocumentMetadata
 from quoth.pipeline.maintain import Health
+from quoth.pipeline.remote import check_source, is_address
 from quoth.pipeline.retrieve import Request
 from quoth.store.history import QuerySummary
 
@@ -67,9 +68,12 @@ class Library:
         speaker: str | None = None,
         language: str | None = None,
     ) -> list[Document]:
-        """Add files and folders; return one document per file, failed ones included."""
+        """Add files and folders; return one document per file, failed ones included.
+
+        Raises InputError for an empty name and for the address of a page.
+        """
         given = DocumentMetadata(title=title, url=url, speaker=speaker, language=language)
-        paths = [Path(source) for source in sources]
+        paths = [_path(source) for source in sources]
 
         async def collect() -> list[Document]:
             steps = self._engine.add(paths, given=given)
@@ -222,3 +226,12 @@ class Library:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _path(source: Source) -> Path:
+    """Return the path of a source; raises InputError."""
+    text = fspath(source)
+    check_source(text)
+    if is_address(text):
+        raise InputError(f"This adds files and folders. Fetch a page with: quoth add {text}")
+    return Path(text)

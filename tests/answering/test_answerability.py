@@ -21,7 +21,7 @@ from quoth.answering.answerability import (
     weigh_evidence,
 )
 from quoth.answering.extractive.select import collect_sentences
-from quoth.core.types import Query
+from quoth.core.types import Query, Seconds, SpanLocator
 from tests.support.answers import answer_to
 from tests.support.passages import passage
 
@@ -60,6 +60,18 @@ def test_a_name_that_no_passage_holds_makes_the_answer_partial() -> None:
     found = evidence("Where do the penguins of Patagonia breed?", text)
     assert found.missing == ("Patagonia",)
     assert decide_status(AnswerEvidence(1.0, 0.5, False, found.missing)) == "partial"
+
+
+def test_the_speaker_of_a_sentence_is_named() -> None:
+    written = passage("Penguins breed. Bread is baked.")
+    voices = (SpanLocator(0, 15, Seconds(0, 2, "Ada Moor")), SpanLocator(16, 31, Seconds(2, 4)))
+    talk = replace(written.document, kind="transcript")
+    spoken = replace(written, document=talk, chunks=(replace(written.chunks[0], places=voices),))
+    for document, missing in ((spoken, ()), (written, ("Ada", "Moor"))):
+        asked = "Where, says Ada Moor, do penguins breed?"
+        query = Query(asked, asked, "en")
+        material = collect_sentences(query, [document])
+        assert weigh_evidence(query, material, cosines=None).missing == missing
 
 
 def test_a_name_of_the_question_before_is_not_missed() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from quoth.backends.embedders.registry import embedding_access, folder_of
+from quoth.backends.embedders.registry import DEFAULT_EMBEDDER, embedding_access, folder_of
 from quoth.backends.indexes.registry import store_access
 from quoth.backends.registry import Part, plugin, require
 from quoth.backends.s3 import SCHEME, S3Access, checked_address
@@ -44,7 +44,7 @@ def part_states(settings: Settings) -> list[PartState]:
     parts: list[tuple[Part, str, Callable[[Settings], list[RemotePart]]]] = [
         ("embedder", settings.embedder or own.embedder, _embedder),
         ("store", (settings.store or own.store).partition("@")[0], _store),
-        ("reranker", settings.reranker or own.reranker or "none", _reranker),
+        ("reranker", settings.reranker or own.reranker or _default_reranker(settings), _reranker),
         ("generator", settings.generator or own.generator, _generator),
     ]
     if settings.page_embedder not in (None, "none"):
@@ -119,6 +119,12 @@ def _store(settings: Settings) -> list[RemotePart]:
     if settings.files is not None:
         sent.append(_sent("files", checked_address(settings.files), s3.url))
     return sent
+
+
+def _default_reranker(settings: Settings) -> str:
+    """Return what reranks where nothing is named: late interaction with stored token vectors."""
+    own = settings.embedder or profile(settings.profile).embedder
+    return "late" if settings.token_vectors and own == DEFAULT_EMBEDDER else "none"
 
 
 def _reranker(settings: Settings) -> list[RemotePart]:

@@ -37,6 +37,12 @@ def is_address(source: str) -> bool:
     return source.lower().startswith(("http://", "https://"))
 
 
+def check_source(source: str) -> None:
+    """Raise InputError for the empty name, which would be the folder that quoth runs in."""
+    if not source:
+        raise InputError("The name of a source is empty. Give a file or a folder.")
+
+
 def mirror_folder(parts: Components, collection: str, *, host: str = "") -> Path:
     """Return the folder of a collection's fetched files, or that of one host."""
     return mirrors_folder(parts.settings) / digest(collection)[:12] / host

@@ -181,11 +181,13 @@ def test_add_takes_what_is_said_of_a_file(home: Path, tmp_path: Path) -> None:
     [
         ("nowhere.pdf", 1, "There is no file or folder"),
         ("empty-folder", 1, "Nothing to add"),
+        ("loop", 1, "cannot be read"),
         ("http://127.0.0.1/talk", 2, "not on the public internet"),
     ],
 )
 def test_add_says_what_it_cannot_add(tmp_path: Path, what: str, code: int, said: str) -> None:
     (tmp_path / "empty-folder").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
     source = what if what.startswith("http") else str(tmp_path / what)
     found = quoth(tmp_path / "home", "--quiet", "add", source)
     assert found.code == code
@@ -314,8 +316,8 @@ def test_profiles_say_what_they_need(tmp_path: Path) -> None:
     found = {each["name"]: each["missing"] for each in pure(quoth(tmp_path, "--json", "profiles"))}
     assert found["default"] == []
     assert "voyage" in found["book"][0]
-    shown = quoth(tmp_path, "profiles").out
-    assert re.search(r"default +ready", shown)
+    shown = quoth(tmp_path, "profiles", embedder=None).out
+    assert re.search(r"default +ready .*, late, extractive", shown)
 
 
 def test_models_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -343,6 +345,9 @@ def test_models_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ("search", "What is it?", "--filter", "colour=red"),
         ("search", "What is it?", "--filter", "speaker=caf\udce9"),
         ("add",),
+        ("add", ""),
+        ("sync", ""),
+        ("--home", "", "list"),
         ("remove",),
         ("dance",),
         ("--loud", "list"),

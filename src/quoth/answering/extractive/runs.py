@@ -161,7 +161,7 @@ class SentenceRun:
         return at > 0 and text[:1].islower() and self.is_code(at - 1) and not self.is_code(at)
 
     def opens_brace(self) -> bool:
-        """Return whether a brace is open at the end: the program text goes on after a blank line."""
+        """Return whether a brace is open at the end: program text goes on after a blank line."""
         start = self.passage.start
         first, last = (self.material.sentences[at] for at in (self.first, self.last))
         text = self.passage.text[first.start - start : last.end - start]

@@ -19,7 +19,7 @@ from quoth.answering.extractive.candidates import (
     normalize,
 )
 from quoth.core.protocols import Matrix
-from quoth.core.types import Passage, Query
+from quoth.core.types import Passage, Query, Seconds
 from quoth.query.filters.patterns import word_set
 from quoth.text.analyzer import analyze
 from quoth.text.locators import CELL_GAP
@@ -182,7 +182,7 @@ def _question_forms(
 def _surroundings(
     passages: Sequence[Passage], *, sentences: Sequence[Quotable], stems: Sequence[frozenset[str]]
 ) -> tuple[frozenset[str], ...]:
-    """Return for each sentence the stems of its titles and of the sentence before it."""
+    """Return for each sentence the stems of its titles, its speaker and the sentence before it."""
     titles: dict[int, frozenset[str]] = {}
     for index, passage in enumerate(passages):
         first = passage.chunks[0]
@@ -193,8 +193,19 @@ def _surroundings(
         before = frozenset[str]()
         if place and sentences[place - 1].passage == each.passage:
             before = stems[place - 1]
-        found.append(titles[each.passage] | before)
+        speaker = _speaker_at(passages[each.passage], each.start)
+        named = stems_of(speaker, each.language) if speaker else frozenset[str]()
+        found.append(titles[each.passage] | before | named)
     return tuple(found)
+
+
+def _speaker_at(passage: Passage, at: int) -> str | None:
+    """Return who speaks at a character of a document, None where that is not known."""
+    if passage.document.kind != "transcript":
+        return None
+    places = (place for chunk in passage.chunks for place in chunk.places)
+    there = next((place.locator for place in places if place.start <= at < place.end), None)
+    return there.speaker if isinstance(there, Seconds) else None
 
 
 def sentence_scores(

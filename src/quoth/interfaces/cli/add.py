@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -101,10 +102,12 @@ async def sync(
 
     Only documents that came from these folders are removed. A page of the web is fetched again.
     """
-    from quoth.pipeline.remote import RemoteOptions, is_address
+    from quoth.pipeline.remote import RemoteOptions, check_source, is_address
     from quoth.pipeline.sync import check_folder
 
     session = of_owner(session)
+    for each in sources:
+        check_source(each)
     folders = [Path(each) for each in sources if not is_address(each)]
     for folder in folders:
         check_folder(folder)
@@ -165,9 +168,11 @@ async def add_all(
     from quoth.ingest.sources.files import find_files, left_out
     from quoth.interfaces.cli.add_report import AddReport, show_report, ways_of
     from quoth.interfaces.cli.documents_view import adding, fetching
-    from quoth.pipeline.add import DocumentMetadata, file_uri
-    from quoth.pipeline.remote import is_address
+    from quoth.pipeline.add import DocumentMetadata
+    from quoth.pipeline.remote import check_source, is_address
 
+    for each in sources:
+        check_source(each)
     paths = [Path(each) for each in sources if not is_address(each)]
     addresses = [each for each in sources if is_address(each)]
     fetched, failed = await fetching(session, engine.parts, addresses, options=options)
@@ -181,11 +186,17 @@ async def add_all(
         documents = await adding(session, steps, failed=failed)
     ways = ways_of(await asyncio.to_thread(left_out, paths))
     given_files = [*fetched, *(each for each in paths if not each.is_dir())]
-    named = frozenset(file_uri(each.resolve()) for each in given_files)
-    report = AddReport(documents, known, ways, named)
+    report = AddReport(documents, known, ways, _stored_names(given_files))
     show_report(session, report)
     await engine.settle(session.say)
     return report
+
+
+def _stored_names(files: Sequence[Path]) -> frozenset[str]:
+    """Return files as their documents name them; a link that leads to itself is no error here."""
+    from quoth.pipeline.add import file_uri
+
+    return frozenset(file_uri(Path(realpath(each))) for each in files)
 
 
 def _ready_sources(engine: Engine, name: str) -> frozenset[str]:

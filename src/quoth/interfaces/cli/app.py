@@ -108,7 +108,8 @@ def _version(wanted: bool) -> None:
 def start(  # noqa: PLR0913 - one for each global option
     context: typer.Context,
     home: Annotated[
-        Path | None, typer.Option(help="Folder of the library; default $QUOTH_HOME.")
+        str | None,
+        typer.Option(metavar="PATH", help="Folder of the library; default $QUOTH_HOME."),
     ] = None,
     collection: Annotated[
         list[str] | None,
@@ -146,9 +147,11 @@ def start(  # noqa: PLR0913 - one for each global option
         names = tuple(dict.fromkeys(collection or ()))
         if len(names) > 1 and context.invoked_subcommand not in ("ask", "chat", "search"):
             raise InputError("Only ask, chat and search take several collections. Name one.")
+        if home == "":
+            raise InputError("--home is empty. Name the folder of the library, or leave it out.")
         settings = load_settings(
             {
-                "home": home,
+                "home": home and Path(home),
                 "collection": names[0] if names else None,
                 "profile": profile,
                 "embedder": embedder,

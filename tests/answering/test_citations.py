@@ -122,24 +122,24 @@ def test_a_short_span_is_its_own_snippet() -> None:
 
 
 def test_a_long_span_is_cut_at_a_clause() -> None:
-    span = "word " * 180 + "and an end, " + "word " * 40
+    span = "word " * (SNIPPET // 5 - 20) + "and an end, " + "word " * 40
     assert span[: snippet_length(span)].endswith("and an end,")
 
 
 def test_a_long_span_without_clauses_is_cut_at_a_word() -> None:
-    length = snippet_length("wörter " * 200)
+    length = snippet_length("wörter " * SNIPPET)
     assert length <= SNIPPET
-    assert ("wörter " * 200)[:length].endswith("wörter")
+    assert ("wörter " * SNIPPET)[:length].endswith("wörter")
 
 
 def test_text_without_spaces_is_not_cut_inside_a_character() -> None:
     family = "👩\u200d👩\u200d👧"
-    span = family * 200
+    span = family * SNIPPET
     assert snippet_length(span) % len(family) == 0
 
 
 def test_the_snippet_of_a_long_sentence_ends_before_it() -> None:
-    text = "The tall tree " + "grows slowly " * 100 + "here."
+    text = "The tall tree " + "grows slowly " * (SNIPPET // 12) + "here."
     citation = cite(passage(text), 0, len(text))
     assert len(citation.snippet) <= SNIPPET < len(text)
     assert (citation.cut, citation.span_end) == (True, citation.snippet_start + len(text))
@@ -177,7 +177,7 @@ def test_the_marked_part_counts_characters_of_the_snippet(
 
 
 def test_a_mark_behind_the_end_of_the_snippet_is_left_out() -> None:
-    text = "The tall tree " + "grows slowly " * 100 + "here. It is old."
+    text = "The tall tree " + "grows slowly " * (SNIPPET // 12) + "here. It is old."
     statement = Statement("d1", "c1", 0, len(text), text, 0, marked=(len(text) - 10, len(text)))
     (citation,) = cite_statements(
         [statement], [passage(text)], retrieval_method="keyword", created_at="now"

@@ -12,6 +12,7 @@ from quoth.core.types import (
     Pages,
     Seconds,
     SpanLocator,
+    Unit,
 )
 from quoth.text.locators import (
     clip,
@@ -53,6 +54,19 @@ VIDEO = "https://www.youtube.com/watch?v=00GKzGyWFEs"
 )
 def test_seconds(start: int, end: int, expected: Seconds) -> None:
     assert locate(TALK, start, end) == expected
+
+
+@pytest.mark.parametrize(("unit", "last"), [("line", "9"), ("cell", "9"), ("row", "2")])
+def test_lines_count_through_the_sections_of_a_file_and_rows_anew_in_each_sheet(
+    unit: Unit, last: str
+) -> None:
+    places = [
+        SpanLocator(0, 5, Chars(0, 5, "Bees", None, "chars", unit, "2", "2")),
+        SpanLocator(5, 9, Chars(5, 9, "Bees ▸ Honey", None, "chars", unit, "9", "9")),
+    ]
+    found = locate(places, 0, 9)
+    assert isinstance(found, Chars)
+    assert (found.label_first, found.label_last) == ("2", last)
 
 
 def test_pages_merge_the_boxes_of_a_line() -> None:

@@ -21,8 +21,8 @@ from quoth.core.types import (
 )
 from quoth.text.locators import link, locate
 
-SNIPPET = 1000
-"""Maximum characters of a snippet."""
+SNIPPET = 2000
+"""Maximum characters of a snippet: more than a quotation has (`MAX_LIST` of its runs)."""
 
 _WORD_BORDER = re.compile(r"\s+")
 _CLAUSE_BORDER = re.compile(r"[,;:.!?…–—]\s+")

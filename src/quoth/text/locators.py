@@ -257,12 +257,13 @@ def _counted(locator: Chars) -> str:
 
 
 def _last_label(places: Sequence[SpanLocator], first: Chars) -> str:
-    """Return the last label of what is counted with the first place, in the same section."""
+    """Return the last label of what is counted with the first place; rows begin anew in a sheet."""
     labels = [
         each.locator.label_last
         for each in places
         if isinstance(each.locator, Chars)
-        and (each.locator.unit, each.locator.section) == (first.unit, first.section)
+        and each.locator.unit == first.unit
+        and (first.unit != "row" or each.locator.section == first.section)
     ]
     return labels[-1]
 

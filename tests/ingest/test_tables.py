@@ -139,6 +139,31 @@ def test_columns_have_the_names_of_their_groups(tmp_path: Path) -> None:
     )
 
 
+def test_names_below_groups_may_be_years(tmp_path: Path) -> None:
+    rows = "Month,Adults,,Children\n,2023,2024,2023,2024\nMay,7,9,5,6\n"
+    (tmp_path / "a.csv").write_text(rows)
+    assert rows_of(tmp_path / "a.csv")["row 3"] == (
+        "Month: May | Adults 2023: 7 | Adults 2024: 9 | Children 2023: 5 | Children 2024: 6"
+    )
+
+
+@pytest.mark.parametrize("beside", ["Checked by Ana", "3730", "Total,3730"])
+@pytest.mark.parametrize("value", ["1550", "open"])
+def test_what_stands_beside_a_table_leaves_its_header(
+    tmp_path: Path, beside: str, value: str
+) -> None:
+    rows = f"City,Quarter,State,,{beside}\nPorto,Q1,{value}\nLyon,Q2,{value}\n"
+    (tmp_path / "a.csv").write_text(rows)
+    found = rows_of(tmp_path / "a.csv")
+    assert found["row 2"] == f"City: Porto | Quarter: Q1 | State: {value}"
+    assert found["row 3"] == f"City: Lyon | Quarter: Q2 | State: {value}"
+
+
+def test_the_first_values_are_no_names_below_groups(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("City,,Revenue\nPorto,Q1,1200\nLyon,Q2,980\n")
+    assert rows_of(tmp_path / "a.csv")["row 3"] == "Lyon | Q2 | 980"
+
+
 def test_parquet_has_the_names_of_its_columns() -> None:
     assert rows_of(DOCUMENTS / "buoys.parquet")["row 2"] == "buoy: B7 | depth: 12 | lamps: []"
 

@@ -31,7 +31,7 @@ def is_header(cells: Sequence[str], below: Sequence[str] | None) -> bool:
     if not cells or not below:
         return False
     names = cells if cells[0] else cells[1:]
-    numbers = [name for name in names if _NUMBER.fullmatch(name)]
+    numbers = [name for name in names if is_number(name)]
     is_corner = not cells[0] and bool(below[0])
     return (
         len(names) > 1
@@ -39,6 +39,11 @@ def is_header(cells: Sequence[str], below: Sequence[str] | None) -> bool:
         and all(name and len(name) <= MAX_HEADER for name in names)
         and (not numbers or is_corner or _are_years(numbers))
     )
+
+
+def is_number(cell: str) -> bool:
+    """Return whether a cell is a number, a date, a sum of money or the like."""
+    return _NUMBER.fullmatch(cell) is not None
 
 
 def _are_years(numbers: Sequence[str]) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from quoth.core.errors import DocumentError
 from quoth.ingest.readers.blocks import Block, counted, to_plain_text
-from quoth.ingest.readers.rows import is_header, row_text
+from quoth.ingest.readers.rows import is_header, is_number, row_text
 
 MAX_ROWS = 20_000
 """Rows that are read of one file."""
@@ -61,17 +62,12 @@ class SheetReader:
     def _top(self, top: Sequence[Row]) -> Generator[Block, None, Sequence[str]]:
         """Return the first rows; the header is the first row that looks like one."""
         titles: Sequence[str] = ()
-        above: Sequence[str] = ()
+        rows = [cells for _, cells in top]
         for at, (number, cells) in enumerate(top):
-            below = top[at + 1][1] if top[at + 1 :] else None
-            width = max((len(each) for _, each in top[at + 1 :]), default=0)
-            shown: Sequence[str] = titles
-            if not titles and 2 * len(cells) > width:
-                titles = next(
-                    (each for each in (cells, _grouped(above, cells)) if is_header(each, below)), ()
-                )
+            shown = titles
+            if not titles:
+                titles = _header(cells, above=rows[at - 1] if at else (), below=rows[at + 1 :])
             yield from self._row(number, cells, shown)
-            above = cells
         return titles
 
     def _row(self, number: int, cells: Sequence[str], titles: Sequence[str]) -> Iterator[Block]:
@@ -102,16 +98,42 @@ def workbook_fault(name: str, error: BaseException) -> DocumentError:
     )
 
 
-def _grouped(above: Sequence[str], cells: Sequence[str]) -> list[str]:
+def _header(
+    cells: Sequence[str], *, above: Sequence[str], below: Sequence[Sequence[str]]
+) -> Sequence[str]:
+    """Return the names of the columns if a row tells them, alone or below a row of groups.
+
+    A column that is empty here and below is none. What stands behind it is beside the table: a
+    number there is no value of this row.
+    """
+    filled = [sum(map(bool, row)) for row in (cells, *below)]
+    if not below or 2 * filled[0] <= max(filled[1:]):
+        return ()
+    used = {0} | {at for row in below for at, cell in enumerate(row) if cell}
+    gap = next((at for at, cell in enumerate(cells) if not cell and at not in used), len(cells))
+    columns = [
+        at
+        for at, cell in enumerate(cells)
+        if at in used or (cell and (at < gap or not is_number(cell)))
+    ]
+    for names in (cells, _grouped(above, cells)):
+        if names and is_header([names[at] for at in columns], below[0]):
+            return names
+    return ()
+
+
+def _grouped(above: Sequence[str], cells: Sequence[str]) -> Sequence[str]:
     """Return the names of columns after those of the groups above them: "2023 Adults".
 
-    A row without an empty cell behind the first one has no groups.
+    A row without an empty cell behind the first one has no groups. Below groups names recur, and
+    all that are numbers: other numbers are the values of the first row of a table.
     """
-    groups = [*above, *[""] * (len(cells) - len(above))]
-    if all(groups[1:]):
-        return list(cells)
+    groups = [*above, *[""] * len(cells)][: len(cells)]
+    once = [cell for cell, count in Counter(filter(None, cells)).items() if count == 1]
+    if all(groups[1:]) or len(once) == sum(map(bool, cells)) or any(map(is_number, once)):
+        return ()
     found, group = [], ""
-    for over, cell in zip(groups, cells, strict=False):
+    for over, cell in zip(groups, cells, strict=True):
         group = over or group
         found.append(f"{group} {cell}".strip())
     return found

@@ -132,6 +132,23 @@ def test_rows_with_most_words_of_the_question_are_quoted_without_the_others() ->
     assert asked("price of lead in 2013?", tin=0, lead=-1.5) == [table]
 
 
+def test_words_of_a_new_question_choose_a_row_before_those_of_the_conversation() -> None:
+    table = "\n\n".join(
+        f"bird: {name} | wingspan: {wide}" for name, wide in (("puffin", 58), ("gannet", 180))
+    )
+    rows = table.split("\n\n")
+
+    def asked(text: str, earlier: str) -> list[Statement]:
+        query = Query(text, f"{text} ({earlier})", "en", is_followup=True)
+        return list(runs(table, scores={"gannet": 0, "puffin": -3}, query=query))
+
+    assert said(asked("And the puffin?", "wingspan gannet")) == [rows[0]]
+    assert said(asked("What is its wingspan?", "gannet")) == [rows[1]]
+    # A citation of both rows marks neither, so that it shows and opens both.
+    (both,) = asked("What are their wingspans?", "gannet puffin")
+    assert (both.text, both.marked) == (table, None)
+
+
 def test_program_text_is_quoted_to_the_end_of_its_function_with_its_lines() -> None:
     text = (
         'def shorten(text):\n    """Cut it.\n\n    The width counts its last sign, too.\n    """'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from quoth.answering.extractive.candidates import Quotable
 from quoth.answering.extractive.runs import MAX_LIST, is_program, sections_of
 from quoth.answering.extractive.score import QueryContext, Scores, stems_of
 from quoth.core.types import Passage
@@ -19,9 +20,10 @@ def asked_rows(
     """Return the rows of a sentence's table that hold most of the question, in reading order.
 
     The words count by their rarity, those among the values of a row twice as much as those among
-    the names of its columns, and none that all rows hold alike. Empty for a sentence that is no
-    row, and where the whole table tells more: the rows lack a word that others have, they score
-    far below the sentence, or they do not fit into a quotation.
+    the names of its columns, and none that all rows hold alike. Words of the conversation only tell
+    rows apart that hold the question's own alike. Empty for a sentence that is no row, and where
+    the whole table tells more: the rows lack a word that others have, they score far below the
+    sentence, or they do not fit into a quotation.
     """
     rows = _table_of(material, seed, passages=passages)
     if not rows:
@@ -30,22 +32,30 @@ def asked_rows(
     telling = [
         at for at, levels in enumerate(zip(*held.values(), strict=True)) if len({*levels}) > 1
     ]
-    sums = {
-        row: sum(material.terms[at].weight * levels[at] for at in telling)
-        for row, levels in held.items()
-    }
-    most = max(sums.values())
-    found = [row for row in rows if sums[row] == most]
-    covered = all(any(held[row][at] for row in found) for at in telling)
+    own = [at for at in telling if material.terms[at].is_asked]
+    rest = [at for at in telling if at not in own]
+    found = list(rows)
+    for group in (own, rest):
+        sums = {
+            row: sum(material.terms[at].weight * held[row][at] for at in group) for row in found
+        }
+        found = [row for row in found if sums[row] == max(sums.values())]
+    covered = all(any(held[row][at] for row in found) for at in own or rest)
     is_near = max(scores[row] for row in found) >= scores[seed] - MARGIN
+    is_other = bool(own and rest)  # The words of the conversation raise the score of its row.
     length = sum(len(material.sentences[row].text) for row in found)
-    return found if most and covered and is_near and length <= MAX_LIST else []
+    return found if telling and covered and (is_near or is_other) and length <= MAX_LIST else []
+
+
+def is_row(sentence: Quotable, passage: Passage) -> bool:
+    """Return whether a sentence is a row of a table."""
+    return CELL_GAP in sentence.text and not is_program(passage)
 
 
 def _table_of(material: QueryContext, seed: int, *, passages: Sequence[Passage]) -> list[int]:
     """Return the rows of a row's section, in all passages: a table may go on in another."""
     own = material.sentences[seed]
-    if CELL_GAP not in own.text or is_program(passages[own.passage]):
+    if not is_row(own, passages[own.passage]):
         return []
     sections = {key: path for each in passages for key, path in sections_of(each).items()}
     return sorted(

@@ -79,6 +79,8 @@ class Term:
     forms: frozenset[str]
     parts: tuple[frozenset[str], ...]
     weight: float
+    is_asked: bool = True
+    """Whether it is in the question itself, not only in the conversation before it."""
 
     def among(self, stems: frozenset[str]) -> bool:
         """Return whether the stems contain the word."""
@@ -125,6 +127,7 @@ def collect_features(
     """
     stems = tuple(stems_of(sentence.text, sentence.language) for sentence in sentences)
     counts, documents = Counter(stem for held in stems for stem in held), len(stems)
+    said = stems_of(query.original, query.language)
     asked = _question_forms(query, {sentence.language for sentence in sentences})
     weighed = []
     for word, forms, parts in asked:
@@ -134,7 +137,8 @@ def collect_features(
         n = min(n, documents)
         rarity = math.log(1 + (documents - n + 0.5) / (n + 0.5))
         weight = rarity * (ASKING_WEIGHT if word in word_set("asking_words") else 1)
-        weighed.append(Term(word, forms, parts, weight))
+        is_asked = not query.is_followup or not forms.isdisjoint(said)
+        weighed.append(Term(word, forms, parts, weight, is_asked))
     return QueryContext(
         terms=tuple(weighed),
         sentences=tuple(sentences),

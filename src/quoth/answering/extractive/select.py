@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from quoth.answering.extractive.asked_rows import asked_rows
+from quoth.answering.extractive.asked_rows import asked_rows, is_row
 from quoth.answering.extractive.candidates import (
     Quotable,
     list_start,
@@ -63,7 +63,7 @@ BROAD: frozenset[QueryKind] = frozenset(("exploratory", "summary", "comparison")
 class Statement:
     """A run of sentences chosen for the answer, with its exact span in the document's stored text.
 
-    ``marked`` is the span of the sentence that tells most, ``clear`` that it does so clearly,
+    ``marked`` is the span of the sentence that tells most (None of rows), ``clear`` that it does,
     ``parts`` are the spans of all sentences. ``passage`` is the index of its passage. ``heading``
     is its heading in the answer, such as the aspect it is about; it is no part of the statement.
     ``program`` means that it is program text, ``goes_on`` that the list which it ends with has
@@ -229,7 +229,7 @@ def _statement_of_run(
     others = [float(scores[at]) for at in run if at != seed]
     return replace(
         statement_of(parts, passage),
-        marked=(best.start, best.end),
+        marked=None if others and is_row(best, passage) else (best.start, best.end),
         clear=bool(others) and float(scores[seed]) - max(others) >= CLEAR_MARGIN,
         heading=grown.announcement(),
         goes_on=grown.ends_within_list(),

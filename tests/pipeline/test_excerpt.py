@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 
 from quoth.core.errors import InputError, NotFound
+from quoth.core.types import Chunk, ParsedDocument
 from quoth.ingest.chunker import chunk
 from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.source_file import SourceFile
+from quoth.ingest.readers.spreadsheet import read_spreadsheet
 from quoth.ingest.readers.text import read_plain
-from quoth.pipeline.excerpt import Excerpt, find_excerpt, find_place
+from quoth.pipeline.excerpt import Excerpt, find_excerpt
+from quoth.pipeline.named_places import find_place
 from quoth.pipeline.uploads import documents_in, find_document
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
@@ -54,16 +58,20 @@ def test_a_place_is_shown_in_the_stored_text(
     assert link in (found.link or "")
 
 
-def test_a_paragraph_is_found_by_its_number_and_by_its_line() -> None:
-    text = "2.1. Boats pay.\n\n3.2. See 3.21.\n\n3.21. Rafts do not, says 2.1.\n"
-    reading = read_plain(text, meta=Metadata(), name="rules.txt")
-    chunks = chunk(
+def chunks_of(reading: ParsedDocument) -> tuple[Chunk, ...]:
+    return chunk(
         reading,
         document_id="d",
         chunk_id=str,
         count_tokens=lambda texts: [len(each) for each in texts],
         language="en",
     )
+
+
+def test_a_paragraph_is_found_by_its_number_and_by_its_line() -> None:
+    text = "2.1. Boats pay.\n\n3.2. See 3.21.\n\n3.21. Rafts do not, says 2.1.\n"
+    reading = read_plain(text, meta=Metadata(), name="rules.txt")
+    chunks = chunks_of(reading)
     (start, end), is_whole = find_place(chunks, "3.21", headings=[])
     assert reading.text[start:end] == "3.21. Rafts do not, says 2.1."
     assert not is_whole
@@ -75,6 +83,22 @@ def test_a_paragraph_is_found_by_its_number_and_by_its_line() -> None:
         find_place(chunks, "9" * 5000, headings=[])
     with pytest.raises(NotFound, match=r"no '4\.1'"):
         find_place(chunks, "4.1", headings=[])
+
+
+def test_a_row_is_found_by_its_sheet() -> None:
+    file = Path(__file__).parents[1] / "fixtures" / "documents" / "fish.xlsx"
+    reading = read_spreadsheet(SourceFile(file.name, file.read_bytes()))
+    chunks = chunks_of(reading)
+    for place in ("row 5", "Landings row 5", "landings ▸ rows 5", "Landings rows 5–9"):
+        (start, end), is_whole = find_place(chunks, place, headings=[])
+        assert reading.text[start:end].startswith("Port: Newlyn | ")
+        assert not is_whole
+    (start, end), _ = find_place(chunks, "Spare row 1", headings=[])
+    assert reading.text[start:end] == "Spare\n\nAn old total"
+    with pytest.raises(InputError, match=r"Landings, Notes, Spare.*'Landings row 1'"):
+        find_place(chunks, "rows 1-2", headings=[])
+    with pytest.raises(NotFound):
+        find_place(chunks, "Spare row 5", headings=[])
 
 
 def test_a_printed_page_label_comes_before_the_number_of_the_pdf_page(catalogue: Catalogue) -> None:

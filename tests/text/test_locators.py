@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from quoth.core.types import (
@@ -35,6 +37,7 @@ BOOK = (
         21, 30, Pages(17, 17, "15", "15", "2.5", (Box(17, 50.0, 700.0, 150.0, 710.0),)), "-"
     ),
 )
+ROW = Chars(0, 1, unit="row", label_first="3", label_last="3")
 FILE = "/talks/Été 1.srt"
 VIDEO = "https://www.youtube.com/watch?v=00GKzGyWFEs"
 
@@ -140,6 +143,14 @@ def test_labels(locator: Locator, expected: str) -> None:
         ),
         (Chars(0, 1, None, "ça-va"), "https://e.org/x", "", None, "https://e.org/x#%C3%A7a-va"),
         (Chars(0, 1), None, "/b/c.md", None, "file:///b/c.md"),
+        (ROW, None, "/b/c.csv", None, "file:///b/c.csv#row=3"),
+        (
+            replace(ROW, section="Été & co #1"),
+            None,
+            "/b/c.xlsx",
+            None,
+            "file:///b/c.xlsx#sheet=%C3%89t%C3%A9%20%26%20co%20%231&row=3",
+        ),
         (Chars(0, 1), "javascript:alert(1)", "", None, None),
         (Chars(0, 1), None, "", None, None),
     ],

@@ -239,11 +239,14 @@ def _fragment(anchor: str | None) -> str:
 
 
 def _count_fragment(locator: Chars) -> str:
-    """Return the fragment of lines (as on code sites) or of rows (RFC 7111)."""
+    """Return the fragment of lines (as on code sites) or of rows (RFC 7111), with their sheet."""
     first = quote(locator.label_first)
     if locator.unit is None or not first:
         return ""
-    return f"L{first}" if locator.unit == "line" else f"{locator.unit}={first}"
+    if locator.unit == "line":
+        return f"L{first}"
+    sheet = locator.section if locator.unit == "row" else None
+    return f"sheet={quote(sheet, safe='')}&row={first}" if sheet else f"{locator.unit}={first}"
 
 
 def _counted(locator: Chars) -> str:

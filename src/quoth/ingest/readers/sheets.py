@@ -41,7 +41,7 @@ class SheetReader:
     ) -> Iterator[Block]:
         """Return the rows of a sheet below its name; ``header`` are its columns where known."""
         if sheet:
-            yield Block(to_plain_text(sheet), level=1)
+            yield Block(to_plain_text(sheet), level=1, place=counted("row", 1))
         top: list[Row] = []
         titles: Sequence[str] | None = header
         for number, cells in rows:

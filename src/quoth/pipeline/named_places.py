@@ -1,0 +1,151 @@
+"""Places in a document as people name them: a page, a time, a row of a sheet, a section."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from quoth.core.errors import InputError, NotFound
+from quoth.core.outline import Heading
+from quoth.core.types import Chars, Chunk, Pages, Seconds, SpanLocator
+from quoth.text.analyzer import normalize_name
+from quoth.text.locators import ARROW, format_timestamp
+
+_TIME = re.compile(
+    r"(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,3}):(?P<seconds>\d{2})|(?P<only>\d{1,7}) ?s"
+)
+_PAGE = re.compile(
+    r"(?P<pdf>pdf )?(?:p\.? ?|page |slide )?(?P<first>\w+)(?:[-–](?P<last>\w+))?", re.I
+)
+_CHARS = re.compile(r"(?P<start>\d{1,12})[-–](?P<end>\d{1,12})")
+_UNITS = r"(?:lines?|rows?|cells?|messages?) "
+_LINES = re.compile(
+    rf"(?:(?P<section>.+?)(?: ▸)? (?={_UNITS}))?(?:{_UNITS}|L)?"
+    r"(?P<first>\d{1,9})(?:[-–](?P<last>\d{1,9}))?",
+    re.I,
+)
+_DOTTED = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,3}")
+
+Span = tuple[int, int]
+
+
+def find_place(
+    chunks: Sequence[Chunk], place: str, *, headings: Sequence[Heading]
+) -> tuple[Span, bool]:
+    """Return the characters of a place in a document, and whether they are all of it.
+
+    A moment or a range of characters lies within more; a page and a section are shown whole.
+    Raises NotFound, and InputError for a row that several sheets have.
+    """
+    spots = [spot for chunk in chunks for spot in chunk.places]
+    patterns = (_TIME, _CHARS, _PAGE, _LINES)
+    time, chars, page, lines = (pattern.fullmatch(place.strip()) for pattern in patterns)
+    kind = chunks[0].locator.kind
+    if time is not None and kind == "seconds":
+        return _at_time(spots, time), False
+    if page is not None and kind == "pages":
+        found = _on_pages(spots, page)
+        if found is not None:
+            return found, True
+    if chars is not None and kind != "pages":
+        start, end = int(chars["start"]), int(chars["end"])
+        if start < end <= chunks[-1].end:
+            return (start, end), False
+    section = _in_section(chunks, place, headings=headings)
+    if section is None and (paragraph := _numbered_paragraph(chunks, place.strip())):
+        return paragraph, False
+    if section is None and lines is not None and (found := _on_lines(spots, lines)):
+        return found, False
+    if section is None:
+        raise NotFound(
+            f"There is no '{place}' in it. Give a page, a time, a line, a range of characters such "
+            "as 100-250, or the title of a section."
+        )
+    return section, True
+
+
+def _at_time(spots: Sequence[SpanLocator], time: re.Match[str]) -> Span:
+    at = int(time["only"] or 0) or (
+        3600 * int(time["hours"] or 0) + 60 * int(time["minutes"] or 0) + int(time["seconds"] or 0)
+    )
+    last = 0.0
+    for spot in spots:
+        if isinstance(spot.locator, Seconds):
+            last = spot.locator.end
+            if at < last:
+                return spot.start, spot.end
+    raise NotFound(f"There is no {format_timestamp(at)}: it ends at {format_timestamp(last)}.")
+
+
+def _on_pages(spots: Sequence[SpanLocator], page: re.Match[str]) -> Span | None:
+    first, last = (name.casefold() for name in (page["first"], page["last"] or page["first"]))
+    paged = [(spot, spot.locator) for spot in spots if isinstance(spot.locator, Pages)]
+
+    def numbers(name: str) -> set[int]:
+        labels = {at.first for _spot, at in paged if at.label_first.casefold() == name}
+        if labels and not page["pdf"]:
+            return labels
+        return {int(name)} if name.isdecimal() else set()
+
+    low, high = min(numbers(first), default=None), max(numbers(last), default=None)
+    if low is None or high is None:
+        return None
+    on = [spot for spot, at in paged if low <= at.first <= high]
+    return (on[0].start, on[-1].end) if on else None
+
+
+def _on_lines(spots: Sequence[SpanLocator], lines: re.Match[str]) -> Span | None:
+    """Return what stands on lines, rows or cells that the source counts, None where it has none.
+
+    Raises InputError for a row that several sheets have.
+    """
+    first, last = int(lines["first"]), int(lines["last"] or lines["first"])
+    wanted = normalize_name(lines["section"] or "")
+    on: list[SpanLocator] = []
+    sheets: dict[str, None] = {}
+    for spot in spots:
+        at = spot.locator
+        if not isinstance(at, Chars):
+            continue
+        if not at.label_first.isdecimal() or not at.label_last.isdecimal():
+            continue
+        section = normalize_name(at.section or "")
+        is_wanted = wanted in ("", section, section.rpartition(ARROW)[2])
+        if is_wanted and int(at.label_first) <= last and first <= int(at.label_last):
+            on.append(spot)
+            sheets |= {at.section: None} if at.unit == "row" and at.section else {}
+    if len(sheets) > 1:
+        raise InputError(
+            f"Several sheets have it: {', '.join(sheets)}. Name one, such as "
+            f"'{next(iter(sheets))} row {first}'."
+        )
+    return (on[0].start, on[-1].end) if on else None
+
+
+def _numbered_paragraph(chunks: Sequence[Chunk], place: str) -> Span | None:
+    """Return the paragraph that begins with a number such as "13.2", None without one."""
+    if _DOTTED.fullmatch(place) is None:
+        return None
+    text = "".join(chunk.text for chunk in chunks)
+    begun = re.search(rf"^[ \t]*({re.escape(place)}\b(?!\.\d).*)", text, re.MULTILINE)
+    return begun and (chunks[0].start + begun.start(1), chunks[0].start + begun.end(1))
+
+
+def _in_section(chunks: Sequence[Chunk], place: str, *, headings: Sequence[Heading]) -> Span | None:
+    name = normalize_name(place)
+    chapter = name.removeprefix("chapter ").removeprefix("chapitre ")
+    titles = [(normalize_name(each.path[-1]), each) for each in headings if each.path]
+    found = [each for title, each in titles if title == name]
+    found = found or [each for each in headings if each.chapter == chapter != ""]
+    found = found or [each for title, each in titles if name and name in title]
+    if not found:
+        return None
+    least = min(found, key=lambda each: len(each.path))
+    held = [
+        chunk
+        for chunk in chunks
+        if least.first <= chunk.ordinal <= least.last
+        and chunk.section[: len(least.path)] == least.path
+    ]
+    held = held or [each for each in chunks if least.first <= each.ordinal <= least.last]
+    return held[0].start, held[-1].end

@@ -133,20 +133,21 @@ def test_rows_with_most_words_of_the_question_are_quoted_without_the_others() ->
 
 
 def test_words_of_a_new_question_choose_a_row_before_those_of_the_conversation() -> None:
-    table = "\n\n".join(
-        f"bird: {name} | wingspan: {wide}" for name, wide in (("puffin", 58), ("gannet", 180))
-    )
-    rows = table.split("\n\n")
+    birds = (("puffin", 58), ("gannet", 180), ("tern", 80), ("auk", 80))
+    rows = [f"bird: {name} | wingspan: {wide}" for name, wide in birds]
+    table = "\n\n".join(rows)
 
     def asked(text: str, earlier: str) -> list[Statement]:
         query = Query(text, f"{text} ({earlier})", "en", is_followup=True)
-        return list(runs(table, scores={"gannet": 0, "puffin": -3}, query=query))
+        return list(runs(table, scores={"gannet": 0, "puffin": -3, "tern": -0.5}, query=query))
 
     assert said(asked("And the puffin?", "wingspan gannet")) == [rows[0]]
     assert said(asked("What is its wingspan?", "gannet")) == [rows[1]]
     # A citation of both rows marks neither, so that it shows and opens both.
     (both,) = asked("What are their wingspans?", "gannet puffin")
-    assert (both.text, both.marked) == (table, None)
+    assert (both.text, both.marked) == ("\n\n".join(rows[:2]), None)
+    # That a word is rare says nothing of the turn that it is from.
+    assert said(asked("What about its nest?", "puffin 80")) == [rows[0], "\n\n".join(rows[2:])]
 
 
 def test_program_text_is_quoted_to_the_end_of_its_function_with_its_lines() -> None:

@@ -20,10 +20,11 @@ def asked_rows(
     """Return the rows of a sentence's table that hold most of the question, in reading order.
 
     The words count by their rarity, those among the values of a row twice as much as those among
-    the names of its columns, and none that all rows hold alike. Words of the conversation only tell
-    rows apart that hold the question's own alike. Empty for a sentence that is no row, and where
-    the whole table tells more: the rows lack a word that others have, they score far below the
-    sentence, or they do not fit into a quotation.
+    the names of its columns, and none that all rows hold alike. Words of the conversation decide
+    only between rows that hold the question's own alike, and count the same: a rare one may be of a
+    turn long before. Empty for a sentence that is no row, and where the whole table tells more: the
+    rows lack a word that others have, they score far below the sentence, or they do not fit into a
+    quotation.
     """
     rows = _table_of(material, seed, passages=passages)
     if not rows:
@@ -35,10 +36,8 @@ def asked_rows(
     own = [at for at in telling if material.terms[at].is_asked]
     rest = [at for at in telling if at not in own]
     found = list(rows)
-    for group in (own, rest):
-        sums = {
-            row: sum(material.terms[at].weight * held[row][at] for at in group) for row in found
-        }
+    for weights in ({at: material.terms[at].weight for at in own}, dict.fromkeys(rest, 1.0)):
+        sums = {row: sum(weight * held[row][at] for at, weight in weights.items()) for row in found}
         found = [row for row in found if sums[row] == max(sums.values())]
     covered = all(any(held[row][at] for row in found) for at in own or rest)
     is_near = max(scores[row] for row in found) >= scores[seed] - MARGIN

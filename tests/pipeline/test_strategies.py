@@ -166,18 +166,20 @@ async def test_a_summary_names_every_section_and_quotes_its_beginning(tmp_path: 
     manual = tmp_path / "manual.md"
     manual.write_text(
         "# The ant manual\n\nBy Ann Antworth\n\nThis manual is for keepers of ants.\n\n"
-        "## Contents\n\n***\n\n"
+        "## Contents\n\n***\n\n## Preface\n\nBy Ann\n\nAnts have long been kept.\n\n"
         "## Why keep ants?\n\nAnts are quiet. They need little room.\n\n"
-        "## Diagram\n\n***\n\n## Food\n\nIt depends? Ants eat sugar and insects.\n"
+        "## Diagram\n\n***\n\n## Food\n\nIt depends? Ants eat sugar and insects.\n\n"
+        "## Licence\n\nYou may copy this manual.\n"
     )
     async with open_tour(tmp_path / "home", index=MemoryIndex()) as engine:
         await add(engine, manual)
         answer = await engine.answer("Summarize the ant manual")
     assert answer.text == (
         "This manual is for keepers of ants. [1]\n\n"
-        "Why keep ants?\nAnts are quiet. They need little room. [2]\n\n"
-        "Diagram [3]\n\n"
-        "Food:\nAnts eat sugar and insects. [4]"
+        "Preface:\nAnts have long been kept. [2]\n\n"
+        "Why keep ants?\nAnts are quiet. They need little room. [3]\n\n"
+        "Diagram [4]\n\n"
+        "Food:\nAnts eat sugar and insects. [5]"
     )
 
 

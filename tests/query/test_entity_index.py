@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from quoth.core.outline import CollectionOutline, Heading
 from quoth.core.types import Document, Filter
 from quoth.query.entity_index import build_entity_index, date_bounds
-from quoth.query.entity_linking import resolve, resolve_speaker
+from quoth.query.entity_linking import mentions, resolve, resolve_speaker
 from quoth.query.tokens import folded_words, normalize_query, tokenize_query
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
@@ -86,3 +86,11 @@ def test_a_section_is_found_by_its_number() -> None:
     for text in ("What does section 3.5 say about lists?", "Que dit la section 3.5 ?"):
         assert understand(text, names=names).filters == (Filter("section", "in", ("3.5 Streams",)),)
     assert understand("What is in section 3.7?", names=names).filters == ()
+
+
+@pytest.mark.parametrize(("text", "found"), [("What has the A?", ["A"]), ("What has a bee?", [])])
+def test_a_letter_of_an_index_is_meant_only_as_it_is_written(text: str, found: list[str]) -> None:
+    book, headings = Document("d", "Notes", "pdf", "ready"), (Heading("d", ("A",), 0, 1),)
+    outline = CollectionOutline("1", ("en",), (book,), headings)
+    named = mentions(tokenize_query(text), build_entity_index(outline))
+    assert [name.real for each in named for name in each.names] == found

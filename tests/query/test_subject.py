@@ -88,6 +88,13 @@ def test_the_headings_of_a_source_may_be_asked_for(
     assert (left and summary_subject(left)) == terms
 
 
+def test_a_title_may_have_a_word_that_announces_a_subject() -> None:
+    text = "Which chapters does A Few Notes on Book Design have?"
+    asked = Query(text, text, "en", entities=("A Few Notes on Book Design",))
+    assert strip_outline_words(asked) is not None
+    assert strip_outline_words(replace(asked, entities=())) is None
+
+
 def test_a_title_within_the_requested_chapter_is_a_subject() -> None:
     asked = Query("What is MNG?", "What is MNG?", "en", entities=("7.3. MNG",))
     chapter, section = Filter("chapter", "in", ("7",)), Filter("section", "in", ("7.3. MNG",))

@@ -15,7 +15,7 @@ from quoth.answering.extractive.score import QueryContext
 from quoth.answering.extractive.select import MIN_STANDALONE_SCORE, Statement, statement_of
 from quoth.core.outline import Heading, SummarySentence
 from quoth.core.types import Chunk, Passage, Query
-from quoth.ingest.enrich.chapters import is_front_or_back_matter
+from quoth.ingest.enrich.chapters import introduces, is_front_or_back_matter
 from quoth.query.keywords import only_asks_for_a_place
 from quoth.store.blobs import source_name
 from quoth.text.analyzer import normalize_name
@@ -30,7 +30,8 @@ MAX_LONG_SECTIONS = 10
 """Sections of which more than a sentence is quoted; of more it is one of each."""
 MIN_FRONT_SCORE = 0.95
 """Least standalone score of what a text is said to begin with: no title and no names of authors."""
-_FIRST_LINE = re.compile(r"\S.{0,120}(?!\S)|\S{1,120}")
+_FIRST_LINE = re.compile(r"(?=.*[^\W\d_])(?:\S.{0,120}(?!\S)|\S{1,120})")
+"""The beginning of the first line with a letter."""
 
 
 def summary_statements(
@@ -104,8 +105,8 @@ def section_statements(
 ) -> tuple[Statement, ...]:
     """Name the sections of a part, and quote each from its beginning and from its summary.
 
-    What stands in front of the first one is quoted as well; a table of contents or an index is
-    left out.
+    What stands in front of the first one is quoted as well; front and back matter is left out but
+    what introduces the text, such as a preface.
     """
     chunks = (chunk for passage in passages for chunk in passage.chunks)
     mine = {each.ordinal: each for each in chunks if each.document_id == headings[0].document_id}
@@ -119,15 +120,19 @@ def section_statements(
         found += _opening(front, material, passages, longest=longest, least=MIN_FRONT_SCORE)
     for heading in headings:
         here = [each for each in ordered if heading.first <= each.ordinal <= heading.last]
+        matter = is_front_or_back_matter(heading)
         if not here or is_contents(here[0].text) or is_index(here[0].text):
+            continue
+        if matter and not introduces(heading):
             continue
         ids = {each.chunk_id for each in here}
         own = [each for each in told if each.chunk_id in ids]
         if not own or here[0].kind != "transcript":  # What is spoken begins with greetings.
-            begun = _opening(here[:2], material, passages, longest=longest)
+            least = MIN_FRONT_SCORE if matter else MIN_STANDALONE_SCORE
+            begun = _opening(here[:2], material, passages, longest=longest, least=least)
             own = begun + [each for each in own if not overlaps(each, begun)]
         found += [replace(each, heading=heading.path[-1]) for each in own[:limit]]
-        if not own and not is_front_or_back_matter(heading):
+        if not own and not matter:
             titles = heading_statements([heading], passages)
             found += [replace(each, line=False) for each in titles]
     return tuple(found)
@@ -139,7 +144,7 @@ def _opening(
     passages: Sequence[Passage],
     *,
     longest: int,
-    least: float = MIN_STANDALONE_SCORE,
+    least: float,
 ) -> list[Statement]:
     """Quote the first sentence of a section that stands alone, with those after it."""
     ids = {each.chunk_id for each in chunks}

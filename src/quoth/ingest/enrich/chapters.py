@@ -33,7 +33,7 @@ _BARE_LETTER = re.compile(r"([a-z])(?:[.:)]|\s)\s*(?=\S)")
 
 _OUTSIDE = re.compile(
     r"(?:front ?matter|back ?matter|(?:front |back |inside )?cover|half.?title|title page|copyright"
-    r"|dedication|epigraph|(?:table of |brief |detailed )?contents|toc|figures|tables"
+    r"|dedication|epigraph|(?:table of |brief |detailed |short )?contents|toc|figures|tables"
     r"|(?:list|table) of \w+|preface|foreword|prologue|epilogue|afterword|postscript"
     r"|acknowledge?ments?|about (?:the|this) .*|abstract|executive summary|abbreviations|acronyms"
     r"|notation|symbols|glossary|(?:selected |annotated )?bibliography|references|works cited"
@@ -48,6 +48,11 @@ _OUTSIDE = re.compile(
     r"|a propos d.*|abreviations|sigles|index .*|notes?|credits|errata)[\s.:]*"
 )
 """Titles, folded, of what stands around the chapters of a book."""
+_INTRODUCES = re.compile(
+    r"(?:front ?matter|title page|preface.*|foreword|prologue|about .*|abstract|executive summary"
+    r"|page de (?:titre|garde)|avant[- ]propos|a propos d.*)[\s.:]*"
+)
+"""Those of what may say what the text is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +297,11 @@ def tops(headings: Sequence[Heading]) -> list[Heading]:
 def is_front_or_back_matter(heading: Heading) -> bool:
     """Return whether a heading is front or back matter: contents, preface, index."""
     return names_matter(_PART.sub("", normalize_name(heading.path[-1])))
+
+
+def introduces(heading: Heading) -> bool:
+    """Return whether front matter may say what the text is about."""
+    return _INTRODUCES.fullmatch(normalize_name(heading.path[-1]).strip()) is not None
 
 
 def names_matter(title: str) -> bool:

@@ -166,13 +166,16 @@ def test_add_goes_on_past_a_bad_file(tmp_path: Path, sources: Path) -> None:
 def test_add_takes_what_is_said_of_a_file(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "plain.txt"
     file.write_text("Wasps make paper from wood.")
-    options = ("--title", "[i]Wasps[/]", "--speaker", "Eve", "--url", "https://example.org/a b")
+    title = f"[i]Wasps[/] {'of the world ' * 6}".strip()
+    options = ("--title", title, "--speaker", "Eve", "--url", "https://example.org/a b")
     said = quoth(home, "--json", "add", str(file), *options, "--language", "en")
     assert said.code == 0
     (document,) = pure(said)
-    assert (document["title"], document["speaker"]) == ("[i]Wasps[/]", "Eve")
+    assert (document["title"], document["speaker"]) == (title, "Eve")
+    assert f"{title} · text, en, 1 passage · plain.txt" in quoth(home, "list").out
     shown = quoth(home, "search", "wasps paper", "-k", "1")
-    assert "[i]Wasps[/]" in shown.out
+    assert "[i]Wasps[/] of the world" in shown.out
+    assert title not in shown.out
     assert "https://example.org/a%20b" in shown.out
 
 

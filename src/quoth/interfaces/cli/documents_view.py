@@ -20,6 +20,7 @@ from rich.text import Text
 
 from quoth.core.types import Document
 from quoth.interfaces.cli.session import CliSession
+from quoth.store.blobs import source_name
 from quoth.text.locators import format_timestamp
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ async def rebuilding(session: CliSession, steps: AsyncIterator[IngestProgress]) 
 
 
 def document_list(session: CliSession, documents: Sequence[Document]) -> None:
-    """Show documents, one line for each: its id, its status, its title and what it is."""
+    """Show documents, one line for each: its id, its status, its title, what and where it is."""
     if not documents:
         session.say("Nothing here yet. Add something with: quoth add PATH")
     for each in documents:
@@ -150,6 +151,9 @@ def document_list(session: CliSession, documents: Sequence[Document]) -> None:
         line.append(each.title, style="not dim")
         if each.status == "ready":
             line.append(f" · {_about(each)}")
+        name = source_name(each.source)
+        if name not in ("", each.title):
+            line.append(f" · {name}")
         session.out.print_line(line)
 
 

@@ -24,6 +24,8 @@ AROUND = 300
 """Characters on either side of the likeliest sentence of a passage."""
 WIDEST = 110
 """Columns of an answer on the widest terminal; longer lines are hard to read."""
+MAX_TITLE = 60
+"""Characters of a document's title in a list of sources."""
 TIE = "\ue000"
 """Stands for a blank at which no line may end."""
 
@@ -34,7 +36,7 @@ def hit_list(session: CliSession, hits: Sequence[Hit]) -> None:
         session.say("Nothing found. Try other words, or: quoth list")
     for hit in hits:
         head = Text(f"{hit.rank:>3}  ")
-        head.append(hit.document, style="bold")
+        head.append(trim(hit.document, MAX_TITLE), style="bold")
         head.append(place_name(hit.document, hit.locator, hit.locator.section)).append("  ")
         session.out.print_line(head.append(_link(session.out, hit.link)))
         shown = Text(f"“{trim(hit.text)}”")
@@ -127,7 +129,7 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
         out.print()
     for each in answer.citations:
         head = Text(f"{each.number:>3}  ")
-        head.append(each.document_name, style="bold")
+        head.append(trim(each.document_name, MAX_TITLE), style="bold")
         head.append(place_name(each.document_name, each.locator, each.section_heading))
         if each.support == "partly":
             head.append(" · in part", style="yellow")

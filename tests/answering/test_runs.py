@@ -657,3 +657,11 @@ def test_an_item_keeps_its_number_where_another_follows() -> None:
     assert said[list_start(said, first, last) :].startswith("2. Lend")
     assert list_start(said, first, first + len("Lend authority.")) == first
     assert list_start(said, said.index("Twice"), len(said)) == said.index("Twice")
+
+
+def test_a_run_of_the_text_takes_no_footnotes() -> None:
+    notes = "¹ Others say that they had sung before.\n\n² This is a use of theirs until today."
+    text = f"{LONG}\n\n{notes}\n\nWe melt the ore of the valley. {LONG} {LONG}"
+    (run,) = runs(text, scores={"valley": 2})
+    assert run.text.startswith("We melt")
+    assert said(runs(text, scores={"until": 2}))[0].startswith(("¹", "² This", "This"))

@@ -33,6 +33,7 @@ from quoth.answering.extractive.lookup import (
     section_statements,
     summary_statements,
 )
+from quoth.answering.extractive.relations import are_quoted
 from quoth.answering.extractive.score import (
     QueryContext,
     Scores,
@@ -42,7 +43,6 @@ from quoth.answering.extractive.score import (
 )
 from quoth.answering.extractive.select import (
     Statement,
-    are_quoted,
     choose_statements,
     collect_sentences,
     is_sound,

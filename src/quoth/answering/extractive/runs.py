@@ -6,83 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from quoth.answering.extractive.candidates import NEGATION, normalize
+from quoth.answering.extractive.candidates import normalize
 from quoth.answering.extractive.score import QueryContext, Scores
 from quoth.core.types import Passage
 from quoth.text.analyzer import analyze
 from quoth.text.locators import CELL_GAP
-
-DUPLICATE_OVERLAP = 0.7
-"""Minimum word overlap (Jaccard) of duplicate sentences."""
-
-BEGINNING = 20
-"""Characters beside an aspect's name in which a sentence begins with it."""
-MIN_TITLE = 4
-"""Minimum letters of a title that is looked for in a text."""
-
-_BRACKETS = re.compile(r"\([^()]*+\)")
-_WORD = re.compile(r"[^\W_]+")
-_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
-
-
-def speaks_of(material: QueryContext, place: int, aspect: str) -> bool:
-    """Return whether a sentence, or a title above it, names an aspect."""
-    each = material.sentences[place]
-    wanted = frozenset(analyze(aspect, language=each.language))
-    return bool(wanted) and wanted <= material.stems[place] | material.around[place]
-
-
-def is_named(material: QueryContext, place: int, aspect: str) -> bool:
-    """Return whether a sentence itself names an aspect."""
-    wanted = frozenset(analyze(aspect, language=material.sentences[place].language))
-    return wanted <= material.stems[place]
-
-
-def begins_with(material: QueryContext, place: int, aspect: str) -> bool:
-    """Return whether a sentence names an aspect in its first words."""
-    each = material.sentences[place]
-    opening = each.text[: len(aspect) + BEGINNING]
-    return frozenset(analyze(aspect, language=each.language)) <= frozenset(
-        analyze(opening, language=each.language)
-    )
-
-
-def is_duplicate(material: QueryContext, place: int, other: int) -> bool:
-    """Return whether most words are shared, or one sentence nearly contains the other.
-
-    Sentences that differ in a number or in a "not" contradict one another, and both are kept.
-    """
-    one, two = material.stems[place], material.stems[other]
-    texts = (material.sentences[place].text, material.sentences[other].text)
-    figures = [frozenset(_FIGURE.findall(text)) for text in texts]
-    if not one or not two or figures[0] != figures[1]:
-        return False
-    if bool(NEGATION.search(normalize(texts[0]))) != bool(NEGATION.search(normalize(texts[1]))):
-        return False
-    shared = len(one & two)
-    smaller = min(len(one), len(two))
-    return shared >= DUPLICATE_OVERLAP * len(one | two) or (
-        smaller >= 4 and shared >= 0.9 * smaller
-    )
-
-
-def are_linked(title: str, text: str, *, other_title: str, other_text: str) -> bool:
-    """Return whether one of two documents names the title of the other in its text.
-
-    Documents with the same title, or one within the other, are parts of one source.
-    """
-    titles = _words(_BRACKETS.sub(" ", title)), _words(_BRACKETS.sub(" ", other_title))
-    if titles[0] in titles[1] or titles[1] in titles[0]:
-        return False
-    return any(
-        len(name.strip()) >= MIN_TITLE and name in _words(said)
-        for name, said in ((titles[0], other_text), (titles[1], text))
-    )
-
-
-def _words(text: str) -> str:
-    return f" {' '.join(_WORD.findall(normalize(text)))} "
-
 
 MAX_LIST = 1600
 """Maximum characters of a run with a list or a table."""
@@ -111,6 +39,7 @@ _CODE = re.compile(
 _STOPS = tuple(".!?…:。！？：।؟۔")
 _CLOSERS = " )]\"'”’»*_`」』）"
 _NUMBER = re.compile(r"^[^\S\n]*\(?(\d{1,2})[.)°]\s", re.MULTILINE)
+_RAISED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹")
 _INTRODUCED = re.compile(r":\s*(?:\n|$)")
 
 
@@ -133,12 +62,29 @@ class SentenceRun:
         first, last = min(self.first, at), max(self.last, at)
         if (
             sentences[at].passage != sentences[self.first].passage
+            or self.is_footnote(at) != self.is_footnote(self.first)
             or last - first >= self.left
             or sentences[last].end - sentences[first].start > longest
         ):
             return False
         self.first, self.last = first, last
         return True
+
+    def is_footnote(self, at: int) -> bool:
+        """Return whether a sentence stands in a footnote, which begins with a raised number."""
+        while not (mark := self.mark_before(at)) and self.is_joined(at):
+            at -= 1
+        return mark != "" and _RAISED.issuperset(mark)
+
+    def mark_before(self, at: int) -> str:
+        """Return what stands between a sentence and the one before, such as the mark of an item."""
+        start = self.material.sentences[at].start - self.passage.start
+        return self.passage.text[self.end_before(at) : start].strip()
+
+    def end_before(self, at: int) -> int:
+        """Return where the sentence before ends in the text of the passage."""
+        before, own = self.material.sentences[at - 1], self.material.sentences[at]
+        return before.end - self.passage.start if at and before.passage == own.passage else 0
 
     @property
     def length(self) -> int:
@@ -162,9 +108,8 @@ class SentenceRun:
 
     def opens_brace(self) -> bool:
         """Return whether a brace is open at the end: program text goes on after a blank line."""
-        start = self.passage.start
         first, last = (self.material.sentences[at] for at in (self.first, self.last))
-        text = self.passage.text[first.start - start : last.end - start]
+        text = self.passage.text[first.start - self.passage.start : last.end - self.passage.start]
         return text.count("{") > text.count("}")
 
     def ends_within_list(self) -> bool:
@@ -173,12 +118,9 @@ class SentenceRun:
 
     def is_item(self, at: int) -> bool:
         """Return whether a list marker stands between a sentence and the one before it."""
-        sentences, start = self.material.sentences, self.passage.start
-        if not 0 < at < len(sentences) or sentences[at - 1].passage != sentences[at].passage:
-            return False
-        return bool(
-            self.passage.text[sentences[at - 1].end - start : sentences[at].start - start].strip()
-        )
+        sentences = self.material.sentences
+        same = 0 < at < len(sentences) and sentences[at - 1].passage == sentences[at].passage
+        return same and self.mark_before(at) != ""
 
     def announcement(self) -> str:
         """Return the words that announce the list in whose middle the run begins, else ""."""
@@ -199,12 +141,10 @@ class SentenceRun:
 
     def numbers(self, first: int, last: int) -> list[int]:
         """Return the numbers of the items of lists from one sentence to another."""
-        sentences, start = self.material.sentences, self.passage.start
-        same = first and sentences[first - 1].passage == sentences[first].passage
-        before = sentences[first - 1].end - start if same else 0
-        return list(
-            map(int, _NUMBER.findall(self.passage.text[before : sentences[last].end - start]))
-        )
+        end = self.material.sentences[last].end - self.passage.start
+        return [
+            int(each) for each in _NUMBER.findall(self.passage.text[self.end_before(first) : end])
+        ]
 
     def next_item(self) -> int | None:
         """Return the next item of the run's list where a few sentences stand between, else None.

@@ -17,22 +17,24 @@ from quoth.answering.extractive.candidates import (
     quotable_sentences,
     sentence_locator,
 )
+from quoth.answering.extractive.relations import (
+    are_linked,
+    are_quoted,
+    begins_with,
+    is_duplicate,
+    is_named,
+    speaks_of,
+)
 from quoth.answering.extractive.runs import (
     MAX_REST,
     SentenceRun,
-    are_linked,
-    begins_with,
     grow,
     headed_section,
-    is_duplicate,
-    is_named,
     is_program,
     sections_of,
-    speaks_of,
 )
 from quoth.answering.extractive.score import QueryContext, Scores, collect_features
 from quoth.core.types import Chunk, Filter, Passage, Query, QueryKind
-from quoth.query.tokens import folded_words
 from quoth.text.locators import CELL_GAP, filters_from_moment, is_within_filters
 
 MARGIN = 1.5
@@ -193,13 +195,6 @@ def new_first(statements: Sequence[Statement], answer: str) -> tuple[Statement, 
     again = [each for each, is_old in zip(statements, quoted, strict=True) if is_old]
     new = tuple(each for each in statements if each not in again)
     return new if new[:1] == tuple(statements[:1]) else (*new, *again)
-
-
-def are_quoted(texts: Sequence[str], answers: Sequence[str]) -> list[bool]:
-    """Return of each text whether one of the answers quotes it word for word."""
-    quoted = f" {' | '.join(' '.join(folded_words(each)) for each in answers)} "
-    folded = (" ".join(folded_words(each)) for each in texts)
-    return [bool(words) and f" {words} " in quoted for words in folded]
 
 
 def is_sound(sentence: Quotable) -> bool:

@@ -1,0 +1,89 @@
+"""What sentences and documents share: the aspect that they name, their words, a title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from quoth.answering.extractive.candidates import NEGATION, normalize
+from quoth.answering.extractive.score import QueryContext
+from quoth.query.tokens import folded_words
+from quoth.text.analyzer import analyze
+
+DUPLICATE_OVERLAP = 0.7
+"""Minimum word overlap (Jaccard) of duplicate sentences."""
+
+BEGINNING = 20
+"""Characters beside an aspect's name in which a sentence begins with it."""
+MIN_TITLE = 4
+"""Minimum letters of a title that is looked for in a text."""
+
+_BRACKETS = re.compile(r"\([^()]*+\)")
+_WORD = re.compile(r"[^\W_]+")
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+def speaks_of(material: QueryContext, place: int, aspect: str) -> bool:
+    """Return whether a sentence, or a title above it, names an aspect."""
+    each = material.sentences[place]
+    wanted = frozenset(analyze(aspect, language=each.language))
+    return bool(wanted) and wanted <= material.stems[place] | material.around[place]
+
+
+def is_named(material: QueryContext, place: int, aspect: str) -> bool:
+    """Return whether a sentence itself names an aspect."""
+    wanted = frozenset(analyze(aspect, language=material.sentences[place].language))
+    return wanted <= material.stems[place]
+
+
+def begins_with(material: QueryContext, place: int, aspect: str) -> bool:
+    """Return whether a sentence names an aspect in its first words."""
+    each = material.sentences[place]
+    opening = each.text[: len(aspect) + BEGINNING]
+    return frozenset(analyze(aspect, language=each.language)) <= frozenset(
+        analyze(opening, language=each.language)
+    )
+
+
+def is_duplicate(material: QueryContext, place: int, other: int) -> bool:
+    """Return whether most words are shared, or one sentence nearly contains the other.
+
+    Sentences that differ in a number or in a "not" contradict one another, and both are kept.
+    """
+    one, two = material.stems[place], material.stems[other]
+    texts = (material.sentences[place].text, material.sentences[other].text)
+    figures = [frozenset(_FIGURE.findall(text)) for text in texts]
+    if not one or not two or figures[0] != figures[1]:
+        return False
+    if bool(NEGATION.search(normalize(texts[0]))) != bool(NEGATION.search(normalize(texts[1]))):
+        return False
+    shared = len(one & two)
+    smaller = min(len(one), len(two))
+    return shared >= DUPLICATE_OVERLAP * len(one | two) or (
+        smaller >= 4 and shared >= 0.9 * smaller
+    )
+
+
+def are_linked(title: str, text: str, *, other_title: str, other_text: str) -> bool:
+    """Return whether one of two documents names the title of the other in its text.
+
+    Documents with the same title, or one within the other, are parts of one source.
+    """
+    titles = _words(_BRACKETS.sub(" ", title)), _words(_BRACKETS.sub(" ", other_title))
+    if titles[0] in titles[1] or titles[1] in titles[0]:
+        return False
+    return any(
+        len(name.strip()) >= MIN_TITLE and name in _words(said)
+        for name, said in ((titles[0], other_text), (titles[1], text))
+    )
+
+
+def _words(text: str) -> str:
+    return f" {' '.join(_WORD.findall(normalize(text)))} "
+
+
+def are_quoted(texts: Sequence[str], answers: Sequence[str]) -> list[bool]:
+    """Return of each text whether one of the answers quotes it word for word."""
+    quoted = f" {' | '.join(' '.join(folded_words(each)) for each in answers)} "
+    folded = (" ".join(folded_words(each)) for each in texts)
+    return [bool(words) and f" {words} " in quoted for words in folded]

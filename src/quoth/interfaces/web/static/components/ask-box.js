@@ -10,6 +10,7 @@ const MAX_CHARS = 1000;
 class AskBox extends Base {
   static properties = {
     value: {},
+    following: { type: Boolean },
     running: { type: Boolean },
     collections: { attribute: false },
     choices: { attribute: false },
@@ -19,6 +20,8 @@ class AskBox extends Base {
   constructor() {
     super();
     this.value = "";
+    /** whether the next question goes on with a conversation */
+    this.following = false;
     this.running = false;
     /** @type {{name: string, documents: number}[]} */
     this.collections = [];
@@ -41,22 +44,35 @@ class AskBox extends Base {
     event.preventDefault();
     const question = this.value.trim();
     this.short = question.length < MIN_CHARS;
-    if (this.short) this.focusBox();
-    else this.tell("quoth-ask", { question });
+    if (this.short) {
+      this.focusBox();
+    } else {
+      // The page shows what was asked; what is typed next is another question.
+      this.value = "";
+      this.tell("quoth-ask", { question });
+    }
+  }
+
+  /** @param {any} event */
+  onInput(event) {
+    this.value = event.target.value;
+    this.short = false;
   }
 
   /** @param {KeyboardEvent} event */
   onKey(event) {
-    // While an input method composes a character, Enter only chooses it.
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.submit(event);
+    // While an input method composes a character, Enter only chooses it and Escape takes it away.
+    if (event.isComposing) return;
+    if (event.key === "Enter" && !event.shiftKey) this.submit(event);
+    if (event.key === "Escape") /** @type {HTMLElement} */ (event.target).blur();
   }
 
   render() {
     return html`<form class="ask" role="search" @submit=${this.submit}>
       <label class="hidden" for="question">${t("ask.label")}</label>
       <textarea id="question" rows="2" maxlength=${MAX_CHARS} .value=${live(this.value)}
-        placeholder=${t("ask.placeholder")}
-        @input=${(/** @type {any} */ event) => { this.value = event.target.value; }}
+        placeholder=${t(this.following ? "ask.followUp" : "ask.placeholder")}
+        @input=${this.onInput}
         @keydown=${this.onKey}></textarea>
       ${this.short ? html`<p role="alert" class="problem">${t("ask.short")}</p>` : ""}
       ${this.value.length >= MAX_CHARS ? html`<p role="status" class="doubt">${t("ask.long", { most: MAX_CHARS })}</p>` : ""}

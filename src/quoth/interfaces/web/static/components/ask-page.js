@@ -242,8 +242,8 @@ class AskPage extends Base {
     return html`<div class="asking ${idle ? "idle" : ""} ${at >= 0 ? "with-proof" : ""}">
       <section class="left">
         ${earlier.length ? html`<earlier-questions .turns=${earlier}></earlier-questions>` : nothing}
-        ${idle ? html`<h1>${t("ask.title")}</h1><p class="lead">${t("ask.lead")}</p>` : html`<h1 class="hidden">${this.asking.question || "quoth"}</h1>`}
-        <ask-box .value=${this.asking.question || this.route.question} .running=${isRunning(this.asking)}
+        ${idle ? html`<h1>${t("ask.title")}</h1><p class="lead">${t("ask.lead")}</p>` : nothing}
+        <ask-box .value=${idle ? this.route.question : ""} .following=${this.turns.length > 0} .running=${isRunning(this.asking)}
           .collections=${this.collections ?? []} .choices=${this.choices}></ask-box>
         ${idle ? this.firstRun() : this.answered(at)}
       </section>
@@ -259,7 +259,9 @@ class AskPage extends Base {
 
   /** @param {number} at */
   answered(at) {
-    return html`<filter-chips .filters=${this.asking.answer?.query.filters ?? []} .titles=${titles(this.items())}></filter-chips>
+    const { question } = this.asking;
+    return html`<h1 class=${question ? "" : "hidden"}>${question || "quoth"}</h1>
+      <filter-chips .filters=${this.asking.answer?.query.filters ?? []} .titles=${titles(this.items())}></filter-chips>
       <status-note .asking=${this.asking}></status-note>
       <answer-view .asking=${this.asking} .lit=${this.lit} .selected=${at >= 0 ? this.route.mark : ""}></answer-view>
       <contradictions-view .answer=${this.asking.answer}></contradictions-view>

@@ -3,7 +3,7 @@ import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { html } from "../vendor/lit.js";
 
-const KEYS = [["/", "ask"], ["Enter", "send"], ["← →", "walk"], ["Esc", "close"], ["?", "help"]];
+const KEYS = [["/", "ask"], ["Enter", "send"], ["← →", "walk"], ["Esc", "leave"], ["Esc", "close"], ["?", "help"]];
 
 class KeyHelp extends Base {
   open() {

@@ -22,7 +22,7 @@ from quoth.core.errors import BackendError, StoreDown
 from quoth.core.events import AnswerCompleted, Event, HitsFound, StageStarted, UsageReported
 from quoth.core.plan import Plan, make_plan
 from quoth.core.trace import Trace
-from quoth.core.types import Answer, Hit, Usage
+from quoth.core.types import Answer, Hit, Turn, Usage
 from quoth.pipeline.answer_cache import CacheKey
 from quoth.pipeline.budget import note_pace
 from quoth.pipeline.components import model_names
@@ -85,16 +85,18 @@ class Engine(DocumentEngine):
         *,
         collection: str | None = None,
         language: str | None = None,
+        history: Sequence[Turn] = (),
     ) -> tuple[str, ...]:
         """Suggest questions: follow-ups of an answer, or completions of a typed beginning.
 
         Where nothing is typed they are about documents, in ``language`` where there are some.
+        Questions of ``history``, the turns before the answer, are no follow-ups.
         """
         from quoth.pipeline import suggest
 
         name = collection or self.parts.settings.collection
         if isinstance(after, Answer):
-            return await suggest.follow_up(self.parts, after, collection=name)
+            return await suggest.follow_up(self.parts, after, collection=name, history=history)
         if not after.strip():
             return await suggest.first_questions(self.parts, collection=name, language=language)
         return await suggest.complete(self.parts, after, collection=name)

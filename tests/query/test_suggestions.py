@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from quoth.core.types import Turn
 from quoth.query.suggest_rank import (
     restore_case,
     suggest,
@@ -50,6 +51,18 @@ async def test_an_answer_is_followed_by_what_stands_beside_it(tmp_path: Path) ->
         assert suggestions
         answers = await engine.answer_all(suggestions)
         assert all(each.citations for each in answers)
+
+
+async def test_what_was_asked_in_the_conversation_is_not_suggested(tmp_path: Path) -> None:
+    first, second = "Where does a colony live in winter?", "When does a colony swarm?"
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, write_sources(tmp_path / "sources"))
+        await engine.answer(first)
+        answer = await engine.answer(second)
+        assert first in await engine.suggest(answer)
+        suggested = await engine.suggest(answer, history=[Turn(first, "")])
+        assert suggested
+        assert first not in suggested
 
 
 async def test_questions_in_another_language_are_not_suggested(tmp_path: Path) -> None:

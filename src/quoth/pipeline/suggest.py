@@ -10,7 +10,7 @@ from pathlib import Path
 
 from quoth.core.errors import DocumentError, InputError
 from quoth.core.outline import CollectionOutline
-from quoth.core.types import Answer, Chunk, Document
+from quoth.core.types import Answer, Chunk, Document, Turn
 from quoth.ingest.readers.metadata import SIDECAR, make_meta, read_beside
 from quoth.pipeline.components import Components
 from quoth.query.keywords import capitalised_terms
@@ -31,12 +31,21 @@ MAX_RELATED = 30
 
 
 async def follow_up(
-    parts: Components, answer: Answer, *, collection: str, limit: int = MAX_SUGGESTIONS
+    parts: Components,
+    answer: Answer,
+    *,
+    collection: str,
+    history: Sequence[Turn] = (),
+    limit: int = MAX_SUGGESTIONS,
 ) -> tuple[str, ...]:
-    """Suggest follow-up questions to an answer; none after one without citations."""
+    """Suggest follow-up questions to an answer; none after one without citations.
+
+    ``history`` holds the turns before it: their questions are not suggested.
+    """
     if not answer.citations:
         return ()
-    return await asyncio.to_thread(_follow_up, parts, answer, collection, limit)
+    earlier = [turn.question for turn in history]
+    return await asyncio.to_thread(_follow_up, parts, answer, collection, earlier, limit)
 
 
 async def complete(
@@ -81,7 +90,9 @@ async def first_questions(
     return await asyncio.to_thread(work)
 
 
-def _follow_up(parts: Components, answer: Answer, collection: str, limit: int) -> tuple[str, ...]:
+def _follow_up(
+    parts: Components, answer: Answer, collection: str, earlier: Sequence[str], limit: int
+) -> tuple[str, ...]:
     found, outline = parts.outlines.read([collection])[0][0]
     language = answer.query.language
     cited = parts.catalogue.chunks(
@@ -101,6 +112,7 @@ def _follow_up(parts: Components, answer: Answer, collection: str, limit: int) -
             and detect_language(each, among=("en", "fr", language), fallback=language) == language
         ),
         limit=limit,
+        earlier=earlier,
     )
 
 

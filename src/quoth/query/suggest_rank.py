@@ -37,17 +37,19 @@ def suggest(
     names: Iterable[str],
     asked: Iterable[str],
     limit: int,
+    earlier: Iterable[str] = (),
 ) -> tuple[str, ...]:
     """Return up to ``limit`` questions, round-robin from history, headings and names.
 
     ``headings`` and ``names`` are those near the last answer, nearest first; ``asked`` are past
     questions, newest first, of which those count that share a word with the question. None repeats
-    the question or another suggestion.
+    the question, one of ``earlier`` in the conversation, or another suggestion.
     """
     about = content_stems(question, language)
     past = (each for each in asked if about & content_stems(each, language))
     subjects = [_about(headings, language), _about(names, language)]
-    taken = [about] if about else []
+    said = (about, *(content_stems(each, language) for each in earlier))
+    taken = [words for words in said if words]
     found: list[str] = []
     for each in chain.from_iterable(zip_longest(past, *subjects)):
         words = content_stems(each or "", language)

@@ -367,6 +367,9 @@ def test_earlier_questions_of_a_conversation_stay_in_reach(web: WebApp) -> None:
         expect(page.locator(".asking h1")).not_to_have_class("hidden")
         expect(page.locator(".actions")).to_be_visible()
         expect(earlier).to_have_text(["What is honey made from?"])
+        expect(page.locator(".follow-ups .chip").first).to_be_visible()
+        chips = page.locator(".follow-ups .chip").all_inner_texts()
+        assert "What is honey made from?" not in chips
         page.locator("#question").fill("ok thanks")
         page.keyboard.press("Enter")
         expect(page.locator(".answer")).to_contain_text("You are welcome")

@@ -251,7 +251,8 @@ async def _answer(talk: Talk, question: str, seen: list[str]) -> Answer:
     async with aclosing(talk.engine.stream(talk.request(question))) as events:
         answer = await show_answer(session, _noted(events, seen), question=question, stream=None)
     if talk.alone and not session.json and not session.quiet:
-        new = [each for each in await talk.engine.suggest(answer) if each not in talk.suggested]
+        suggested = await talk.engine.suggest(answer, history=talk.history)
+        new = [each for each in suggested if each not in talk.suggested]
         for line in new:
             session.say(f"  → {line}")
         talk.suggested.update(new)

@@ -52,9 +52,10 @@ async def suggestions(
         return ApiResponse(Suggestions(()))
     if after is not None:
         record = await load_query(after, caller)
-        return ApiResponse(
-            Suggestions(await caller.engine.suggest(record.answer, collection=found.name))
+        suggested = await caller.engine.suggest(
+            record.answer, collection=found.name, history=record.request.history
         )
+        return ApiResponse(Suggestions(suggested))
     if not await asyncio.to_thread(caller.engine.parts.catalogue.languages, found):
         return ApiResponse(Suggestions(()))
     suggested = await caller.engine.suggest(

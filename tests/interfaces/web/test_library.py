@@ -25,12 +25,12 @@ def test_a_document_is_corrected_in_a_dialog(web: WebApp, tmp_path: Path) -> Non
         page.locator("input[type=file]").first.set_input_files([file, sidecar])
         expect(page.locator("upload-area [role=status]")).to_contain_text("1 of 1", timeout=30_000)
         page.locator("input[type=search]").fill("PERSON hornets")
-        expect(page.locator("tbody td").first).to_have_text("On hornets")
+        expect(page.locator("tbody td a").first).to_have_text("On hornets")
         page.locator("tbody button", has_text="Edit").click()
         page.locator("dialog input[name=title]").fill("All about hornets")
         page.locator("dialog input[name=speaker]").fill("A. Person")
         page.keyboard.press("Enter")
-        expect(page.locator("tbody td").first).to_have_text("All about hornets", timeout=30_000)
+        expect(page.locator("tbody td a").first).to_have_text("All about hornets", timeout=30_000)
         page.locator("tbody a").click()
         expect(page.locator("h1")).to_have_text("All about hornets")
 
@@ -104,6 +104,10 @@ def test_a_list_of_many_documents_holds_few_rows(web: WebApp) -> None:
         assert rows.count() <= 400
         page.locator("label.check input").check()
         expect(rows).to_have_count(1)
+        expect(rows.locator("small.narrow")).to_be_hidden()
+        page.set_viewport_size({"width": 390, "height": 800})
+        expect(rows.locator("small.narrow")).to_be_visible()
+        expect(rows.locator("small.narrow")).to_have_text("PDF · échec")
 
 
 def test_the_sample_is_one_click_away(web: WebApp) -> None:

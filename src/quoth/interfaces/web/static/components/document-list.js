@@ -145,6 +145,7 @@ class DocumentList extends Base {
     const notes = [error?.message, ...warnings].filter(Boolean);
     return html`<tr aria-rowindex=${at + 2}>
       <td>${ready ? html`<a href=${linkTo(`/d/${id}`)}>${title}</a>` : title}
+        <small class="narrow ${error ? "problem" : ""}">${kindName(document)} · ${named("state", status)}</small>
         ${notes.map((note) => html`<br><small class=${error ? "problem" : "soft"}>${note}</small>`)}</td>
       <td class="wide">${kindName(document)}</td>
       <td class="wide">${language ? languageName(language) : "–"}</td>

@@ -78,6 +78,21 @@ def test_a_browser_that_denies_the_microphone_says_how_to_allow_it(web: WebApp) 
         denying.close()
 
 
+def test_a_key_without_the_scope_is_told_before_anything_is_typed(web: WebApp) -> None:
+    asked: list[str] = []
+    with web.opened("/settings") as visit:
+        page = visit.page
+        page.route(
+            "**/v1/session",
+            lambda route: route.fulfill(json={**route.fetch().json(), "scopes": ["read"]}),
+        )
+        page.on("request", lambda each: asked.append(each.url))
+        page.locator("nav a", has_text="Live").click()
+        expect(page.locator("live-list .doubt")).to_contain_text("the scope “live”")
+        expect(page.locator("live-list form, live-list [role=alert]")).to_have_count(0)
+    assert not any("/v1/sessions" in each for each in asked)
+
+
 def replay_without_connection(page: Page, captions: Path) -> None:
     """Replay captions that the service gets at a second try; a message says that it is tried."""
     page.route("**/segments", lambda route: route.abort())

@@ -9,6 +9,7 @@ const PAGE = 100;
 
 class LiveList extends Base {
   static properties = {
+    allowed: { state: true },
     sessions: { state: true },
     collections: { state: true },
     complete: { state: true },
@@ -17,6 +18,8 @@ class LiveList extends Base {
 
   constructor() {
     super();
+    /** whether the visitor may hold sessions, null until it is known @type {boolean | null} */
+    this.allowed = null;
     /** @type {any[] | null} */
     this.sessions = null;
     /** @type {any[]} */
@@ -29,7 +32,10 @@ class LiveList extends Base {
     super.connectedCallback();
     document.title = `${t("nav.live")} – quoth`;
     this.attempt(async () => { this.collections = (await getJson("/v1/collections")).collections; });
-    this.more();
+    this.attempt(async () => {
+      this.allowed = (await getJson("/v1/session")).scopes.includes("live");
+      if (this.allowed) await this.more();
+    });
   }
 
   more() {
@@ -61,25 +67,34 @@ class LiveList extends Base {
   }
 
   render() {
-    const { sessions } = this;
     return html`<section class="page">
       <h1>${t("live.title")}</h1>
       <p class="lead">${t("live.lead")}</p>
-      <form class="form" @submit=${this.start}>
+      ${this.allowed === false ? html`<p class="status doubt">${t("live.notAllowed")}</p>` : nothing}
+      ${this.allowed ? this.form() : nothing}
+      ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
+      ${this.allowed === false ? nothing : this.list()}
+    </section>`;
+  }
+
+  form() {
+    return html`<form class="form" @submit=${this.start}>
         <label>${t("field.title")}<input name="title" maxlength="300" pattern=".*\\S.*" required></label>
         <fieldset><legend>${t("live.collections")}</legend>
           ${this.collections.map(({ name, documents }, at) => html`<label class="check"><input type="checkbox" name="collection" value=${name} ?checked=${at === 0}>
             ${collectionName(name)} <span class="soft">${t("library.count", { count: documents })}</span></label>`)}
           ${this.collections.length ? nothing : html`<p class="soft">${t("live.noDocuments")} <a href=${linkTo("/library")}>${t("live.upload")}</a></p>`}</fieldset>
         <button class="primary">${t("live.start")}</button>
-      </form>
-      ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
-      <h2>${t("live.sessions")}</h2>
+      </form>`;
+  }
+
+  list() {
+    const { sessions } = this;
+    return html`<h2>${t("live.sessions")}</h2>
       ${sessions || this.problem ? nothing : html`<p class="soft">${t("loading")}</p>`}
       ${sessions && !sessions.length ? html`<p class="soft">${t("live.none")}</p>` : nothing}
       <ul class="list">${repeat(sessions ?? [], (session) => session.session_id, (session) => this.row(session))}</ul>
-      ${this.complete ? nothing : html`<button @click=${this.more}>${t("more")}</button>`}
-    </section>`;
+      ${this.complete ? nothing : html`<button @click=${this.more}>${t("more")}</button>`}`;
   }
 
   /** @param {any} session */

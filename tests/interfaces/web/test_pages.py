@@ -43,7 +43,7 @@ def test_a_question_is_found_in_the_history_opened_renamed_and_deleted(web: WebA
         page.locator("input[type=search]").fill("STINGS once")
         expect(rows).to_have_count(1)
         rows.first.locator("a").click()
-        expect(page.locator("#question")).to_have_value("Which insect stings only once?")
+        expect(page.locator("h1")).to_have_text("Which insect stings only once?")
         page.go_back()
         rows.first.get_by_role("button", name="Rename").click()
         expect(rows.first.locator("a")).to_have_text("One sting")

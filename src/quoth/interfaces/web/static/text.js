@@ -159,6 +159,11 @@ export function passages({ answer, citations, evidence, hits }) {
   return found.map((/** @type {any} */ item, /** @type {number} */ at) => ({ mark: `p${at + 1}`, item }));
 }
 
+/** Return the titles of the documents that passages are from, by id. @param {{item: any}[]} items @returns {Record<string, string>} */
+export function documentTitles(items) {
+  return Object.fromEntries(items.map(({ item }) => [item.document_id, item.document_name ?? item.document]));
+}
+
 /**
  * What lights up: citations by their numbers, or of them only what a sentence says.
  * @typedef {{numbers: number[], words: string}} Light

@@ -5,7 +5,7 @@ import { t } from "../i18n.js";
 import { IDLE, isRunning, reduce } from "../reduce.js";
 import { go, linkTo } from "../router.js";
 import { aboutService } from "../service.js";
-import { DARK, openedAt, passages, sentenceAt, wordsAt } from "../text.js";
+import { DARK, documentTitles, openedAt, passages, sentenceAt, wordsAt } from "../text.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 import "./answer-view.js";
 import "./ask-box.js";
@@ -261,7 +261,7 @@ class AskPage extends Base {
   answered(at) {
     const { question } = this.asking;
     return html`<h1 class=${question ? "" : "hidden"}>${question || "quoth"}</h1>
-      <filter-chips .filters=${this.asking.answer?.query.filters ?? []} .titles=${titles(this.items())}></filter-chips>
+      <filter-chips .filters=${this.asking.answer?.query.filters ?? []} .titles=${documentTitles(this.items())}></filter-chips>
       <status-note .asking=${this.asking}></status-note>
       <answer-view .asking=${this.asking} .lit=${this.lit} .selected=${at >= 0 ? this.route.mark : ""}></answer-view>
       <contradictions-view .answer=${this.asking.answer}></contradictions-view>
@@ -295,8 +295,5 @@ class AskPage extends Base {
     </section>`;
   }
 }
-
-/** Return the titles of the documents that passages are from, by id. @param {{item: any}[]} items */
-const titles = (items) => Object.fromEntries(items.map(({ item }) => [item.document_id, item.document_name ?? item.document]));
 
 customElements.define("ask-page", AskPage);

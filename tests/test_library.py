@@ -172,9 +172,12 @@ def test_errors_are_raised_where_they_belong(tmp_path: Path) -> None:
             Filter("language", "=", ("en",)),  # type: ignore[arg-type]
             Filter("language", "in", "en"),  # type: ignore[arg-type]
             Filter("page", "overlaps", (1.0,)),  # type: ignore[arg-type]
+            Filter("page", "overlaps", (5, 1)),
         ):
             with pytest.raises(quoth.InputError, match="filter"):
                 library.search(BEES, filters=[wrong])
+        with pytest.raises(quoth.InputError, match="home folder"):
+            quoth.open("", embedder="fake")
         for source in ("", "https://example.org/bees"):
             with pytest.raises(quoth.InputError, match=r"empty|quoth add https://example\.org"):
                 library.add(source)

@@ -26,7 +26,7 @@ from quoth.core.types import (
 from quoth.engine import Engine
 from quoth.pipeline.add import DocumentMetadata
 from quoth.pipeline.maintain import Health
-from quoth.pipeline.remote import check_source, is_address
+from quoth.pipeline.remote import check_sources, is_address
 from quoth.pipeline.retrieve import Request
 from quoth.store.history import QuerySummary
 
@@ -48,7 +48,7 @@ class Library:
         progress: Callable[[str], None] = discard_line,
         **settings: Any,
     ) -> None:
-        given = load_settings({**settings, "home": None if home is None else Path(home)})
+        given = load_settings({**settings, "home": home})
         self._session = uuid4().hex
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="quoth", daemon=True)
@@ -231,7 +231,7 @@ class Library:
 def _path(source: Source) -> Path:
     """Return the path of a source; raises InputError."""
     text = fspath(source)
-    check_source(text)
+    check_sources([text])
     if is_address(text):
         raise InputError(f"This adds files and folders. Fetch a page with: quoth add {text}")
     return Path(text)

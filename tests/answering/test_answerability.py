@@ -62,7 +62,7 @@ def test_a_name_that_no_passage_holds_makes_the_answer_partial() -> None:
     assert decide_status(AnswerEvidence(1.0, 0.5, False, found.missing)) == "partial"
 
 
-def test_the_speaker_of_a_sentence_is_named() -> None:
+def test_the_name_of_a_speaker_is_not_missed() -> None:
     written = passage("Penguins breed. Bread is baked.")
     voices = (SpanLocator(0, 15, Seconds(0, 2, "Ada Moor")), SpanLocator(16, 31, Seconds(2, 4)))
     talk = replace(written.document, kind="transcript")

@@ -313,6 +313,8 @@ def test_program_text_is_quoted_to_its_last_brace() -> None:
     said = f"{LONG} {LONG} {LONG} {LONG} {LONG} We melt the ore of the valley like this:"
     (run,) = runs(f"{said}\n\n{code}\n\n{LONG}", scores={"valley": 2})
     assert code in run.text
+    (open_one,) = runs(f"{said}\n\n{code[:-1]}\n\n{LONG}", scores={"valley": 2})
+    assert "cool" not in open_one.text
 
 
 @pytest.mark.parametrize("marks", ["(a) (b) (c)", "a. b. c.", "i. ii. iii.", "1) 2) 3)"])
@@ -641,7 +643,9 @@ WRAPPED = "A paragraph of a printed book is broken into lines\nthat say nothing 
         ("It is shown by all of the others who looked at it [12,\n13] and so on.",
          "It is shown by all of the others who looked at it ‹12, 13› and so on."),
         ("They wrote [12,\n13].", "They wrote ‹12,\n13›."),
-        ("So [1]:\nlet a = [1, 2];\n{\"a\": [3]}", "So ‹1›:\nlet a = [1, 2];\n{\"a\": [3]}"),
+        ("let a = [1, 2];\nvec![3, 4]", "let a = [1, 2];\nvec![3, 4]"),
+        ('{"a": [5, 6]}', '{"a": [5, 6]}'),
+        ("Yahoo! [1] and C++ [7], R&D [5, 6].", "Yahoo! ‹1› and C++ ‹7›, R&D ‹5, 6›."),
         ("Of all[0] only [01] and [0, 1].", "Of all[0] only ‹01› and ‹0, 1›."),
     ],
 )  # fmt: skip

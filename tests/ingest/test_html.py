@@ -114,10 +114,20 @@ def test_what_leads_through_a_site_is_left_out(body: str) -> None:
         f"<h2>Tools</h2><ul>{links('a.html', 'b.html', 'c.html')}</ul>",
         f"<ul><li>Spades</li>{links('#a', '#b', '#c')}<li>Shears</li></ul><p>All are sharp.</p>",
         "<ul><li><a href='https://example.org/'>Files elsewhere</a></li></ul>",
-        f"<p><a rel=next href=#b>Shears</a> {'cut every hedge in the garden. ' * 20}</p>",
+        "<p>Cut it in May. Then read <a rel=next href=#b>about shears</a>, which are sharp.</p>",
+        "<div><p>Cut hedges in May.</p><a rel=next href=#b>Next</a></div><p>Not in June.</p>",
         "<main><p>Note 1 says so.</p><aside role='note'>1. It does.</aside></main>",
     ],
-    ids=["between", "introduced", "headed", "some items", "elsewhere", "footnote", "long"],
+    ids=[
+        "between",
+        "introduced",
+        "headed",
+        "some items",
+        "elsewhere",
+        "footnote",
+        "inline",
+        "post",
+    ],
 )
 def test_links_that_belong_to_the_text_stay(body: str) -> None:
     assert read_page(CONTENT + body if "<main>" not in body else body) == [

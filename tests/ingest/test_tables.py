@@ -139,11 +139,12 @@ def test_columns_have_the_names_of_their_groups(tmp_path: Path) -> None:
     )
 
 
-def test_names_below_groups_may_be_years(tmp_path: Path) -> None:
-    rows = "Month,Adults,,Children\n,2023,2024,2023,2024\nMay,7,9,5,6\n"
+@pytest.mark.parametrize("last", ["2024", "2025"])
+def test_names_below_groups_may_be_years(tmp_path: Path, last: str) -> None:
+    rows = f"Month,Adults,,Children\n,2023,2024,2023,{last}\nMay,7,9,5,6\n"
     (tmp_path / "a.csv").write_text(rows)
     assert rows_of(tmp_path / "a.csv")["row 3"] == (
-        "Month: May | Adults 2023: 7 | Adults 2024: 9 | Children 2023: 5 | Children 2024: 6"
+        f"Month: May | Adults 2023: 7 | Adults 2024: 9 | Children 2023: 5 | Children {last}: 6"
     )
 
 

@@ -169,7 +169,7 @@ async def test_a_summary_names_every_section_and_quotes_its_beginning(tmp_path: 
         "## Contents\n\n***\n\n## Preface\n\nBy Ann\n\nAnts have long been kept.\n\n"
         "## Why keep ants?\n\nAnts are quiet. They need little room.\n\n"
         "## Diagram\n\n***\n\n## Food\n\nIt depends? Ants eat sugar and insects.\n\n"
-        "## Licence\n\nYou may copy this manual.\n"
+        "## Notes\n\nSome ants fly in summer.\n\n## Licence\n\nYou may copy this manual.\n"
     )
     async with open_tour(tmp_path / "home", index=MemoryIndex()) as engine:
         await add(engine, manual)
@@ -179,7 +179,8 @@ async def test_a_summary_names_every_section_and_quotes_its_beginning(tmp_path: 
         "Preface:\nAnts have long been kept. [2]\n\n"
         "Why keep ants?\nAnts are quiet. They need little room. [3]\n\n"
         "Diagram [4]\n\n"
-        "Food:\nAnts eat sugar and insects. [5]"
+        "Food:\nAnts eat sugar and insects. [5]\n\n"
+        "Notes:\nSome ants fly in summer. [6]"
     )
 
 

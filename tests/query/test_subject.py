@@ -93,6 +93,8 @@ def test_a_title_may_have_a_word_that_announces_a_subject() -> None:
     asked = Query(text, text, "en", entities=("A Few Notes on Book Design",))
     assert strip_outline_words(asked) is not None
     assert strip_outline_words(replace(asked, entities=())) is None
+    about = "Which chapters are about bees?"
+    assert strip_outline_words(Query(about, about, "en", entities=("About Bees",))) is None
 
 
 def test_a_title_within_the_requested_chapter_is_a_subject() -> None:

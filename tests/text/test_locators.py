@@ -70,6 +70,13 @@ def test_lines_count_through_the_sections_of_a_file_and_rows_anew_in_each_sheet(
     found = locate(places, 0, 9)
     assert isinstance(found, Chars)
     assert (found.label_first, found.label_last) == ("2", last)
+    # Each file of an archive has lines of its own.
+    files = [
+        replace(each, locator=replace(each.locator, anchor=str(each.start))) for each in places
+    ]
+    found = locate(files, 0, 9)
+    assert isinstance(found, Chars)
+    assert found.label_last == "2"
 
 
 def test_pages_merge_the_boxes_of_a_line() -> None:

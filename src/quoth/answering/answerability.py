@@ -184,7 +184,7 @@ def _strength(evidence: AnswerEvidence) -> tuple[float, float]:
 
 
 def _missing(query: Query, material: QueryContext) -> tuple[str, ...]:
-    everything = material.all_stems
+    everything = material.all_stems | material.speakers
     absent = {term.word for term in material.terms if not term.among(everything)}
     said = "\n".join(each.text for each in material.sentences) if absent else ""
     named: list[str] = []

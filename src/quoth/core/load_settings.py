@@ -21,7 +21,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
-from quoth.core.errors import ConfigError
+from quoth.core.errors import ConfigError, InputError
 from quoth.core.settings import PREFIX, PROVIDER_VARIABLES, Settings
 from quoth.core.settings_aliases import ALIASES, Aliased, read_aliases, read_yaml
 
@@ -34,11 +34,13 @@ have at most 63 characters."""
 
 
 def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
-    """Read the settings; raises ConfigError naming the wrong variable or key.
+    """Read the settings; raises ConfigError naming the wrong variable or key, and InputError.
 
     ``overrides`` are the caller's own; a value of None means "not given".
     """
     given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    if given.get("home") == "":
+        raise InputError("The name of the home folder is empty. Name one, or leave it out.")
     environment = _environment()
     named = {name: value for name, value in environment.items() if value and name not in given}
     home = Path(

@@ -116,7 +116,7 @@ def _on_lines(spots: Sequence[SpanLocator], lines: re.Match[str]) -> Span | None
             sheets |= {at.section: None} if at.unit == "row" and at.section else {}
     if len(sheets) > 1:
         raise InputError(
-            f"Several sheets have it: {', '.join(sheets)}. Name one, such as "
+            f"Several parts have it: {', '.join(sheets)}. Name one, such as "
             f"'{next(iter(sheets))} row {first}'."
         )
     return (on[0].start, on[-1].end) if on else None

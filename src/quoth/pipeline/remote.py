@@ -37,9 +37,9 @@ def is_address(source: str) -> bool:
     return source.lower().startswith(("http://", "https://"))
 
 
-def check_source(source: str) -> None:
-    """Raise InputError for the empty name, which would be the folder that quoth runs in."""
-    if not source:
+def check_sources(sources: Iterable[str]) -> None:
+    """Raise InputError for an empty name, which would be the folder that quoth runs in."""
+    if not all(sources):
         raise InputError("The name of a source is empty. Give a file or a folder.")
 
 

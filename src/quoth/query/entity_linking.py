@@ -51,7 +51,7 @@ class LinkedEntities:
 def mentions(asked: TokenizedQuery, names: EntityIndex) -> list[Mention]:
     """Return exact mentions of names in a query, the longest first at each position.
 
-    Names within longer ones are left out, and so are function words in another case.
+    Names within longer ones are left out. The letter A of an index is meant by no small "a".
     """
     stems = [stem(word) for word in asked.words]
     found: list[Mention] = []
@@ -59,10 +59,14 @@ def mentions(asked: TokenizedQuery, names: EntityIndex) -> list[Mention]:
     while at < count:
         for size in range(min(MAX_NAME_WORDS, count - at), 0, -1):
             spelled = names.by_spelling.get(" ".join(stems[at : at + size]))
-            if spelled and size == 1 and asked.words[at] in FUNCTION_WORDS:
-                # An "A" of an index is meant only where it is written like that.
+            if (
+                spelled
+                and size == 1
+                and len(word := asked.words[at]) == 1
+                and word in FUNCTION_WORDS
+            ):
                 written = asked.clean[asked.starts[at] : asked.ends[at]]
-                spelled = tuple(name for name in spelled if name.real == written)
+                spelled = tuple(name for name in spelled if written in name.real)
             if spelled:
                 found.append(Mention(at, at + size, spelled))
                 at += size - 1

@@ -175,8 +175,9 @@ def strip_outline_words(query: Query) -> Query | None:
     rest = _intent_phrases("outline").sub("", "".join(f"{word} " for word in words))
     topic, places = word_set("topic_words"), word_set("place_words")
     unnamed = f" {rest}"
-    for title in query.entities:  # "A Few Notes on Book Design"
-        unnamed = unnamed.replace(f" {' '.join(normalized_query_words(title))} ", " ")
+    for title in map(normalized_query_words, query.entities):  # "A Few Notes on Book Design"
+        if title and title[0] not in topic:
+            unnamed = unnamed.replace(f" {' '.join(title)} ", " ")
     about = any(  # "the chapter on bees" is a source.
         word in topic and before not in places for before, word in pairwise(["", *unnamed.split()])
     )

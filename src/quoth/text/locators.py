@@ -260,12 +260,15 @@ def _counted(locator: Chars) -> str:
 
 
 def _last_label(places: Sequence[SpanLocator], first: Chars) -> str:
-    """Return the last label of what is counted with the first place; rows begin anew in a sheet."""
+    """Return the last label of what is counted with the first place.
+
+    Rows begin anew in each sheet, and lines in each file of an archive, which is their anchor.
+    """
     labels = [
         each.locator.label_last
         for each in places
         if isinstance(each.locator, Chars)
-        and each.locator.unit == first.unit
+        and (each.locator.unit, each.locator.anchor) == (first.unit, first.anchor)
         and (first.unit != "row" or each.locator.section == first.section)
     ]
     return labels[-1]

@@ -38,7 +38,8 @@ def asked_rows(
     found = list(rows)
     for weights in ({at: material.terms[at].weight for at in own}, dict.fromkeys(rest, 1.0)):
         sums = {row: sum(weight * held[row][at] for at, weight in weights.items()) for row in found}
-        found = [row for row in found if sums[row] == max(sums.values())]
+        most = max(sums.values())
+        found = [row for row in found if sums[row] == most]
     covered = all(any(held[row][at] for row in found) for at in own or rest)
     is_near = max(scores[row] for row in found) >= scores[seed] - MARGIN
     is_other = bool(own and rest)  # The words of the conversation raise the score of its row.

@@ -15,7 +15,7 @@ from quoth.answering.extractive.score import QueryContext
 from quoth.answering.extractive.select import MIN_STANDALONE_SCORE, Statement, statement_of
 from quoth.core.outline import Heading, SummarySentence
 from quoth.core.types import Chunk, Passage, Query
-from quoth.ingest.enrich.chapters import introduces, is_front_or_back_matter
+from quoth.ingest.enrich.chapters import is_formality, is_front_or_back_matter
 from quoth.query.keywords import only_asks_for_a_place
 from quoth.store.blobs import source_name
 from quoth.text.analyzer import normalize_name
@@ -105,8 +105,8 @@ def section_statements(
 ) -> tuple[Statement, ...]:
     """Name the sections of a part, and quote each from its beginning and from its summary.
 
-    What stands in front of the first one is quoted as well; front and back matter is left out but
-    what introduces the text, such as a preface.
+    What stands in front of the first one is quoted as well; contents, indexes, licences and the
+    like are left out where there is anything else.
     """
     chunks = (chunk for passage in passages for chunk in passage.chunks)
     mine = {each.ordinal: each for each in chunks if each.document_id == headings[0].document_id}
@@ -118,12 +118,10 @@ def section_statements(
     front = [each for each in ordered[:1] if each.ordinal < headings[0].first]
     if front and front[0].kind not in ("pdf", "book"):  # There it is a title page.
         found += _opening(front, material, passages, longest=longest, least=MIN_FRONT_SCORE)
-    for heading in headings:
+    for heading in [each for each in headings if not is_formality(each)] or headings:
         here = [each for each in ordered if heading.first <= each.ordinal <= heading.last]
         matter = is_front_or_back_matter(heading)
         if not here or is_contents(here[0].text) or is_index(here[0].text):
-            continue
-        if matter and not introduces(heading):
             continue
         ids = {each.chunk_id for each in here}
         own = [each for each in told if each.chunk_id in ids]

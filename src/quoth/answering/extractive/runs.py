@@ -106,11 +106,23 @@ class SentenceRun:
         text = self.material.sentences[at].text
         return at > 0 and text[:1].islower() and self.is_code(at - 1) and not self.is_code(at)
 
-    def opens_brace(self) -> bool:
-        """Return whether a brace is open at the end: program text goes on after a blank line."""
-        first, last = (self.material.sentences[at] for at in (self.first, self.last))
-        text = self.passage.text[first.start - self.passage.start : last.end - self.passage.start]
-        return text.count("{") > text.count("}")
+    def up_to_brace(self) -> int:
+        """Return how many sentences follow up to the brace that closes one open at the end.
+
+        0 where none is open, and where none of the section closes it within `MAX_LIST`.
+        """
+        sentences, sections = self.material.sentences, sections_of(self.passage)
+        begin = sentences[self.first].start - self.passage.start
+        for at in range(self.last, len(sentences)):
+            end = sentences[at].end - self.passage.start
+            if not _is_in_section(self.material, at, self.last, sections=sections):
+                break
+            text = self.passage.text[begin:end]
+            if text.count("{") <= text.count("}"):
+                return at - self.last
+            if end - begin > MAX_LIST:
+                break
+        return 0
 
     def ends_within_list(self) -> bool:
         """Return whether the list that the run quotes has a further item after it."""
@@ -301,8 +313,8 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
     if not run.is_code(run.last):
         while run.is_code(run.last + 1) and run.adds(run.last + 1, longest=MAX_LIST):
             pass
-    while run.opens_brace() and run.adds(run.last + 1, longest=MAX_LIST):
-        pass
+    for _ in range(run.up_to_brace()):
+        run.adds(run.last + 1, longest=MAX_LIST)
     _complete_section(run, longest=longest)
     first, sections = run.first, sections_of(run.passage)
     refers_back = first > 0 and sentences[first].anaphoric

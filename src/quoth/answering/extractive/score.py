@@ -97,6 +97,7 @@ class QueryContext:
     sentences: tuple[Quotable, ...]
     stems: tuple[frozenset[str], ...]
     around: tuple[frozenset[str], ...]
+    speakers: frozenset[str]
     titles: tuple[str, ...]
 
     def titled_text(self, place: int) -> str:
@@ -144,6 +145,7 @@ def collect_features(
         sentences=tuple(sentences),
         stems=stems,
         around=_surroundings(passages, sentences=sentences, stems=stems),
+        speakers=_speakers(passages),
         titles=tuple(_title(passage) for passage in passages),
     )
 
@@ -186,7 +188,7 @@ def _question_forms(
 def _surroundings(
     passages: Sequence[Passage], *, sentences: Sequence[Quotable], stems: Sequence[frozenset[str]]
 ) -> tuple[frozenset[str], ...]:
-    """Return for each sentence the stems of its titles, its speaker and the sentence before it."""
+    """Return for each sentence the stems of its titles and of the sentence before it."""
     titles: dict[int, frozenset[str]] = {}
     for index, passage in enumerate(passages):
         first = passage.chunks[0]
@@ -197,19 +199,15 @@ def _surroundings(
         before = frozenset[str]()
         if place and sentences[place - 1].passage == each.passage:
             before = stems[place - 1]
-        speaker = _speaker_at(passages[each.passage], each.start)
-        named = stems_of(speaker, each.language) if speaker else frozenset[str]()
-        found.append(titles[each.passage] | before | named)
+        found.append(titles[each.passage] | before)
     return tuple(found)
 
 
-def _speaker_at(passage: Passage, at: int) -> str | None:
-    """Return who speaks at a character of a document, None where that is not known."""
-    if passage.document.kind != "transcript":
-        return None
-    places = (place for chunk in passage.chunks for place in chunk.places)
-    there = next((place.locator for place in places if place.start <= at < place.end), None)
-    return there.speaker if isinstance(there, Seconds) else None
+def _speakers(passages: Sequence[Passage]) -> frozenset[str]:
+    """Return the stems of the names of those who speak in the passages."""
+    places = (place.locator for each in passages for chunk in each.chunks for place in chunk.places)
+    names = {each.speaker for each in places if isinstance(each, Seconds) and each.speaker}
+    return frozenset().union(*(analyze(name, language="") for name in names))
 
 
 def sentence_scores(

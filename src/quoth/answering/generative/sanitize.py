@@ -222,8 +222,8 @@ def collapse_white_space(text: str) -> str:
 
 
 _FOOTNOTE = re.compile(r"(?<!\b[^\W\d])\[(?!0\])(\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,20})\]")
-_PROGRAM_LIST = re.compile(r"""[=!{\[+*&]\s?\[|["']\s?:\s?\[""")
-"""What stands before numbers in brackets in a line of program text: ``a = [1, 2]``."""
+_BEFORE_LIST = re.compile(r"""(?:=\s?|[!&{]|["']:\s?)\Z""")
+"""What stands before a list of numbers in program text: ``a = [1, 2]``, ``vec![1, 2]``."""
 _OPENING = frozenset("[]({<")
 """What begins a link, a tag, or something that could be taken for a source's header."""
 LIVE = re.compile(r"(\](?=[(:\[])|<(?=[A-Za-z/!?|]))")
@@ -250,11 +250,12 @@ def plain_quotation(text: str) -> str:
 def plain_footnotes(text: str) -> str:
     """Return the text with other brackets around numbers that could be taken for citations.
 
-    Lines of program text stay as they are.
+    Lists of program text, of several numbers, stay as they are.
     """
 
     def plain(found: re.Match[str]) -> str:
-        line = text[text.rfind("\n", 0, found.start()) + 1 :].partition("\n")[0]
-        return found[0] if _PROGRAM_LIST.search(line) else f"‹{found[1]}›"
+        before = text[max(0, found.start() - 3) : found.start()]
+        is_list = "," in found[1] and _BEFORE_LIST.search(before)
+        return found[0] if is_list else f"‹{found[1]}›"
 
     return _FOOTNOTE.sub(plain, text)

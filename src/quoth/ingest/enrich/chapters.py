@@ -48,11 +48,17 @@ _OUTSIDE = re.compile(
     r"|a propos d.*|abreviations|sigles|index .*|notes?|credits|errata)[\s.:]*"
 )
 """Titles, folded, of what stands around the chapters of a book."""
-_INTRODUCES = re.compile(
-    r"(?:front ?matter|title page|preface.*|foreword|prologue|about .*|abstract|executive summary"
-    r"|page de (?:titre|garde)|avant[- ]propos|a propos d.*)[\s.:]*"
+_FORMALITIES = re.compile(
+    r"(?:(?:front |back |inside )?cover|half.?title|copyright|dedication|acknowledge?ments?|toc"
+    r"|(?:table of |brief |detailed |short )?contents|figures|tables|list of (?:figures|tables)"
+    r"|(?:selected |annotated )?bibliography|references|works cited|further reading|colophon"
+    r"|(?:subject |author |name |general )?index|licen[cs]es?|copying|metadata|legal notices?"
+    r"|(?:.* )?(?:general public|free documentation) licen[cs]e|credits|permissions|errata|imprint"
+    r"|couverture|quatrieme de couverture|dedicace|remerciements|sommaire|table des matieres"
+    r"|(?:liste|table) des (?:figures|tableaux|illustrations)|bibliographie|mentions legales"
+    r"|licence (?:publique|de documentation) .*|metadonnees)[\s.:]*"
 )
-"""Those of what may say what the text is about."""
+"""Those of what says nothing about the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,9 +305,9 @@ def is_front_or_back_matter(heading: Heading) -> bool:
     return names_matter(_PART.sub("", normalize_name(heading.path[-1])))
 
 
-def introduces(heading: Heading) -> bool:
-    """Return whether front matter may say what the text is about."""
-    return _INTRODUCES.fullmatch(normalize_name(heading.path[-1]).strip()) is not None
+def is_formality(heading: Heading) -> bool:
+    """Return whether a heading is one of lists and legal texts: contents, index, licence."""
+    return _FORMALITIES.fullmatch(normalize_name(heading.path[-1]).strip()) is not None
 
 
 def names_matter(title: str) -> bool:

@@ -25,8 +25,11 @@ _NAVIGATION_CLASSES = frozenset(["navheader", "navfooter", "navcenter", "pg-boil
 which have the titles of these beside them, and of the licence around books of Project Gutenberg."""
 _NEIGHBOURS = frozenset(["next", "prev", "previous", "up"])
 """Link types of the pages or sections before, after and above, such as Texinfo writes them."""
-MAX_NEIGHBOURS = 400
-"""Most characters of a line of links to them; what is longer is a text with such a link in it."""
+MAX_LABELS = 30
+"""Most letters beside the links in a line of them, such as "Next:" and "Up:"."""
+_IN_LINES = frozenset(
+    ["-text", "a", "abbr", "b", "br", "em", "i", "img", "small", "span", "strong"]
+)
 _NOTES = frozenset(["note", "doc-footnote", "doc-tip"])
 """Roles by which an ``aside`` is a part of the content."""
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -49,7 +52,7 @@ def is_left_out(node: LexborNode, left_out: frozenset[str]) -> bool:
         return tag != "aside" or attributes.get("role") not in _NOTES
     if tag == "label" and _is_sign(node):
         return True
-    if tag in ("p", "div", "td") and "nav" in left_out and _leads_to_neighbours(node):
+    if tag in ("p", "div") and "nav" in left_out and _leads_to_neighbours(node):
         return True
     if not attributes:
         return False
@@ -88,7 +91,13 @@ def _leads_to_neighbours(node: LexborNode) -> bool:
     links = (child.attributes.get("rel") or "" for child in node.iter() if child.tag == "a")
     if all(_NEIGHBOURS.isdisjoint(link.casefold().split()) for link in links):
         return False
-    return len(node.text(strip=True)) <= MAX_NEIGHBOURS
+    linked = sum(_letters(link) for link in node.css("a"))
+    in_line = all(child.tag in _IN_LINES for child in node.iter(include_text=True))
+    return in_line and _letters(node) - linked <= MAX_LABELS
+
+
+def _letters(node: LexborNode) -> int:
+    return sum(map(str.isalpha, node.text(deep=True) or ""))
 
 
 def _is_toc(node: LexborNode) -> bool:

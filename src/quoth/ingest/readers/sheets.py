@@ -125,12 +125,13 @@ def _header(
 def _grouped(above: Sequence[str], cells: Sequence[str]) -> Sequence[str]:
     """Return the names of columns after those of the groups above them: "2023 Adults".
 
-    A row without an empty cell behind the first one has no groups. Below groups names recur, and
-    all that are numbers: other numbers are the values of the first row of a table.
+    A row without an empty cell behind the first one has no groups. Below groups names recur, also
+    numbers: numbers none of which does are the values of the first row of a table.
     """
     groups = [*above, *[""] * len(cells)][: len(cells)]
-    once = [cell for cell, count in Counter(filter(None, cells)).items() if count == 1]
-    if all(groups[1:]) or len(once) == sum(map(bool, cells)) or any(map(is_number, once)):
+    counts = Counter(filter(None, cells))
+    numbers = [count for cell, count in counts.items() if is_number(cell)]
+    if all(groups[1:]) or max(counts.values(), default=1) == 1 or set(numbers) == {1}:
         return ()
     found, group = [], ""
     for over, cell in zip(groups, cells, strict=True):

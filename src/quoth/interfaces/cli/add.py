@@ -102,12 +102,11 @@ async def sync(
 
     Only documents that came from these folders are removed. A page of the web is fetched again.
     """
-    from quoth.pipeline.remote import RemoteOptions, check_source, is_address
+    from quoth.pipeline.remote import RemoteOptions, check_sources, is_address
     from quoth.pipeline.sync import check_folder
 
     session = of_owner(session)
-    for each in sources:
-        check_source(each)
+    check_sources(sources)
     folders = [Path(each) for each in sources if not is_address(each)]
     for folder in folders:
         check_folder(folder)
@@ -127,21 +126,27 @@ async def sync(
 @command(stopped="Stopped. What was added stays.")
 async def watch(
     session: CliSession,
-    folders: Annotated[list[Path], typer.Argument(help="Folders to keep the collection equal to.")],
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="FOLDERS...", help="Folders to keep the collection equal to."),
+    ],
 ) -> None:
     """Keep the collection equal to folders: whatever changes there is added or removed at once."""
     from quoth.core.extras import require_extra
+    from quoth.pipeline.remote import check_sources
     from quoth.pipeline.sync import check_folder
 
     require_extra("watch", module="watchfiles", what="Watching folders")
     from quoth.ingest.sources.watch import folder_changed
 
+    check_sources(sources)
+    folders = [Path(each) for each in sources]
     for folder in folders:
         check_folder(folder)
     async with engine_of(session) as engine, aclosing(folder_changed(folders)) as rounds:
         async for _ in rounds:
-            await add_all(session, engine, [str(folder) for folder in folders])
-            await remove_gone(session, engine, [str(folder) for folder in folders])
+            await add_all(session, engine, sources)
+            await remove_gone(session, engine, sources)
             session.say("Watching. Stop with Ctrl-C.")
 
 
@@ -169,10 +174,9 @@ async def add_all(
     from quoth.interfaces.cli.add_report import AddReport, show_report, ways_of
     from quoth.interfaces.cli.documents_view import adding, fetching
     from quoth.pipeline.add import DocumentMetadata
-    from quoth.pipeline.remote import check_source, is_address
+    from quoth.pipeline.remote import check_sources, is_address
 
-    for each in sources:
-        check_source(each)
+    check_sources(sources)
     paths = [Path(each) for each in sources if not is_address(each)]
     addresses = [each for each in sources if is_address(each)]
     fetched, failed = await fetching(session, engine.parts, addresses, options=options)

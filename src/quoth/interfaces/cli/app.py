@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 from itertools import islice
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -147,11 +146,9 @@ def start(  # noqa: PLR0913 - one for each global option
         names = tuple(dict.fromkeys(collection or ()))
         if len(names) > 1 and context.invoked_subcommand not in ("ask", "chat", "search"):
             raise InputError("Only ask, chat and search take several collections. Name one.")
-        if home == "":
-            raise InputError("--home is empty. Name the folder of the library, or leave it out.")
         settings = load_settings(
             {
-                "home": home and Path(home),
+                "home": home,
                 "collection": names[0] if names else None,
                 "profile": profile,
                 "embedder": embedder,

@@ -337,7 +337,7 @@ def _filters(given: Any) -> tuple[Filter, ...]:
             or not isinstance(each.values, (tuple, list))
             or not (len(each.values) == 2 if is_range else each.values)
             or not all(isinstance(value, kinds) for value in each.values)
-            or (is_range and not each.values[0] <= each.values[1])  # type: ignore[operator]
+            or (is_range and not each.values[0] <= each.values[1])
         ):
             raise InputError(
                 f"{each!r} is not a filter: {', '.join(RANGES)} take 'overlaps' and two numbers, "

@@ -6,6 +6,7 @@ What is written is found some seconds later, so that counts are not to be relied
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -37,6 +38,7 @@ class PineconeStore:
         self.endpoint = urlsplit(access.address).netloc
         self._client: Pinecone | None = None
         self._index: Any = None
+        self._opening = Lock()
 
     def upsert(self, rows: Sequence[IndexRow], *, vectors: Matrix) -> None:
         """Write rows with their unit vectors; writing a row again replaces it."""
@@ -111,8 +113,12 @@ class PineconeStore:
 
     def _opened(self, *, make: bool = False) -> Any:
         """Return the index; None where there is none and none is to be made."""
-        if self._index is not None:
+        with self._opening:  # Searches of several threads share one client.
+            if self._index is None:
+                self._index = self._open(make=make)
             return self._index
+
+    def _open(self, *, make: bool) -> Any:
         if self._client is None:
             self._client = Pinecone(
                 api_key=self._access.key,
@@ -132,8 +138,7 @@ class PineconeStore:
                 metric="cosine",
                 spec=ServerlessSpec(cloud=CLOUD, region=REGION),
             )
-        self._index = self._client.Index(host=about.host or "")
-        return self._index
+        return self._client.Index(host=about.host or "")
 
 
 def _metadata(row: IndexRow) -> dict[str, Any]:

@@ -50,7 +50,7 @@ WITH_TOKENS = {
 }
 """Log-odds that a sentence is evidence, fitted by scripts/train_answers.py leaving each of six
 judged sets out in turn, times .85 for the margins of runs (docs/decisions/042). No set has
-lists of terms: ``term`` is set so that the term itself goes before a longer one."""
+lists of terms: ``term`` is set so that the definition of just the term goes first."""
 WITHOUT_TOKENS = {
     "cosine": 0.99,
     "words": 6.96,

@@ -44,7 +44,7 @@ def part_states(settings: Settings) -> list[PartState]:
     parts: list[tuple[Part, str, Callable[[Settings], list[RemotePart]]]] = [
         ("embedder", settings.embedder or own.embedder, _embedder),
         ("store", (settings.store or own.store).partition("@")[0], _store),
-        ("reranker", settings.reranker or own.reranker or _default_reranker(settings), _reranker),
+        ("reranker", _reranker_names(settings), _reranker),
         ("generator", settings.generator or own.generator, _generator),
     ]
     if settings.page_embedder not in (None, "none"):
@@ -121,16 +121,16 @@ def _store(settings: Settings) -> list[RemotePart]:
     return sent
 
 
-def _default_reranker(settings: Settings) -> str:
-    """Return what reranks where nothing is named: late interaction with stored token vectors."""
-    own = settings.embedder or profile(settings.profile).embedder
-    return "late" if settings.token_vectors and own == DEFAULT_EMBEDDER else "none"
+def _reranker_names(settings: Settings) -> str:
+    """Return what reranks; where nothing is named, late interaction with stored token vectors."""
+    own = profile(settings.profile)
+    has_tokens = (settings.embedder or own.embedder) == DEFAULT_EMBEDDER and settings.token_vectors
+    return settings.reranker or own.reranker or ("late" if has_tokens else "none")
 
 
 def _reranker(settings: Settings) -> list[RemotePart]:
-    names = settings.reranker or profile(settings.profile).reranker or "none"
     sent = []
-    for name in (each.strip() for each in names.split(",")):
+    for name in (each.strip() for each in _reranker_names(settings).split(",")):
         if name in ("", "none", "late", "fake") or plugin("reranker", name) is not None:
             continue
         from quoth.backends.rerankers.access import rerank_access

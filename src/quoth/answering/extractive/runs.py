@@ -83,8 +83,13 @@ class SentenceRun:
 
     def end_before(self, at: int) -> int:
         """Return where the sentence before ends in the text of the passage."""
-        before, own = self.material.sentences[at - 1], self.material.sentences[at]
-        return before.end - self.passage.start if at and before.passage == own.passage else 0
+        before = self.material.sentences[at - 1]
+        return before.end - self.passage.start if self.follows(at) else 0
+
+    def follows(self, at: int) -> bool:
+        """Return whether a sentence and the one before it are of one passage."""
+        sentences = self.material.sentences
+        return 0 < at < len(sentences) and sentences[at - 1].passage == sentences[at].passage
 
     @property
     def length(self) -> int:
@@ -130,9 +135,7 @@ class SentenceRun:
 
     def is_item(self, at: int) -> bool:
         """Return whether a list marker stands between a sentence and the one before it."""
-        sentences = self.material.sentences
-        same = 0 < at < len(sentences) and sentences[at - 1].passage == sentences[at].passage
-        return same and self.mark_before(at) != ""
+        return self.follows(at) and self.mark_before(at) != ""
 
     def announcement(self) -> str:
         """Return the words that announce the list in whose middle the run begins, else ""."""
@@ -147,9 +150,7 @@ class SentenceRun:
 
     def is_joined(self, at: int) -> bool:
         """Return whether only a space parts a sentence from the one before in its passage."""
-        sentences = self.material.sentences
-        same = at > 0 and sentences[at - 1].passage == sentences[at].passage
-        return same and sentences[at].joined
+        return self.follows(at) and self.material.sentences[at].joined
 
     def numbers(self, first: int, last: int) -> list[int]:
         """Return the numbers of the items of lists from one sentence to another."""
@@ -188,12 +189,8 @@ class SentenceRun:
 
     def is_row(self, at: int) -> bool:
         """Return whether a sentence is a row of a table, as is the one before it."""
-        sentences = self.material.sentences
-        return (
-            0 < at < len(sentences)
-            and sentences[at - 1].passage == sentences[at].passage
-            and all(CELL_GAP in each.text for each in sentences[at - 1 : at + 1])
-        )
+        pair = self.material.sentences[at - 1 : at + 1]
+        return self.follows(at) and all(CELL_GAP in each.text for each in pair)
 
     def continues(self, at: int) -> bool:
         """Return whether a sentence goes on in the paragraph, list or table of the one before."""

@@ -205,7 +205,8 @@ def _surroundings(
 
 def _speakers(passages: Sequence[Passage]) -> frozenset[str]:
     """Return the stems of the names of those who speak in the passages."""
-    places = (place.locator for each in passages for chunk in each.chunks for place in chunk.places)
+    talks = (each for each in passages if each.document.kind == "transcript")
+    places = (place.locator for each in talks for chunk in each.chunks for place in chunk.places)
     names = {each.speaker for each in places if isinstance(each, Seconds) and each.speaker}
     return frozenset().union(*(analyze(name, language="") for name in names))
 

@@ -31,34 +31,27 @@ _ALONE = re.compile(r"\d{1,2}[.:]\s*(?=[^\W\d])")
 _BARE_ROMAN = re.compile(r"([ivxl]{1,7})(?:[.:)]|\s+[-–—]\s|\s)\s*(?=\S)")
 _BARE_LETTER = re.compile(r"([a-z])(?:[.:)]|\s)\s*(?=\S)")
 
-_OUTSIDE = re.compile(
-    r"(?:front ?matter|back ?matter|(?:front |back |inside )?cover|half.?title|title page|copyright"
-    r"|dedication|epigraph|(?:table of |brief |detailed |short )?contents|toc|figures|tables"
-    r"|(?:list|table) of \w+|preface|foreword|prologue|epilogue|afterword|postscript"
-    r"|acknowledge?ments?|about (?:the|this) .*|abstract|executive summary|abbreviations|acronyms"
-    r"|notation|symbols|glossary|(?:selected |annotated )?bibliography|references|works cited"
-    r"|further reading|(?:subject |author |name |general )?index|(?:end|foot)?notes|colophon"
-    r"|licen[cs]es?|(?:.* )?(?:general public|free documentation) licen[cs]e|copying|metadata"
-    r"|legal notices?"
-    r"|credits|permissions|appendi(?:x|ces)\b.*|errata|imprint|series page|praise for .*"
-    r"|couverture|quatrieme de couverture|page de (?:titre|garde)|dedicace|sommaire"
-    r"|table des matieres|(?:liste|table) des .*|avant[- ]propos|preface.*|remerciements"
-    r"|bibliographie|references|glossaire|lexique|annexes?\b.*|postface|mentions legales"
-    r"|licence (?:publique|de documentation) .*|metadonnees"
-    r"|a propos d.*|abreviations|sigles|index .*|notes?|credits|errata)[\s.:]*"
-)
-"""Titles, folded, of what stands around the chapters of a book."""
-_FORMALITIES = re.compile(
-    r"(?:(?:front |back |inside )?cover|half.?title|copyright|dedication|acknowledge?ments?|toc"
+_FORMAL = (
+    r"(?:front |back |inside )?cover|half.?title|copyright|dedication|acknowledge?ments?|toc"
     r"|(?:table of |brief |detailed |short )?contents|figures|tables|list of (?:figures|tables)"
     r"|(?:selected |annotated )?bibliography|references|works cited|further reading|colophon"
     r"|(?:subject |author |name |general )?index|licen[cs]es?|copying|metadata|legal notices?"
     r"|(?:.* )?(?:general public|free documentation) licen[cs]e|credits|permissions|errata|imprint"
     r"|couverture|quatrieme de couverture|dedicace|remerciements|sommaire|table des matieres"
     r"|(?:liste|table) des (?:figures|tableaux|illustrations)|bibliographie|mentions legales"
-    r"|licence (?:publique|de documentation) .*|metadonnees)[\s.:]*"
+    r"|licence (?:publique|de documentation) .*|metadonnees"
 )
-"""Those of what says nothing about the text."""
+_FORMALITIES = re.compile(rf"(?:{_FORMAL})[\s.:]*")
+"""Titles, folded, of what stands around the text and says nothing about it."""
+_OUTSIDE = re.compile(
+    rf"(?:{_FORMAL}|front ?matter|back ?matter|title page|epigraph|(?:list|table) of \w+|preface.*"
+    r"|foreword|prologue|epilogue|afterword|postscript|about (?:the|this) .*|abstract"
+    r"|executive summary|abbreviations|acronyms|notation|symbols|glossary|(?:end|foot)?notes"
+    r"|appendi(?:x|ces)\b.*|series page|praise for .*|page de (?:titre|garde)"
+    r"|(?:liste|table) des .*|avant[- ]propos|glossaire|lexique|annexes?\b.*|postface|a propos d.*"
+    r"|abreviations|sigles|index .*|notes?)[\s.:]*"
+)
+"""Titles, folded, of what stands around the chapters of a book."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def test_changing_what_is_there(tmp_path: Path, sources: Path) -> None:
         assert (document.title, document.collection) == ("Bees", "bees")
         library.reindex()
         assert library.search(BEES)
-        assert library.remove(document.document_id, "nothing") == [document.document_id]
+        assert library.remove("Bees", document.document_id, "nothing") == [document.document_id]
         assert library.documents() == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from quoth.bootstrap import discard_line, open_engine
-from quoth.core.errors import InputError
+from quoth.core.errors import InputError, NotFound
 from quoth.core.events import Event
 from quoth.core.load_settings import load_settings
 from quoth.core.types import (
@@ -28,6 +28,7 @@ from quoth.pipeline.add import DocumentMetadata
 from quoth.pipeline.maintain import Health
 from quoth.pipeline.remote import check_sources, is_address
 from quoth.pipeline.retrieve import Request
+from quoth.pipeline.uploads import find_document
 from quoth.store.history import QuerySummary
 
 T = TypeVar("T")
@@ -127,9 +128,12 @@ class Library:
 
         return self._run(collect())
 
-    def suggest(self, after: Answer | str = "") -> tuple[str, ...]:
-        """Suggest questions: follow-ups of an answer, or completions of a typed beginning."""
-        return self._run(self._engine.suggest(after))
+    def suggest(self, after: Answer | str = "", *, history: Sequence[Turn] = ()) -> tuple[str, ...]:
+        """Suggest questions: follow-ups of an answer, or completions of a typed beginning.
+
+        Questions of ``history``, the turns before the answer, are not suggested again.
+        """
+        return self._run(self._engine.suggest(after, history=history))
 
     def history(self, *, most: int = 20, collection: str | None = None) -> list[QuerySummary]:
         """List recorded questions, newest first; of all collections, or of one."""
@@ -158,9 +162,16 @@ class Library:
         """List the documents of the collection."""
         return self._run(self._engine.documents())
 
-    def remove(self, *ids: str) -> list[str]:
-        """Delete documents completely; return the ids found."""
-        return self._run(self._engine.remove(ids))
+    def remove(self, *documents: str) -> list[str]:
+        """Delete documents completely, by id, beginning of an id, title or file name; return ids.
+
+        A name without a document is left out. Raises InputError where one fits several.
+        """
+        there, ids = self.documents(), set[str]()
+        for each in documents:
+            with suppress(NotFound):
+                ids.add(find_document(there, each, whole=True).document_id)
+        return self._run(self._engine.remove(sorted(ids)))
 
     def reindex(self) -> None:
         """Rebuild the index, e.g. after a change of embedder; searches continue meanwhile."""

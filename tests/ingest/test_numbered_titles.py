@@ -158,3 +158,61 @@ def test_titles_in_capitals_are_the_headings_of_a_text_without_others() -> None:
         ("Appendix A",),
     ]
     assert paths(text.replace(prose, "Low.")) == [("Appendix A",)]
+
+
+MANUAL = """\
+Contents
+
+1. Introduction
+    1. Who this is for
+    2. How to install it on a machine
+    without a network
+2. Reading mail
+    1. The index
+        1.1. Columns
+    2. The pager
+
+Chapter 1. Introduction
+
+1.\u00a0Who this is for
+
+For those who read mail.
+
+Copyright 2020
+==============
+
+2.\u00a0How to install it on a machine
+without a network
+
+Copy the package.
+
+Chapter 2. Reading mail
+
+1.\u00a0The index
+
+It lists messages.
+
+1.1.\u00a0Columns
+
+There are five.
+
+2.\u00a0The pager
+
+It shows one message.
+"""
+
+
+def test_the_titles_of_a_table_of_contents_are_the_sections_of_a_text() -> None:
+    one, two = "Chapter 1. Introduction", "Chapter 2. Reading mail"
+    assert [path for path in paths(MANUAL) if path] == [
+        (one, "1. Who this is for"),
+        (one, "2. How to install it on a machine without a network"),
+        (two, "1. The index"),
+        (two, "1. The index", "1.1. Columns"),
+        (two, "2. The pager"),
+    ]
+
+
+def test_a_list_whose_items_are_no_titles_is_no_table_of_contents() -> None:
+    text = "1. Open the file.\n2. Read it.\n3. Close it.\n\nOpen the file.\n\nNames\n=====\n\nAda."
+    assert [path for path in paths(text) if path] == [("Names",)]

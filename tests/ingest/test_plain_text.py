@@ -363,7 +363,7 @@ def test_heads_and_feet_of_pages_are_left_out_and_sentences_go_on_over_them() ->
 
 
 @pytest.mark.parametrize(
-    "heads", [["Canto {n}"], ["Invoice {n}", "Total: {n}7.50 EUR"], ["Copyright 2001 A. Reader"]]
+    "heads", [["Stanza {n}"], ["Invoice {n}", "Total: {n}7.50 EUR"], ["Copyright 2001 A. Reader"]]
 )
 def test_what_recurs_at_the_same_distance_is_no_head_of_a_page(heads: list[str]) -> None:
     verses = "".join(f"Verse {at} of the long song.\n\n" for at in range(21))

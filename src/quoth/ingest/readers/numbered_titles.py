@@ -22,6 +22,11 @@ MIN_CAPITAL_TITLES = 3
 _NUMBERED = re.compile(
     r"(?P<first>\d{1,2}|[A-Z])(?P<deeper>(?:\.\d{1,2}){1,3})\.?[ \t]+[^\W\d_].{0,70}(?<![.,;:!])"
 )
+_LISTED = re.compile(
+    r"(?P<first>\d{1,2}|[A-Z])(?:\.|(?P<deeper>(?:\.\d{1,3}){1,3})\.?)[ \t]+(?=\S)"
+)
+MIN_LISTED = 3
+"""Entries of a table of contents."""
 _CHAPTER = re.compile(r"(\d{1,2})[.)]?[ \t]+[^\W\d_].{0,70}")
 _BEGINNING = re.compile(
     r"\s*(?P<first>\d{1,2}|[A-Z](?=\.\d))(?P<deeper>(?:\.\d{1,2}){0,3})[.)]?\s+\W{0,3}[^\W\d_]"
@@ -154,24 +159,50 @@ def _place(label: str) -> int:
 
 
 def numbered_titles(paragraphs: Sequence[Sequence[str]]) -> dict[int, int]:
-    """Return the paragraphs of one line that are titles with a number, with their levels."""
+    """Return the paragraphs that are titles with a number, with their levels.
+
+    They have one line, or are listed in a table of contents.
+    """
     divisions = _divisions(paragraphs)
     chapters = _chapters(paragraphs)
+    listed = {title for titles in contents_lists(paragraphs).values() for title in titles}
     order = list(dict.fromkeys(each.word for each in divisions.values()))
     order = [word for word in order if not _words()[word]]
     levels: dict[int, int] = {}
     above = (1, 0)  # the level and the number of the last division
+    restarts = False  # whether the sections of each division are counted from 1
     for at, (lines, following) in enumerate(zip_longest(paragraphs, paragraphs[1:])):
+        line = _joined(lines)
         if division := divisions.get(at):
             level = 1 if _words()[division.word] else 1 + order.index(division.word)
             levels[at] = level + division.deeper
             above = (level, division.number)
-        elif at in chapters or _has_sections(lines, following):
+        elif line not in listed and (at in chapters or _has_sections(lines, following)):
             levels[at] = 1
-        elif len(lines) == 1 and (title := _NUMBERED.fullmatch(lines[0].strip())):
-            top = above[0] if _value(title["first"]) == above[1] else 1
-            levels[at] = top + title["deeper"].count(".")
+        elif title := _LISTED.match(line) if line in listed else _numbered(lines):
+            restarts |= above[1] > 0 and not title["deeper"]
+            inside = above[0] if restarts or _value(title["first"]) == above[1] else 1
+            levels[at] = inside + restarts + (title["deeper"] or "").count(".")
     return levels
+
+
+def contents_lists(paragraphs: Sequence[Sequence[str]]) -> dict[int, list[str]]:
+    """Return the tables of contents with numbers: their entries that are titles elsewhere."""
+    alone = {_joined(lines) for lines in paragraphs}
+    found: dict[int, list[str]] = {}
+    for at, lines in enumerate(paragraphs):
+        starts = [n for n, line in enumerate(lines) if _LISTED.match(line.strip())]
+        if len(starts) < MIN_LISTED or starts[0]:
+            continue
+        entries = [_joined(lines[n:end]) for n, end in pairwise([*starts, len(lines)])]
+        titles = [entry for entry in entries if entry in alone]
+        if 2 * len(titles) >= len(entries):
+            found[at] = titles
+    return found
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return " ".join(" ".join(lines).split())
 
 
 @cache
@@ -266,6 +297,10 @@ def _chapters(paragraphs: Sequence[Sequence[str]]) -> set[int]:
 def _is_chapter(line: str) -> bool:
     """Return whether a line may be a title with one number: no sentence goes on behind it."""
     return _CHAPTER.fullmatch(line) is not None and not _SENTENCE_END.search(line)
+
+
+def _numbered(lines: Sequence[str]) -> re.Match[str] | None:
+    return _NUMBERED.fullmatch(lines[0].strip()) if len(lines) == 1 else None
 
 
 def _has_sections(lines: Sequence[str], following: Sequence[str] | None) -> bool:

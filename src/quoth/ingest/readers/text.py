@@ -14,6 +14,7 @@ from quoth.core.types import Chars, ParsedDocument, SpanLocator
 from quoth.ingest.readers.blocks import Block, assemble, counted, to_plain_text
 from quoth.ingest.readers.metadata import EMPTY, Metadata, file_title
 from quoth.ingest.readers.numbered_titles import (
+    contents_lists,
     numbered_titles,
     with_capital_titles,
     with_ended_sections,
@@ -45,6 +46,8 @@ _GUTENBERG = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _STATED = re.compile(r"^(Title|Author): +(\S.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+_AFTER_NUMBER = re.compile(r"^([ \t]*(?:\d{1,3}|[A-Z])(?:\.\d{1,3})*\.?)\u00a0+", re.MULTILINE)
+"""What DocBook writes between the number of a title and its words."""
 _LEADING_BLANKS = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
@@ -135,24 +138,26 @@ def _titled_blocks(
 
 def _blocks(paragraphs: Sequence[Sequence[str]], places: Sequence[Chars | None]) -> Iterator[Block]:
     layout = layout_of(paragraphs)
-    outdented = outdented_titles(paragraphs, layout)
     numbered = numbered_titles(paragraphs)
+    is_listed = bool(contents_lists(paragraphs))
+    """Whether a table of contents names the titles: a line without a number is none."""
+    outdented = {} if is_listed else outdented_titles(paragraphs, layout)
     underlines = ["overline"] if any(map(_is_overlined, paragraphs)) else []
     """The kinds of underlines so far: as in reStructuredText, the first is that of level 1."""
     below = 0
     """The level of the last title of a division, such as "Chapter 3"."""
     for number, (lines, place) in enumerate(zip(paragraphs, places, strict=True)):
         title = lines[0].strip()
-        if _is_overlined(lines):
+        if _is_overlined(lines) and not is_listed:
             yield Block(to_plain_text(lines[1]), level=1, place=place)
             lines = lines[3:]
-        elif _is_underlined(lines):
+        elif _is_underlined(lines) and (not is_listed or _depth(title)):
             kind = lines[1].strip()[0]
             underlines += [] if kind in underlines else [kind]
             yield Block(title, level=_depth(title) or 1 + underlines.index(kind), place=place)
             lines = lines[2:]
         elif number in numbered:
-            yield Block(title, level=numbered[number], place=place)
+            yield Block(" ".join(map(str.strip, lines)), level=numbered[number], place=place)
             below = 0 if _SECTION.match(title) else numbered[number]
             continue
         elif number in outdented:
@@ -169,6 +174,7 @@ def _paragraphs(text: str, *, first: int = 1) -> list[dict[int, str]]:
     ``first`` is the number of the text's first line.
     """
     expanded = _LEADING_BLANKS.sub(lambda blanks: blanks[0].expandtabs(), text)
+    expanded = _AFTER_NUMBER.sub(r"\1 ", expanded)
     numbered = without_page_heads(expanded.split("\n"))
     groups = groupby(numbered, key=lambda pair: not pair[1].strip(" \t"))
     split = (

@@ -20,6 +20,7 @@ from quoth.pipeline.named_places import find_place
 from quoth.pipeline.uploads import documents_in, find_document
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
+from quoth.text.locators import link
 from tests.support.cli import quoth
 
 
@@ -56,6 +57,39 @@ def test_a_place_is_shown_in_the_stored_text(
     low, high = found.marked or (found.start, found.end)
     assert shown in found.text[low - found.start : high - found.start]
     assert link in (found.link or "")
+
+
+def test_the_link_of_every_place_is_shown(catalogue: Catalogue) -> None:
+    documents = [each for each in documents_in(catalogue, "default") if each.status == "ready"]
+    kinds = set()
+    for document in documents:
+        chunks = catalogue.document_chunks(document.document_id)
+        for place in (place for each in chunks for place in each.places):
+            opens = link(
+                place.locator,
+                url=document.url,
+                source=document.source,
+                seconds=document.seconds,
+                text="a text fragment",
+            )
+            found = excerpt(catalogue, opens or "")
+            low, high = found.marked or (found.start, found.end)
+            assert found.document_id == document.document_id
+            assert low < place.end
+            assert place.start < high
+            kinds.add(document.kind)
+    assert kinds >= {"markdown", "pdf", "transcript"}
+    (notes,) = (each for each in documents if each.source.endswith("notes.md"))
+    assert excerpt(catalogue, "notes.md#winter").document_id == notes.document_id
+
+
+def test_an_empty_line_shows_the_next_one() -> None:
+    reading = read_plain("One.\n\n\n\nTwo.\n", meta=Metadata(), name="n.txt")
+    chunks = chunks_of(reading)
+    (start, end), _ = find_place(chunks, "3", headings=[])
+    assert reading.text[start:end] == "Two."
+    with pytest.raises(NotFound):
+        find_place(chunks, "6", headings=[])
 
 
 def chunks_of(reading: ParsedDocument) -> tuple[Chunk, ...]:

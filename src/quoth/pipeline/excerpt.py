@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from quoth.core.errors import InputError, NotFound
 from quoth.core.types import (
@@ -24,8 +26,10 @@ from quoth.pipeline.uploads import find_document
 from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
 from quoth.text.json_codec import decode_json
-from quoth.text.locators import link, locate
+from quoth.text.locators import address_of, link, locate, youtube_url
 
+_AT_SECOND = re.compile(r"(?<=[?&])t=\d+")
+_FRAGMENT = re.compile(r"page=(\d+)|t=(\d+)|L(\d+)|(?:sheet=(.+)&)?(row|cell|message|slide)=(\d+)")
 _CITED = re.compile(r"(?P<query>(?:q_?)?[0-9a-f]+)(?::(?P<number>\d+))?", re.I)
 
 
@@ -57,7 +61,8 @@ def find_excerpt(
     A reference is the id of a citation, ``QUERY_ID:NUMBER``, or ``DOCUMENT[:PLACE]``: a place is
     a page (its label, else the number of the PDF page; ``pdf 12``), a time (``1:41``, ``90s``), a
     range of characters, a section's title or ``chapter 3``, or the number of a paragraph
-    (``13.2``), of a line (``120``) or of a row (``Staff row 3``). Raises NotFound and InputError.
+    (``13.2``), of a line (``120``) or of a row (``Staff row 3``). So is the link of a citation.
+    Raises NotFound and InputError.
     """
     if reference.startswith(("q_", "c_")):
         return _cited(catalogue, reference, window=window)
@@ -162,6 +167,8 @@ def _citation(catalogue: Catalogue, reference: str) -> dict[str, Any]:
 
 def _split(documents: Sequence[Document], reference: str) -> tuple[Document, str]:
     """Split ``DOCUMENT:PLACE`` at the colon before which there is a document."""
+    if linked := _linked(documents, reference):
+        return linked
     problem: Exception | None = None
     for end in (len(reference), *reversed([at for at, c in enumerate(reference) if c == ":"])):
         try:
@@ -170,6 +177,29 @@ def _split(documents: Sequence[Document], reference: str) -> tuple[Document, str
             problem = error if problem is None or isinstance(error, InputError) else problem
     assert problem is not None
     raise problem
+
+
+def _linked(documents: Sequence[Document], reference: str) -> tuple[Document, str] | None:
+    """Return the document and the place that the link of a citation opens, None without one."""
+    base, _, fragment = reference.partition("#")
+    if (video := youtube_url(reference)) and (time := _AT_SECOND.search(reference)):
+        base, fragment = video, time[0]
+    addressed = [each for each in documents if base in map(address_of, (each.url, each.source))]
+    if not addressed and fragment:
+        with suppress(NotFound):
+            addressed = [find_document(documents, base, whole=True)]
+    return (addressed[0], _place(unquote(fragment.partition(":~:")[0]))) if addressed else None
+
+
+def _place(fragment: str) -> str:
+    """Return the place that the fragment of a link names, in the words of `find_place`."""
+    parts = _FRAGMENT.fullmatch(fragment)
+    if parts is None:
+        return f"#{fragment}" if fragment else ""
+    page, time, line, sheet, unit, number = parts.groups()
+    if unit:
+        return f"{sheet or ''} {unit} {number}".strip()
+    return f"pdf {page}" if page else f"{time}s" if time else f"line {line}"
 
 
 def _around(chunks: Sequence[Chunk], span: Span, *, window: int) -> list[Chunk]:

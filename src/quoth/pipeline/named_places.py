@@ -38,6 +38,10 @@ def find_place(
     Raises NotFound, and InputError for a row that several sheets have.
     """
     spots = [spot for chunk in chunks for spot in chunk.places]
+    if place.startswith("#"):
+        on = [spot for spot in spots if getattr(spot.locator, "anchor", None) == place[1:]]
+        if on:
+            return (on[0].start, on[-1].end), True
     patterns = (_TIME, _CHARS, _PAGE, _LINES)
     time, chars, page, lines = (pattern.fullmatch(place.strip()) for pattern in patterns)
     kind = chunks[0].locator.kind
@@ -68,12 +72,13 @@ def _at_time(spots: Sequence[SpanLocator], time: re.Match[str]) -> Span:
     at = int(time["only"] or 0) or (
         3600 * int(time["hours"] or 0) + 60 * int(time["minutes"] or 0) + int(time["seconds"] or 0)
     )
-    last = 0.0
-    for spot in spots:
-        if isinstance(spot.locator, Seconds):
-            last = spot.locator.end
-            if at < last:
-                return spot.start, spot.end
+    timed = [(spot, spot.locator) for spot in spots if isinstance(spot.locator, Seconds)]
+    # A link names the whole second in which a cue begins.
+    on = [spot for spot, cue in timed if int(cue.start) == at]
+    on = on or [spot for spot, cue in timed if at < cue.end]
+    if on:
+        return on[0].start, on[0].end
+    last = timed[-1][1].end if timed else 0.0
     raise NotFound(f"There is no {format_timestamp(at)}: it ends at {format_timestamp(last)}.")
 
 
@@ -119,7 +124,17 @@ def _on_lines(spots: Sequence[SpanLocator], lines: re.Match[str]) -> Span | None
             f"Several parts have it: {', '.join(sheets)}. Name one, such as "
             f"'{next(iter(sheets))} row {first}'."
         )
+    if not on and not wanted:
+        on = _next_line(spots, after=last)
     return (on[0].start, on[-1].end) if on else None
+
+
+def _next_line(spots: Sequence[SpanLocator], *, after: int) -> list[SpanLocator]:
+    """Return the first line with text behind an empty one, none behind the last."""
+    lines = [
+        each for each in spots if isinstance(each.locator, Chars) and each.locator.unit == "line"
+    ]
+    return [each for each in lines if int(each.locator.label_first) > after][:1]
 
 
 def _numbered_paragraph(chunks: Sequence[Chunk], place: str) -> Span | None:

@@ -152,7 +152,7 @@ def link(
     the recording, beyond which no link points. ``text`` is what a browser marks on a page of the
     web.
     """
-    base = _address(url) or _address(source)
+    base = address_of(url) or address_of(source)
     if base is None:
         return None
     match locator:
@@ -222,7 +222,7 @@ def _split(address: str) -> tuple[str, str, str, str] | None:
         return None
 
 
-def _address(text: str | None) -> str | None:
+def address_of(text: str | None) -> str | None:
     """Return an address without fragment; a path becomes a file URI; None for other schemes."""
     if not text or "\x00" in text:
         return None

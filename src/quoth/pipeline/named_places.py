@@ -131,10 +131,9 @@ def _on_lines(spots: Sequence[SpanLocator], lines: re.Match[str]) -> Span | None
 
 def _next_line(spots: Sequence[SpanLocator], *, after: int) -> list[SpanLocator]:
     """Return the first line with text behind an empty one, none behind the last."""
-    lines = [
-        each for each in spots if isinstance(each.locator, Chars) and each.locator.unit == "line"
-    ]
-    return [each for each in lines if int(each.locator.label_first) > after][:1]
+    lines = ((each, each.locator) for each in spots if isinstance(each.locator, Chars))
+    later = (spot for spot, at in lines if at.unit == "line" and int(at.label_first) > after)
+    return [*later][:1]
 
 
 def _numbered_paragraph(chunks: Sequence[Chunk], place: str) -> Span | None:

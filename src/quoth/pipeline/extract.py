@@ -45,7 +45,6 @@ from quoth.answering.extractive.select import (
     Statement,
     choose_statements,
     collect_sentences,
-    is_sound,
     new_first,
     sentence_spans,
 )
@@ -56,6 +55,7 @@ from quoth.core.protocols import EncodedQuery, Reranker
 from quoth.core.sentence_scores import SpanScorer
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, AnswerStatus, Counts, Hit, Passage, Query, Turn
+from quoth.pipeline.closest import closest_passages
 from quoth.pipeline.components import Components
 from quoth.pipeline.doubtful_answers import read_again
 from quoth.pipeline.retrieve import RequestContext, Retrieved
@@ -65,10 +65,7 @@ from quoth.retrieval.calibration import answer_probability, question_signals, re
 from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.search import encode_query
 from quoth.store.rows import now
-from quoth.text.contents import is_contents, is_index
 
-MAX_CLOSEST = 3
-"""Passages shown, uncited, when the collection has no answer."""
 CLOSEST_SENTENCES = 12
 """Sentences among which the other side of a contradiction is looked for, and which are embedded
 where there are no token vectors."""
@@ -112,8 +109,12 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     conflicts = conflict_notice(disputed, language=language) if disputed else ()
     closest: tuple[Hit, ...] = ()
     if not citations:
-        closest = _closest(found, chosen, skipped=MAX_CLOSEST * continuations(history))
         unsure = chosen.status == "low_relevance"
+        scores = chosen.scores if unsure else None
+        if not (found.query.continues and chosen.status == "no_results"):
+            closest = closest_passages(
+                found, chosen.material, scores=scores, skipped=continuations(history)
+            )
         kind: Notice = "low_relevance" if unsure else "no_results" if found.hits else "nothing"
         if found.query.continues and not closest:
             kind = "no_more"
@@ -156,33 +157,6 @@ def _shown_before(material: QueryContext, history: Sequence[Turn]) -> frozenset[
     texts = [each.text for each in material.sentences]
     quoted = are_quoted(texts, [turn.answer for turn in history])
     return frozenset(at for at, is_quoted in enumerate(quoted) if is_quoted)
-
-
-def _closest(found: Retrieved, chosen: _Selection, *, skipped: int) -> tuple[Hit, ...]:
-    """Return the first hits, the best sentence of each marked unless nothing was found.
-
-    Contents and indexes come last. ``skipped`` are those that earlier answers showed.
-    """
-    if found.query.continues and chosen.status == "no_results":
-        return ()
-    starts = {chunk.chunk_id: chunk for passage in found.passages for chunk in passage.chunks}
-    closest: list[Hit] = []
-    hits = sorted(found.hits, key=lambda hit: is_contents(hit.text) or is_index(hit.text))
-    for hit in hits[skipped : skipped + MAX_CLOSEST]:
-        places = [
-            at
-            for at, each in enumerate(chosen.material.sentences)
-            if each.chunk_id == hit.chunk_id and hit.chunk_id in starts
-        ]
-        places = [at for at in places if is_sound(chosen.material.sentences[at])] or places
-        if places and chosen.scores is not None and chosen.status == "low_relevance":
-            best = chosen.material.sentences[max(places, key=chosen.scores.__getitem__)]
-            start = starts[hit.chunk_id].start
-            if any(best.text == each.text[slice(*each.marked)] for each in closest if each.marked):
-                continue
-            hit = replace(hit, marked=(best.start - start, min(best.end - start, len(hit.text))))
-        closest.append(hit)
-    return tuple(closest)
 
 
 async def _choose(

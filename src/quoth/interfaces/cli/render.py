@@ -41,15 +41,9 @@ def hit_list(session: CliSession, hits: Sequence[Hit]) -> None:
         session.out.print_line(head.append(_link(session.out, hit.link)))
         shown = Text(f"“{trim(hit.text)}”")
         if hit.marked is not None:
-            shown = Text("“").append(_marked(session.out, hit.text, hit.marked)).append("”")
+            before, told, after = marked_parts(hit.text, hit.marked)
+            shown = Text(f"“{before}").append(told, style="bold not dim").append(f"{after}”")
         session.out.print_line(Text("     ", style="dim").append(shown))
-
-
-def _marked(screen: Console, text: str, span: tuple[int, int]) -> Text:
-    """Return a part of a text in bold, or between ** in a file, and what surrounds it."""
-    before, told, after = marked_parts(text, span)
-    mark = "" if screen.is_terminal else "**"
-    return Text(before).append(f"{mark}{told}{mark}", style="bold not dim").append(after)
 
 
 def marked_parts(text: str, span: tuple[int, int]) -> tuple[str, str, str]:

@@ -1,0 +1,60 @@
+"""The closest passages of a question that is not answered, each with its likeliest sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from quoth.answering.extractive.candidates import Quotable
+from quoth.answering.extractive.score import QueryContext, Scores
+from quoth.answering.extractive.select import is_sound
+from quoth.core.types import Chunk, Document, Hit
+from quoth.pipeline.retrieve import Retrieved
+from quoth.text.contents import is_contents, is_index
+from quoth.text.locators import link, locate
+
+MAX_CLOSEST = 3
+"""Passages shown, uncited, when the collection has no answer."""
+
+
+def closest_passages(
+    found: Retrieved, material: QueryContext, *, scores: Scores | None, skipped: int
+) -> tuple[Hit, ...]:
+    """Return the first hits; with ``scores``, the likeliest sentence of each is marked.
+
+    Contents and indexes come last. ``skipped`` is how many earlier answers showed passages.
+    """
+    known = {
+        chunk.chunk_id: (chunk, passage.document)
+        for passage in found.passages
+        for chunk in passage.chunks
+    }
+    closest: list[Hit] = []
+    hits = sorted(found.hits, key=lambda hit: is_contents(hit.text) or is_index(hit.text))
+    for hit in hits[MAX_CLOSEST * skipped : MAX_CLOSEST * (skipped + 1)]:
+        places = [
+            at
+            for at, each in enumerate(material.sentences)
+            if each.chunk_id == hit.chunk_id and hit.chunk_id in known
+        ]
+        places = [at for at in places if is_sound(material.sentences[at])] or places
+        if places and scores is not None:
+            best = material.sentences[max(places, key=scores.__getitem__)]
+            if any(best.text == each.text[slice(*each.marked)] for each in closest if each.marked):
+                continue
+            hit = _marked(hit, best, *known[hit.chunk_id])
+        closest.append(hit)
+    return tuple(closest)
+
+
+def _marked(hit: Hit, sentence: Quotable, chunk: Chunk, document: Document) -> Hit:
+    """Return a hit with a sentence marked, which its link opens."""
+    place = locate(chunk.places, sentence.start, sentence.end) if chunk.places else hit.locator
+    opens = link(
+        place,
+        url=document.url,
+        source=document.source,
+        seconds=document.seconds,
+        text=sentence.text,
+    )
+    start, end = sentence.start - chunk.start, sentence.end - chunk.start
+    return replace(hit, marked=(start, min(end, len(hit.text))), locator=place, link=opens)

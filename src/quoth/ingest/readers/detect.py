@@ -13,6 +13,7 @@ from quoth.ingest.readers.cue_parsers import read_json, timing
 from quoth.ingest.readers.delimited import is_delimited
 from quoth.ingest.readers.formats import KNOWN, SUFFIX_FORMATS, Format, has_times
 from quoth.ingest.readers.speaker_turns import is_spoken
+from quoth.ingest.readers.timed_lines import has_timed_lines
 
 HEAD = 4096
 """Bytes of a file that are enough to know a PDF or a binary file."""
@@ -130,9 +131,13 @@ def sniff(text: str, *, suffix: str, name: str) -> Format:
         return "html"
     if misnamed and is_delimited(text):
         return "csv"
-    if is_spoken(text):
-        return "spoken"
-    return "markdown" if expected == "markdown" else "text"
+    return _transcript_form(text) or ("markdown" if expected == "markdown" else "text")
+
+
+def _transcript_form(text: str) -> Format | None:
+    if has_timed_lines(text):
+        return "timed"
+    return "spoken" if is_spoken(text) else None
 
 
 def is_pdf(head: bytes, *, suffix: str) -> bool:

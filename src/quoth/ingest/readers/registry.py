@@ -28,11 +28,19 @@ from quoth.ingest.readers.pdf.reader import read_pdf
 from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.spoken_markdown import read_spoken
 from quoth.ingest.readers.text import read_plain
+from quoth.ingest.readers.timed_lines import read_timed_lines
 from quoth.ingest.sandbox.limits import enforce_limits
 
 __all__ = ["SUFFIXES", "is_wanted", "read", "read_data", "sidecar"]
 
-_ALIKE = frozenset({("spoken", "markdown"), ("spoken", "text"), ("data", "json"), ("json", "data")})
+_ALIKE = frozenset(
+    {
+        *(("spoken", each) for each in ("markdown", "text")),
+        *(("timed", each) for each in ("markdown", "text")),
+        ("data", "json"),
+        ("json", "data"),
+    }
+)
 """Formats that a suffix of another one promises, too."""
 _OTHER_BREAKS = re.compile(rb"[\x0b\x0c\x1c-\x1e]|\xc2\x85|\xe2\x80[\xa8\xa9]")
 """What becomes a line feed when a text is decoded: its lines are not those of an editor then."""
@@ -101,6 +109,8 @@ def _parse(file: SourceFile, form: Format, *, path: Path | None, line: int) -> P
             return read_markdown(text, meta=meta, name=name)
         case "spoken":
             return read_spoken(text, meta=meta, name=name)
+        case "timed":
+            return read_timed_lines(text, meta=meta, name=name)
         case "vtt" | "srt" | "sbv":
             return read_captions(text, vtt=form == "vtt", meta=meta, name=name)
         case "json":

@@ -110,6 +110,14 @@ def _turn(line: str, *, names: frozenset[str], dialogue: bool) -> SpeakerTurn:
     return SpeakerTurn(line[mark.end() :], new=True) if mark else SpeakerTurn(line, new=False)
 
 
+def split_label(text: str) -> SpeakerTurn:
+    """Split the name of a speaker off what is said at a time: "Ada Lovelace: Yes."."""
+    label = _LABEL.match(text)
+    if label is None or not _is_name(label["name"].strip(), times=2, marked=True):
+        return SpeakerTurn(text, new=False)
+    return SpeakerTurn(text[label.end() :], new=True, speaker=label["name"].strip())
+
+
 def voices(text: str, *, speaker: str | None) -> list[SpeakerTurn]:
     """Split the text of a WebVTT cue at its ``<v Name>`` tags; ``speaker`` is the default."""
     found = list(_VOICE.finditer(text))

@@ -84,7 +84,7 @@ def _timed(said: Sequence[CueText], marks: Sequence[tuple[int, float]]) -> list[
     """Return each piece with the times of the marks before and after it."""
     if not said:
         return []
-    until, last = marks[-1]
+    until, last = marks[-1] if marks else (len(said), 0.0)
     before = sum(len(piece.text) for piece in said[:until])
     after = sum(len(piece.text) for piece in said[until:])
     end = round(last * (1 + after / before), 1) if before else last

@@ -1,0 +1,96 @@
+"""Reader for transcripts with a time on a line, as programs for meetings and videos export them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.blocks import to_plain_text
+from quoth.ingest.readers.captions import make_transcript
+from quoth.ingest.readers.cue_parsers import Cue, seconds
+from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.speaker_turns import split_label
+
+MIN_MARKS = 3
+MAX_FIRST = 300.0
+"""Seconds within which a recording has its first time; a programme of a day begins later."""
+MAX_LINES = 10
+"""Lines to each time, and before the first."""
+MIN_WORDS = 3
+"""Words to each time; results of a race have fewer."""
+MAX_TITLE = 120
+PACE = 15.0
+"""Characters of speech to a second."""
+
+_CLOCK = r"[\[(]?(?P<time>(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)[\])]?"
+_LINE = re.compile(
+    rf"(?:(?P<name>[^\W\d_][^:!?]{{0,59}}?)[ \t,|]+)?{_CLOCK}(?:\s*[-–—|:]\s+|\s+|$)(?P<words>.*)"
+)
+"""A line such as "[0:12] Ada: Yes." or "Ada Lovelace   0:12"."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """A time: the number of its line, the seconds, and what else its line holds."""
+
+    line: int
+    at: float
+    words: str
+    speaker: str | None
+
+
+def has_timed_lines(text: str) -> bool:
+    """Return whether a text is clearly a transcript with times that grow from its beginning."""
+    lines = _lines(text)
+    return bool(_marks(lines))
+
+
+def read_timed_lines(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
+    """Read a transcript with a time on the first line of each turn; its first line is its title.
+
+    The end of the recording is estimated from the length of what is said last.
+    """
+    lines = _lines(text)
+    marks = _marks(lines)
+    title, *before = [line.lstrip("# ") for line in lines[: marks[0].line]] or [""]
+    if len(title) > MAX_TITLE:
+        title, before = "", [title, *before]
+    said = [
+        " ".join([mark.words, *lines[mark.line + 1 : following]])
+        for mark, following in zip(marks, [*(m.line for m in marks[1:]), len(lines)], strict=True)
+    ]
+    ends = [*(mark.at for mark in marks[1:]), marks[-1].at + len(said[-1]) / PACE]
+    cues = [
+        Cue(mark.at, end, words, mark.speaker)
+        for mark, end, words in zip(marks, ends, said, strict=True)
+    ]
+    head = [Cue(0.0, marks[0].at, " ".join(before))] if before else []
+    found = meta.merged_with(Metadata(title=to_plain_text(title) or None))
+    return make_transcript([*head, *cues], meta=found, name=name)
+
+
+def _lines(text: str) -> list[str]:
+    lines = (line.replace("**", "").strip() for line in text.split("\n"))
+    return [line for line in lines if line]
+
+
+def _marks(lines: Sequence[str]) -> list[_Mark]:
+    """Return the times of a transcript, none for another text."""
+    matches = ((number, _LINE.fullmatch(line)) for number, line in enumerate(lines))
+    marks = [_mark(number, match) for number, match in matches if match]
+    if len(marks) < MIN_MARKS or len(lines) > MAX_LINES * len(marks):
+        return []
+    grows = all(one.at <= other.at for one, other in pairwise(marks))
+    begins = marks[0].at <= MAX_FIRST and marks[0].line <= MAX_LINES
+    beside = set(range(len(lines))) - {mark.line for mark in marks}
+    words = [*(mark.words for mark in marks), *(lines[number] for number in beside)]
+    enough = sum(len(each.split()) for each in words) >= MIN_WORDS * len(marks)
+    return marks if grows and begins and enough and marks[0].at < marks[-1].at else []
+
+
+def _mark(line: int, match: re.Match[str]) -> _Mark:
+    turn = split_label(match["words"])
+    return _Mark(line, seconds(match["time"]), turn.text, match["name"] or turn.speaker)

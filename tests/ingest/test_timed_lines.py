@@ -1,0 +1,117 @@
+"""Transcripts in plain text with a time to each turn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quoth.core.types import Seconds
+from quoth.ingest.readers.registry import read
+
+TURNS = """\
+Genetics seminar
+
+[00:00:05] Prof. Martin: Welcome to all of you.
+[00:00:12] Dr Whitfield: Thank you. I speak about peas.
+and about colours.
+[00:12:33] Prof. Martin: How many plants were there?
+"""
+NAMES = """\
+Ada Lovelace   0:03
+Good morning, we begin.
+
+Charles Babbage   0:11
+The engine is ready.
+
+Ada Lovelace   1:04:30
+Then that was all for today.
+"""
+BOLD = """\
+# Débat
+
+**[00:00:05] Prof. Martin:** Who agrees?
+
+**Emre Çelik** [00:00:09]: I do not agree at all.
+
+**[00:01:10] Prof. Martin:** Then we stop here.
+"""
+PASTED = "0:00\nhello everyone and welcome\n0:04\ntoday we speak about bees\n1:02\nthat was all\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "title", "said"),
+    [
+        (
+            TURNS,
+            "a.txt",
+            "Genetics seminar",
+            [
+                (5, "Prof. Martin", "Welcome to all of you."),
+                (12, "Dr Whitfield", "Thank you. I speak about peas. and about colours."),
+                (753, "Prof. Martin", "How many plants were there?"),
+            ],
+        ),
+        (
+            NAMES,
+            "b.md",
+            "b",
+            [
+                (3, "Ada Lovelace", "Good morning, we begin."),
+                (11, "Charles Babbage", "The engine is ready."),
+                (3870, "Ada Lovelace", "Then that was all for today."),
+            ],
+        ),
+        (
+            BOLD,
+            "d.md",
+            "Débat",
+            [
+                (5, "Prof. Martin", "Who agrees?"),
+                (9, "Emre Çelik", "I do not agree at all."),
+                (70, "Prof. Martin", "Then we stop here."),
+            ],
+        ),
+        (
+            PASTED,
+            "c.txt",
+            "c",
+            [
+                (0, None, "hello everyone and welcome"),
+                (4, None, "today we speak about bees"),
+                (62, None, "that was all"),
+            ],
+        ),
+    ],
+)
+def test_each_turn_has_its_second_and_speaker(
+    tmp_path: Path, text: str, name: str, title: str, said: list[tuple[float, str | None, str]]
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    reading = read(path)
+    assert (reading.kind, reading.title, reading.warnings) == ("transcript", title, ())
+    found = []
+    for place in reading.places:
+        assert isinstance(place.locator, Seconds)
+        words = reading.text[place.start : place.end]
+        found.append((place.locator.start, place.locator.speaker, words))
+    assert found == said
+    assert reading.seconds is not None
+    assert said[-1][0] < reading.seconds < said[-1][0] + 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "09:00 Registration and coffee\n09:30 The first talk of the day\n10:00 A break for all\n",
+        "3:45 Smith\n3:47 Jones\n3:52 Lee\n",
+        "[0:10] One two three.\n[0:05] Four five six.\n[0:20] Seven eight nine.\n",
+        "We met at 0:10\n" + "and then we went on.\n" * 40 + "until 0:20\nor was it 0:30\n",
+    ],
+    ids=["programme", "results", "disorder", "prose"],
+)
+def test_other_texts_with_times_are_no_transcripts(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(text, encoding="utf-8")
+    assert read(path).kind == "text"

@@ -39,6 +39,17 @@ BOLD = """\
 PASTED = "0:00\nhello everyone and welcome\n0:04\ntoday we speak about bees\n1:02\nthat was all\n"
 
 
+def test_the_speaker_may_stand_alone_beside_the_time(tmp_path: Path) -> None:
+    text = NAMES
+    for name, clock in (("Ada Lovelace", "0:03"), ("Charles Babbage", "0:11")):
+        text = text.replace(f"{name}   {clock}", f"{clock} {name}")
+    path = tmp_path / "a.txt"
+    path.write_text(text.replace("Ada Lovelace   1:04:30", "1:04:30 Ada Lovelace"), "utf-8")
+    (first, *_) = read(path).places
+    assert isinstance(first.locator, Seconds)
+    assert (first.locator.start, first.locator.speaker) == (3, "Ada Lovelace")
+
+
 @pytest.mark.parametrize(
     ("text", "name", "title", "said"),
     [

@@ -87,9 +87,15 @@ def test_a_window_ends_with_its_second_sentence_of_thirty_words() -> None:
     one = "The fundamental theorem of calculus links the derivative and the integral of a function."
     two = "It says, roughly, that each of them undoes the other for continuous functions."
     three = "You will find the proof by Dr. Newton in the book, on p. 142, with 3.5 exercises."
-    windows, rest = cut_windows([TranscriptSegment("a", 0, 20, f"{one} {two} {three}")])
+    segments = [TranscriptSegment("a", 0, 20, f"{one} {two} {three}")]
+    windows, rest = cut_windows(segments)
     assert [window.text for window in windows] == [f"{one} {two} {three}"]
     assert [piece.text for piece in rest] == [three]
+    segments += [TranscriptSegment("b", 30, 40, "Now we draw the two curves on the board.")]
+    *_, last = cut_windows(segments, closed=True)[0]
+    # It begins with the sentence that it repeats, and with the second of what is new.
+    assert last.text.startswith(three)
+    assert last.start == 30
 
 
 def test_without_punctuation_pauses_openings_and_length_end_windows() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
 from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment, WindowRecord
+from quoth.text.analyzer import detect_language
 from quoth.text.html_page import render_page
 from quoth.text.locators import format_timestamp, label
 
@@ -70,7 +71,7 @@ def as_html(
         "lecture.html",
         package="quoth.history",
         title=lecture.title,
-        language=lecture.language or "en",
+        language=lecture.language or _language(segments),
         passages=passages,
     )
 
@@ -84,11 +85,25 @@ def _by_window(
     for window in windows:
         own = [each for each in rest if each.end <= window.end + 0.001]
         rest = rest[len(own) :]
-        rows.append((window, " ".join(each.text for each in own) or window.text))
+        rows.append((window, _spoken(own) or window.text))
     if rest and windows:
         last, text = rows[-1]
-        rows[-1] = (last, " ".join([text, *(each.text for each in rest)]))
+        rows[-1] = (last, f"{text} {_spoken(rest)}")
     return rows
+
+
+def _spoken(segments: Sequence[TranscriptSegment]) -> str:
+    """Return what is said, with the speaker where that is another one."""
+    speakers = [None, *(each.speaker for each in segments)]
+    return " ".join(
+        f"{each.speaker}: {each.text}" if each.speaker not in (None, before) else each.text
+        for each, before in zip(segments, speakers, strict=False)
+    )
+
+
+def _language(segments: Sequence[TranscriptSegment]) -> str:
+    said = " ".join(each.text for each in segments)
+    return detect_language(said, among=("en", "fr"), fallback="en")
 
 
 def _place(citation: LiveCitation) -> str:

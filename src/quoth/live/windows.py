@@ -87,8 +87,8 @@ class LectureWindow:
 
     @property
     def start(self) -> float:
-        """Return the second of the first word."""
-        return self.pieces[0].start
+        """Return the second of the first word that is not repeated from the window before."""
+        return self.pieces[self.carried].start
 
     @property
     def end(self) -> float:

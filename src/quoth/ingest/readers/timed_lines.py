@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from quoth.core.types import ParsedDocument
@@ -83,12 +83,20 @@ def _marks(lines: Sequence[str]) -> list[_Mark]:
     marks = [_mark(number, match) for number, match in matches if match]
     if len(marks) < MIN_MARKS or len(lines) > MAX_LINES * len(marks):
         return []
+    if all(map(_is_speaker_alone, marks, [*marks[1:], None])):
+        marks = [replace(mark, words="", speaker=mark.words) for mark in marks]
     grows = all(one.at <= other.at for one, other in pairwise(marks))
     begins = marks[0].at <= MAX_FIRST and marks[0].line <= MAX_LINES
     beside = set(range(len(lines))) - {mark.line for mark in marks}
     words = [*(mark.words for mark in marks), *(lines[number] for number in beside)]
     enough = sum(len(each.split()) for each in words) >= MIN_WORDS * len(marks)
     return marks if grows and begins and enough and marks[0].at < marks[-1].at else []
+
+
+def _is_speaker_alone(mark: _Mark, following: _Mark | None) -> bool:
+    """Return whether a line holds a name beside its time, and other lines what is said."""
+    has_lines = following is None or mark.line + 1 < following.line
+    return has_lines and split_label(f"{mark.words}: ").speaker is not None
 
 
 def _mark(line: int, match: re.Match[str]) -> _Mark:

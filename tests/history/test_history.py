@@ -146,5 +146,12 @@ def test_an_answer_is_exported_whole_in_every_form(home: Path, tmp_path: Path) -
     for form in (("--json",), ("--format", "json")):
         found = quoth(home, "export", query_id, *form).json
         assert {**found, **answer} == found
+    unsure = quoth(home, "ask", "Who sells honey in Rome?", "--json").json
+    assert not unsure["citations"]
+    (first, *_) = unsure["closest"]
+    for form in ("md", "html", "csv"):
+        written = quoth(home, "export", unsure["query_id"], "--format", form).out
+        assert first["document"] in written
+        assert first["link"] in written
     said = quoth(home, "export", query_id, "-o", "/no/such/folder/a.md")
     assert (said.code, "/no/such/folder/a.md" in said.err) == (2, True)

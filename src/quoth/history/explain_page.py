@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quoth.history.explain import Explanation, Stage, by_progress, counted, scored
-from quoth.history.export import pieces, source_words
+from quoth.history.export import pieces, shown_sources
 from quoth.history.why_not import WhyNot
 from quoth.text.html_page import render_page
 
@@ -40,7 +40,7 @@ def explanation_page(found: Explanation, *, asked: WhyNot | None = None) -> str:
         asked=asked,
         about=" · ".join(filter(None, about)),
         pieces=list(pieces(found.answer)),
-        citations=[(each, source_words(each)) for each in found.answer.citations],
+        proofs=shown_sources(found.answer),
         bars=timeline(found.stages, total_ms=found.total_ms),
         shown=MAX_SHOWN,
         counted=counted,

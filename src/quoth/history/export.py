@@ -6,13 +6,14 @@ import csv
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from io import StringIO
 from typing import Literal
 from urllib.parse import quote
 
 from quoth.answering.marked_runs import marked_runs
 from quoth.core.errors import Conflict
-from quoth.core.types import Answer, Citation
+from quoth.core.types import Answer, Locator
 from quoth.pipeline.record import Record
 from quoth.text.html_page import is_safe, render_page
 from quoth.text.json_codec import to_json
@@ -84,9 +85,40 @@ def _facts(record: Record) -> str:
     return f"{record.created_at[:19].replace('T', ' ')} UTC · {model} · {answer.query_id}"
 
 
-def source_words(each: Citation) -> str:
-    """Name a citation's document and place."""
-    parts = (each.document_name, label(each.locator), each.section_heading or "")
+@dataclass(frozen=True, slots=True)
+class ShownSource:
+    """A source of an answer as a person reads it: the name of its document and place, its words."""
+
+    number: int
+    name: str
+    link: str | None
+    snippet: str
+
+
+def shown_sources(answer: Answer) -> list[ShownSource]:
+    """Return what an answer cites, or the closest passages where it cites nothing."""
+    cited = [
+        ShownSource(
+            each.number,
+            _name(each.document_name, each.locator, each.section_heading),
+            each.link,
+            each.snippet + " …" * each.cut,
+        )
+        for each in answer.citations
+    ]
+    return cited or [
+        ShownSource(
+            each.rank,
+            _name(each.document, each.locator, each.locator.section),
+            each.link,
+            each.text[slice(*each.marked)] if each.marked else each.text,
+        )
+        for each in answer.closest
+    ]
+
+
+def _name(document: str, place: Locator, section: str | None) -> str:
+    parts = (document, label(place), section or "")
     return " · ".join(dict.fromkeys(part for part in parts if part))
 
 
@@ -98,12 +130,13 @@ def _markdown(record: Record) -> str:
     text = "".join(_marked(*piece[:3]) for piece in pieces(answer))
     lines = [f"# {_md(record.request.question)}", "", text.strip(), ""]
     lines += [f"> {_md(each)}\n" for each in answer.warnings]
-    if answer.citations:
+    sources = shown_sources(answer)
+    if sources:
         lines += ["## Sources", ""]
-    for each in answer.citations:
+    for source in sources:
         lines += [
-            f"{each.number}. {_md_link(each.link, source_words(each))}  ",
-            f"   “{_md(each.snippet + ' …' * each.cut)}”",
+            f"{source.number}. {_md_link(source.link, source.name)}  ",
+            f"   “{_md(source.snippet)}”",
             "",
         ]
     return "\n".join([*lines, f"*{_md(_facts(record))}*", ""])
@@ -136,7 +169,8 @@ def _md_link(address: str | None, words: str) -> str:
 def _csv(record: Record) -> str:
     """Write a row for each sentence and citation; what a spreadsheet would compute is a text."""
     answer = record.answer
-    by_number = {each.number: each for each in answer.citations}
+    sources = shown_sources(answer)
+    by_number = {each.number: each for each in sources}
     out = StringIO()
     rows = csv.writer(out)
     rows.writerow(COLUMNS)
@@ -146,9 +180,12 @@ def _csv(record: Record) -> str:
         for one in cited or [None]:
             proof: tuple[object, ...] = ("", "", "", "")
             if one is not None:
-                proof = (one.number, source_words(one), one.snippet, one.link)
+                proof = (one.number, one.name, one.snippet, one.link)
             cells = (record.request.question, said, each.support, *proof)
             rows.writerow([_cell(cell) for cell in cells])
+    for one in sources if not answer.citations else ():
+        closest = ("", answer.status, one.number, one.name, one.snippet, one.link)
+        rows.writerow([_cell(cell) for cell in (record.request.question, *closest)])
     return out.getvalue()
 
 
@@ -170,6 +207,6 @@ def _html(record: Record) -> str:
         language=answer.query.language,
         pieces=list(pieces(answer)),
         warnings=answer.warnings,
-        citations=[(each, source_words(each)) for each in answer.citations],
+        proofs=shown_sources(answer),
         about=_facts(record),
     )

@@ -17,7 +17,7 @@ from tests.support.controlled_process import DEADLY, Killed, Maker, make_hands
 from tests.support.library_model import Library
 
 NAMED, RANDOM = 25, 25
-EXAMPLES, PART, STEPS = 500, 25, 50
+EXAMPLES, PART, STEPS = 100, 25, 50
 
 
 @pytest.fixture(scope="module")

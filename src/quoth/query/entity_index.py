@@ -16,7 +16,7 @@ from typing import Literal
 
 from quoth.core.outline import CollectionOutline, Heading
 from quoth.core.types import Document
-from quoth.query.filters.patterns import word_set
+from quoth.query.filters.patterns import find_matches, word_set
 from quoth.query.tokens import (
     FUNCTION_WORDS,
     folded_words,
@@ -24,6 +24,7 @@ from quoth.query.tokens import (
     stem,
 )
 from quoth.store.blobs import source_name
+from quoth.text.numbers import number_of
 
 MAX_NAME_WORDS = 12
 """Maximum words of a name in a sequential look-up."""
@@ -89,7 +90,7 @@ class EntityIndex:
     speakers by first or last name. ``spread`` counts the documents with a stem in their title or
     headings. ``chapters`` lists the documents of a chapter number, ``segments``
     those with questions or demos, ``chapters_by_title`` the documents and numbers of chapters by
-    title, ``sections`` the documents and titles of dotted numbers.
+    title, ``sections`` the documents and titles of dotted numbers and of "article 7".
     ``dates`` are first and last days as numbers such as 20261231, ``labels`` the pages as
     printed, ``printed`` all of them, ``spoken`` the seconds of recordings. ``everything`` are all
     documents, ``by_speaker`` and ``by_language`` those of each, ``files`` those of a normalized
@@ -341,13 +342,22 @@ def _chaptered(headings: Iterable[Heading]) -> dict[str, tuple[tuple[str, str], 
 
 
 def _numbered(headings: Iterable[Heading]) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Index sections by the dotted number before their title: their documents and titles."""
+    """Index sections by their dotted number, or as "article 7": their documents and titles."""
     index: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for heading in headings:
-        found = _SECTION_NUMBER.match(heading.path[-1].casefold()) if heading.path else None
-        if found:
-            index[found[1]].append((heading.document_id, heading.path[-1]))
+        title = heading.path[-1] if heading.path else ""
+        found = _SECTION_NUMBER.match(title.casefold())
+        if number := found[1] if found else division_of(title):
+            index[number].append((heading.document_id, title))
     return {number: tuple(dict.fromkeys(found)) for number, found in index.items()}
+
+
+def division_of(title: str) -> str:
+    """Return the division that a title names first, as "article 7"; empty without one."""
+    found = find_matches("division", normalize_query(title))
+    if not found or found[0].start:
+        return ""
+    return f"{found[0].groups['word']} {number_of(found[0].groups['number'])}"
 
 
 def _by_value(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

@@ -143,18 +143,20 @@ def _appendix(letter: str) -> str:
 
 
 def extract_sections(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-    """Extract sections named by their dotted number ("section 3.5"); only existing ones filter."""
+    """Extract sections named by their number ("section 3.5", "article 7"); existing ones filter."""
     numbers = [match.groups["number"] for match in find_matches("section", query.folded)]
-    if not numbers:
-        return NOTHING
+    divisions = [
+        f"{match.groups['word']} {number_of(match.groups['number'])}"
+        for match in find_matches("division", query.folded)
+    ]
     reach = frozenset(context.documents)
     titles = [
         title
-        for number in numbers
+        for number in (*numbers, *divisions)
         for document_id, title in context.entities.sections.get(number, ())
         if document_id in reach
     ]
-    if not titles:
+    if numbers and not titles:
         asked = join_names(numbers, context.language)
         note = translate("query.no_section", context.language, asked=asked)
         return ExtractedFilters(notes=(note,))

@@ -88,6 +88,24 @@ def test_a_section_is_found_by_its_number() -> None:
     assert understand("What is in section 3.7?", names=names).filters == ()
 
 
+def test_an_article_is_found_by_its_word_and_number() -> None:
+    paths = (("Article 1er - Définitions",), ("Article 3 – Fraude",), ("Amendment V",))
+    headings = [Heading("d", path, at, at) for at, path in enumerate(paths)]
+    rules = Document("d", "Règlement des examens", "document", "ready", language="fr")
+    names = build_entity_index(CollectionOutline("1", ("fr",), (rules,), tuple(headings)))
+    for text, title in (
+        ("Que dit l'article 3 du Règlement des examens ?", "Article 3 – Fraude"),
+        ("Que dit le premier article ?", "Article 1er - Définitions"),
+        ("What is the fifth amendment?", "Amendment V"),
+        ("What does Amendment V say about witnesses?", "Amendment V"),
+    ):
+        assert Filter("section", "in", (title,)) in understand(text, names=names).filters
+    missing = understand("Que dit l'article 9 ?", names=names)
+    assert (missing.filters, len(missing.notes)) == ((), 1)
+    # No heading is a clause: it may be one of another text.
+    assert understand("What is clause 3 of the treaty?", names=names).notes == ()
+
+
 @pytest.mark.parametrize(("text", "found"), [("What has the A?", ["A"]), ("What has a bee?", [])])
 def test_a_letter_of_an_index_is_meant_only_as_it_is_written(text: str, found: list[str]) -> None:
     book, headings = Document("d", "Notes", "pdf", "ready"), (Heading("d", ("A",), 0, 1),)

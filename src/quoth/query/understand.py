@@ -47,6 +47,7 @@ from quoth.query.filters.parse import join_names
 from quoth.query.filters.patterns import pattern_tables
 from quoth.query.filters.places import (
     extract_chapters,
+    extract_divisions,
     extract_pages,
     extract_sections,
     extract_segments,
@@ -77,6 +78,7 @@ PLACE_EXTRACTORS: tuple[Extractor, ...] = (
     extract_pages,
     extract_sections,
     extract_chapters,
+    extract_divisions,
     extract_times,
     extract_segments,
 )
@@ -237,6 +239,8 @@ def _analyse(
     places = NOTHING
     for extract in PLACE_EXTRACTORS:
         places += extract(masked, context)
+    # Not masked: the name of a source may begin with "article".
+    places += extract_divisions(query, context)
     kind = classify_intent(masked.folded, language=language, vector=vector)
     if places.names_a_page:
         if kind != "comparison" and any(filter_.field == "label" for filter_ in places.filters):

@@ -143,16 +143,29 @@ def _appendix(letter: str) -> str:
 
 
 def extract_sections(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-    """Extract sections named by their number ("section 3.5", "article 7"); existing ones filter."""
+    """Extract sections named by their dotted number ("section 3.5"); only existing ones filter."""
     numbers = [match.groups["number"] for match in find_matches("section", query.folded)]
-    divisions = [
-        f"{match.groups['word']} {number_of(match.groups['number'])}"
-        for match in find_matches("division", query.folded)
-    ]
+    return _numbered_sections(numbers, context)
+
+
+def extract_divisions(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
+    """Extract divisions named by their word and number ("article 7"); only existing ones filter.
+
+    Where no heading has the word, it is none: "article 6 of the convention".
+    """
+    found = find_matches("division", query.folded)
+    words = {name.split(" ")[0] for name in context.entities.sections} if found else set()
+    named = (match.groups for match in found if match.groups["word"] in words)
+    return _numbered_sections(
+        [f"{groups['word']} {number_of(groups['number'])}" for groups in named], context
+    )
+
+
+def _numbered_sections(numbers: Sequence[str], context: ExtractionContext) -> ExtractedFilters:
     reach = frozenset(context.documents)
     titles = [
         title
-        for number in (*numbers, *divisions)
+        for number in numbers
         for document_id, title in context.entities.sections.get(number, ())
         if document_id in reach
     ]

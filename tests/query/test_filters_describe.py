@@ -6,7 +6,12 @@ import pytest
 
 from quoth.core.translations import languages, restate
 from quoth.core.types import Document, Filter
-from quoth.query.filters.parse import describe_filters, dropped_fields, parse_filters
+from quoth.query.filters.parse import (
+    FilterReach,
+    describe_filters,
+    dropped_fields,
+    parse_filters,
+)
 from quoth.query.filters.patterns import mapping
 
 BOOKS = {
@@ -64,9 +69,9 @@ def test_every_language_that_a_question_can_name_has_a_name(language: str) -> No
 
 def test_filters_that_leave_little_are_not_said_to_be_all_that_was_searched() -> None:
     spoken = [Filter("speaker", "in", ("Ada",))]
-    (sentence,) = describe_filters(spoken, documents={}, language="en", widened=True)
+    (sentence,) = describe_filters(spoken, documents={}, language="en", reach=FilterReach.widened)
     assert sentence == "There is little in what Ada says, so the rest was searched, too."
-    (sentence,) = describe_filters(spoken, documents={}, language="fr", widened=True)
+    (sentence,) = describe_filters(spoken, documents={}, language="fr", reach=FilterReach.widened)
     assert restate(sentence, "en").endswith("what Ada says, so the rest was searched, too.")
 
 

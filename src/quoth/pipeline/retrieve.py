@@ -33,7 +33,7 @@ from quoth.pipeline.selection import found_little, fuse_with, read_context, sele
 from quoth.pipeline.strategies import RankedList, SearchContext, retrieve_parts
 from quoth.query.dialogue_act import SMALL_TALK, read_act
 from quoth.query.entity_index import EntityIndex
-from quoth.query.filters.parse import describe_filters, dropped_fields, parse_filters
+from quoth.query.filters.parse import FilterReach, describe_filters, dropped_fields, parse_filters
 from quoth.query.intent import MODEL
 from quoth.query.keywords import LOCATOR_FIELDS
 from quoth.query.language_model import classify
@@ -278,8 +278,7 @@ async def _search(
     """
     query, given = analysed.query, analysed.explicit_filters
     page = None
-    if context.parts.page_embedder is not None:
-        embedder = context.parts.page_embedder
+    if (embedder := context.parts.page_embedder) is not None:
         page = await embed_page_query(
             query.standalone, analysed.plan, embedder=embedder, trace=context.trace
         )
@@ -297,17 +296,16 @@ async def _search(
         query = analysed.query
         plan, ranked = await search(analysed, (*query.filters, *given))
         corrections = (describe_words(better, language=query.language),)
-    few = bool(query.filters) and found_little(query, ranked)
-    notices = describe_filters(
-        query.filters, documents=context.view.names.documents, language=query.language, widened=few
-    )
-    if query.filters and not any(ranking.fused for ranking in ranked):
-        query = replace(query, filters=())
+    stated, reach = query.filters, FilterReach.kept
+    if stated and not any(ranking.fused for ranking in ranked):
+        query, reach = replace(query, filters=()), FilterReach.dropped
         plan, ranked = await search(replace(analysed, query=query), given)
-        notices = (translate("pipeline.filters_dropped", query.language),)
-    elif few:
+    elif stated and found_little(query, ranked):
+        reach = FilterReach.widened
         _, wide = await search(analysed, given)
         ranked = fuse_with(ranked, wide)
+    known = context.view.names.documents
+    notices = describe_filters(stated, documents=known, language=query.language, reach=reach)
     if given and not any(ranking.fused for ranking in ranked):
         notices = (translate("pipeline.no_match", query.language),)
     if all(ranking.whole for ranking in ranked):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 from functools import partial
 from types import MappingProxyType
 
@@ -235,16 +236,25 @@ def join_names(names: Sequence[str], language: str, *, total: int = 0) -> str:
     return joint.join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
+class FilterReach(StrEnum):
+    """Whether filters read from a question held, were searched beyond, or left nothing."""
+
+    kept = "kept"
+    widened = "widened"
+    dropped = "dropped"
+
+
 def describe_filters(
     filters: Sequence[Filter],
     *,
     documents: Mapping[str, Document],
     language: str,
-    widened: bool = False,
+    reach: FilterReach = FilterReach.kept,
 ) -> tuple[str, ...]:
     """Describe inferred filters in one sentence; empty without filters.
 
-    It names the filters that remove them, or says that the rest was searched, too (``widened``).
+    It names the filters that remove them, or says that the rest was searched, too (``widened``), or
+    that nothing was found with them (``dropped``).
     ``documents`` gives the documents by id.
     """
     if not filters:
@@ -252,7 +262,7 @@ def describe_filters(
     places = [describe_filter(each, documents=documents, language=language) for each in filters]
     keys = list(dict.fromkeys(f"{_key(filter_)}={ANY}" for filter_ in filters))
     key = "query.filtered" if len(keys) == 1 else "query.filtered_by_several"
-    key = "query.filtered_widened" if widened else key
+    key = key if reach == FilterReach.kept else f"query.filtered_{reach}"
     joined = translate("query.place_joint", language).join(places)
     return (translate(key, language, places=joined, keys=", ".join(keys)),)
 

@@ -30,6 +30,7 @@ from quoth.query.keywords import (
     strip_outline_words,
     summary_subject,
     summary_titles,
+    summary_topic,
 )
 from quoth.query.language_model import generated_variants
 from quoth.retrieval.passages import (
@@ -48,6 +49,7 @@ from quoth.retrieval.summary_lookup import (
     MAX_PARTS,
     TO_THE_END,
     DocumentPart,
+    asks_about_more,
     coverage_sample,
     document_of_chapter,
     headings_at,
@@ -277,7 +279,8 @@ async def sample_coverage(context: SearchContext, query: Query) -> RankedList | 
     if plan.filters and not only_asks_for_a_place(query, sources=_chosen_titles(context, query)):
         return None
     wanted = _named_parts(context, query)
-    if not wanted:
+    topic = summary_topic(query)
+    if not wanted or asks_about_more(context.outline, wanted, topic, language=query.language):
         return await structural_lookup(context, query)
     documents = [each.document_id for each in wanted]
     summaries = await asyncio.to_thread(catalogue.summaries, context.collection, documents)

@@ -161,9 +161,19 @@ def summary_subject(query: Query) -> frozenset[str]:
 
 def names_a_topic(text: str) -> bool:
     """Return whether words follow one such as "about": "What does chapter 2 say about bees?"."""
+    return len(_behind_about(text)) > 1
+
+
+def summary_topic(query: Query) -> frozenset[str]:
+    """Return the terms behind "about": "Summarize what the guide says about bees"."""
+    words = _subject_words(" ".join(_behind_about(query.standalone)[1:]))
+    left = (word for word in words if word not in word_set("summary_words"))
+    return frozenset(term for word in left for term in analyze(word, language=query.language))
+
+
+def _behind_about(text: str) -> list[str]:
     topic = word_set("topic_words")
-    behind = dropwhile(lambda word: word not in topic, _words(text))
-    return len([*behind]) > 1
+    return [*dropwhile(lambda word: word not in topic, _words(text))]
 
 
 def strip_outline_words(query: Query) -> Query | None:

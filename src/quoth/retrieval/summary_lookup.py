@@ -139,6 +139,21 @@ def outline_headings(
     return next((tuple(level) for level in levels if len(level) > 1), ())
 
 
+def asks_about_more(
+    outline: CollectionOutline,
+    parts: Sequence[DocumentPart],
+    topic: frozenset[str],
+    *,
+    language: str,
+) -> bool:
+    """Return whether a topic is in no title of the documents that are wanted whole."""
+    if any(part.last != TO_THE_END for part in parts):
+        return False
+    wanted = {part.document_id for part in parts}
+    titles = " ".join(each.title for each in outline.documents if each.document_id in wanted)
+    return not topic <= frozenset(analyze(titles, language=language))
+
+
 def summary_sections(headings: Sequence[Heading], part: DocumentPart) -> tuple[Heading, ...]:
     """Return the sections that a summary of a part goes through, all of them or none."""
     sections = outline_headings(headings, [part])

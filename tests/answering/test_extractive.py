@@ -109,6 +109,21 @@ def test_what_reads_badly_is_less_fit(text: str) -> None:
     assert bad.standalone_score < good.standalone_score
 
 
+@pytest.mark.parametrize(
+    ("header", "is_one"),
+    [
+        ("Student | Written | Oral | Mean", True),
+        ("Name | First name | Mark | Mark", True),
+        ("Fish | Water | Season | Price", False),
+    ],
+)
+def test_the_header_of_a_table_is_no_answer(header: str, is_one: bool) -> None:
+    rows = "Student Name: Ada | Student First name: A. | Written Mark: 9 | Oral Mark: 15"
+    first, *_ = quotable_sentences(passages_of(f"{header}\n\n{rows}"))
+    assert first.text == header
+    assert first.listing is is_one
+
+
 @pytest.mark.parametrize("mark", ["¹² ", "-- ", "• ", "3. ", "(b) "])
 def test_the_mark_of_an_item_or_footnote_is_not_quoted(mark: str) -> None:
     (sentence,) = quotable_sentences([passage(f"{mark}Honey keeps for many years.")])

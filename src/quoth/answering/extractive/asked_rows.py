@@ -53,7 +53,7 @@ def is_row(sentence: Quotable, passage: Passage) -> bool:
 
 
 def _table_of(material: QueryContext, seed: int, *, passages: Sequence[Passage]) -> list[int]:
-    """Return the rows of a row's section, in all passages: a table may go on in another."""
+    """Return the rows of a row's section, in all passages, without those of headers."""
     own = material.sentences[seed]
     if not is_row(own, passages[own.passage]):
         return []
@@ -62,7 +62,7 @@ def _table_of(material: QueryContext, seed: int, *, passages: Sequence[Passage])
         (
             at
             for at, each in enumerate(material.sentences)
-            if CELL_GAP in each.text
+            if CELL_GAP in each.text and not each.listing
             and each.document_id == own.document_id
             and sections[each.chunk_id] == sections[own.chunk_id]
         ),

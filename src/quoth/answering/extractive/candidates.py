@@ -62,6 +62,9 @@ OTHER_TEXT = 0.4
 MAX_LIST = 600
 """Maximum characters of a list quoted with its introduction."""
 
+HEADER_ROWS = 8
+"""Lines, empty ones included, in which the first row below the header of a table stands."""
+
 _MARK = "[-–—•‣▪◦·*>»#]"
 _OPENING = re.compile(
     rf"(?:(?<!{_MARK}){_MARK}+|[⁰¹²³⁴-⁹]{{1,4}}"
@@ -92,7 +95,8 @@ class Quotable:
     statement and less for what reads badly in an answer. ``anaphoric`` means that its opening
     refers to the sentence before, ``contrasting`` that it limits it, and ``joined`` that only a
     space separates them. ``cut`` means that it is only a piece of a longer sentence,
-    ``listing`` that it is program text or a line of a table of contents or an index.
+    ``listing`` that it is program text, a line of a table of contents or an index, or the header of
+    a table.
     """
 
     document_id: str
@@ -155,7 +159,9 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
     found: list[Quotable] = []
     before = 0
     for first, last in _with_lists(text, _spans(passage, text)):
-        listing = _is_program(text, first, last) or _is_contents(text, first, last)
+        listing = any(
+            is_one(text, first, last) for is_one in (_is_program, _is_contents, _is_header)
+        )
         opening = _OPENING.match(text, first, last)
         if opening and opening.end() < last:
             first = opening.end()
@@ -299,6 +305,17 @@ def _is_contents(text: str, first: int, last: int) -> bool:
     if LEADERS.search(text, first, min(len(text), last + BEHIND)):
         return True
     return is_index(text[max(0, first - AROUND) : last + AROUND])
+
+
+def _is_header(text: str, first: int, last: int) -> bool:
+    """Return whether a row has the names of columns, with which the cells below it begin."""
+    cells = text[first:last].split(CELL_GAP)
+    if len(cells) < 2 or ": " in text[first:last]:
+        return False
+    rows = (line for line in text[last:].split("\n", HEADER_ROWS)[:HEADER_ROWS] if ": " in line)
+    labels = [cell.partition(": ")[0] for cell in next(rows, "").split(CELL_GAP)]
+    named = sum(any(cell.strip() in label for label in labels) for cell in cells)
+    return named >= max(2, len(cells) / 2)
 
 
 def _fitness(shown: str, folded: str, *, words: int, titles: set[str], question: bool) -> float:

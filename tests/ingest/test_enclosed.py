@@ -104,7 +104,7 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path) -> 
         archive.writestr("good.md", "# Good\n\nWords.")
     pack = read(tmp_path / "a.zip")
     assert "Words." in pack.text
-    assert pack.warnings[0].startswith("Not read: bad.pdf")
+    assert pack.warnings[0].startswith("A part was not read: bad.pdf")
 
 
 def nested(depth: int) -> bytes:

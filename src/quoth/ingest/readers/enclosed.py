@@ -63,7 +63,7 @@ class Enclosure:
         except DocumentError as error:
             if error.code == "too_large":
                 raise
-            self.warnings.append(f"Not read: {error}")
+            self.warnings.append(f"A part was not read: {error}")
             return
         self.warnings += [f"{name}: {warning}" for warning in document.warnings]
         content = (document.text, document.places, document.sections)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -39,6 +40,26 @@ def test_a_report_reads_alike_in_every_format(name: str) -> None:
     assert "Berth: N1 | Depth: 14 m | Crane: yes" in report.text
     assert "removed words" not in report.text
     assert "private" not in report.text
+
+
+@pytest.mark.parametrize(
+    ("stated", "title"),
+    [("Keeping bees in 2025", "Keeping bees in 2025"), ("Draft", "Keeping bees")],
+)
+def test_a_longer_title_among_the_properties_of_word_counts(
+    tmp_path: Path, stated: str, title: str
+) -> None:
+    path = tmp_path / "bees.docx"
+    with (
+        zipfile.ZipFile(DOCUMENTS / "bees.docx") as old,
+        zipfile.ZipFile(path, "w") as new,
+    ):
+        for part in old.namelist():
+            text = old.read(part)
+            if part == "docProps/core.xml":
+                text = re.sub(rb"(<dc:title>)[^<]*", rb"\1" + stated.encode(), text)
+            new.writestr(part, text)
+    assert read(path).title == title
 
 
 def test_word_equations_titles_and_code() -> None:

@@ -62,7 +62,8 @@ def _table_of(material: QueryContext, seed: int, *, passages: Sequence[Passage])
         (
             at
             for at, each in enumerate(material.sentences)
-            if CELL_GAP in each.text and not each.listing
+            if CELL_GAP in each.text
+            and not each.listing
             and each.document_id == own.document_id
             and sections[each.chunk_id] == sections[own.chunk_id]
         ),

@@ -78,8 +78,11 @@ def read_docx(file: SourceFile) -> ParsedDocument:
     for note in tree.css("[id^='footnote-'], [id^='endnote-']"):
         del note.attrs["id"]  # of the converter's page, no bookmark of the document
     title = tree.css_first("h1.title")
-    shown = Metadata(title=to_plain_text(title.text(deep=True) or "") if title else None)
-    meta = shown.merged_with(office_properties(container))
+    shown = to_plain_text(title.text(deep=True) or "") if title else ""
+    meta = office_properties(container)
+    # "Rules 2025" among the properties tells more than "Rules" above the text.
+    if not (shown and meta.title and shown.casefold() in meta.title.casefold()):
+        meta = Metadata(title=shown or None).merged_with(meta)
     blocks = with_numbered_titles(body_blocks(tree))
     return file.document("document", assemble(blocks), meta=meta)
 

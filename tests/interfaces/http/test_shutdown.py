@@ -48,6 +48,16 @@ async def test_requests_are_refused_before_the_start_and_after_the_end(state: An
     assert answer.json()["code"] == "interrupted"
 
 
+async def test_a_browser_gets_a_page_that_is_loaded_again() -> None:
+    app = ShutdownMiddleware(Slow("text/plain"), requests=InFlightRequests("starting"))
+    transport = httpx.ASGITransport(app=app)
+    headers = {"accept": "text/html,*/*;q=0.8", "accept-language": "fr"}
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        answer = await client.get("/", headers=headers)
+    assert (answer.status_code, answer.headers["refresh"]) == (503, "5")
+    assert "Le service démarre" in answer.text
+
+
 async def test_health_is_answered_meanwhile() -> None:
     inside = Slow("text/plain")
     inside.may_end.set()

@@ -10,11 +10,14 @@ import asyncio
 from contextlib import suppress
 from typing import Literal
 
+from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoth.core.errors import Busy
+from quoth.core.translations import DEFAULT_LANGUAGE, restate
 from quoth.interfaces.http.middleware.problems import send_problem
 from quoth.interfaces.http.request_state import RequestState, request_state
+from quoth.text.html_page import render_page
 
 State = Literal["starting", "serving", "stopping"]
 ALWAYS_OPEN = ("/healthz", "/readyz")
@@ -95,7 +98,10 @@ class ShutdownMiddleware:
 
         if self.requests.state != "serving":
             error = interrupted(f"The service is {self.requests.state}.")
-            await send_problem(scope, receive, send, error=error, close=True)
+            if "text/html" in request.headers.get("accept", ""):
+                await _waiting_page(error, language=request.language)(scope, receive, send)
+            else:
+                await send_problem(scope, receive, send, error=error, close=True)
             return
         task = asyncio.current_task()
         assert task is not None
@@ -109,6 +115,19 @@ class ShutdownMiddleware:
                 await send_problem(scope, receive, send, error=request.refusal, close=True)
         finally:
             self.requests.remove(task)
+
+
+def _waiting_page(error: Interrupted, *, language: str | None) -> HTMLResponse:
+    """Return a page for a browser, which loads the address again by itself."""
+    page = render_page(
+        "waiting.html",
+        package="quoth.interfaces.http",
+        title="quoth",
+        language=language or DEFAULT_LANGUAGE,
+        text=restate(str(error), language),
+    )
+    wait = str(RETRY_S)
+    return HTMLResponse(page, 503, {"Refresh": wait, "Retry-After": wait, "Connection": "close"})
 
 
 def interrupted(reason: str) -> Interrupted:

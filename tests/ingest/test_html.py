@@ -263,3 +263,24 @@ def test_depth_does_no_harm(bomb: str) -> None:
     blocks = text_of(bomb * 30_000 + "word") if bomb == "<div>" else text_of(bomb * 6000 + "word")
     assert "word" in " ".join(blocks) or bomb == "<svg>"
     assert is_proportional(text_of, bomb * 6000)
+
+
+def test_questions_of_a_list_are_headings_and_its_table_of_contents_is_left_out() -> None:
+    entries = "".join(
+        f'<tr class="question"><td><a name="q{n}"></a><p><b>Q :</b></p></td><td><p>What is {word}'
+        f'?</p></td></tr><tr class="answer"><td><p><b>R :</b></p></td><td><p>{word} is a word.</p>'
+        "</td></tr>"
+        for n, word in enumerate(("tin", "lead", "zinc", "iron"))
+    )
+    links = "".join(f'<dt>Q : <a href="faq.html#q{n}">What is it?</a></dt>' for n in range(4))
+    page = f"<body><h2>Metals</h2><dl>{links}</dl><table class='qandaset'>{entries}</table></body>"
+    blocks = html_blocks(page)
+    assert [(each.level, each.text, each.anchor) for each in blocks[:3]] == [
+        (2, "Metals", None),
+        (5, "What is tin?", "q0"),
+        (0, "tin is a word.", None),
+    ]
+    assert len(blocks) == 9
+    # Links to places that are not on the page are no table of contents.
+    others = html_blocks(f"<body><h2>Metals</h2><dl>{links}</dl></body>")
+    assert any("What is it?" in each.text for each in others)

@@ -27,6 +27,10 @@ _NEIGHBOURS = frozenset(["next", "prev", "previous", "up"])
 """Link types of the pages or sections before, after and above, such as Texinfo writes them."""
 MAX_LABELS = 30
 """Most letters beside the links in a line of them, such as "Next:" and "Up:"."""
+MIN_CONTENTS = 4
+"""Links of a table of contents."""
+MIN_LINKED = 0.85
+"""Share of its letters that are in them; "Q:" may stand before each."""
 _IN_LINES = frozenset(
     ["-text", "a", "abbr", "b", "br", "em", "i", "img", "small", "span", "strong"]
 )
@@ -53,6 +57,8 @@ def is_left_out(node: LexborNode, left_out: frozenset[str]) -> bool:
     if tag == "label" and _is_sign(node):
         return True
     if tag in ("p", "div") and "nav" in left_out and _leads_to_neighbours(node):
+        return True
+    if tag in ("dl", "ol", "ul") and "nav" in left_out and _is_contents(node):
         return True
     if not attributes:
         return False
@@ -98,6 +104,24 @@ def _leads_to_neighbours(node: LexborNode) -> bool:
 
 def _letters(node: LexborNode) -> int:
     return sum(map(str.isalpha, node.text(deep=True) or ""))
+
+
+def _is_contents(node: LexborNode) -> bool:
+    """Return whether a list is but links to places of its own page: a table of contents."""
+    links = node.css("a[href]")
+    addresses = [(link.attributes.get("href") or "").partition("#") for link in links]
+    if len(links) < MIN_CONTENTS or len({path for path, _, _ in addresses}) > 1:
+        return False
+    if MIN_LINKED * _letters(node) > sum(map(_letters, links)):
+        return False
+    root = node
+    while root.parent is not None:
+        root = root.parent
+    names = {
+        each.attributes.get("id") or each.attributes.get("name")
+        for each in root.css("[id], a[name]")
+    }
+    return all(name and name in names for _, _, name in addresses)
 
 
 def _is_toc(node: LexborNode) -> bool:

@@ -26,6 +26,9 @@ from quoth.ingest.readers.rows import MAX_SPAN, SpannedTable
 
 MAX_DEPTH = 1000
 """Open elements beyond which no more are opened: the parser's time grows with their square."""
+QUESTION_LEVEL = 5
+"""Level of a question in a list of questions and answers, below the headings of its page."""
+MAX_QUESTION = 200
 MAX_TERM = 40
 """Maximum characters of a term that stands in one block with its definition; a longer one is a
 question or a heading."""
@@ -57,6 +60,8 @@ _NESTING = re.compile(
 _POSITIVE = re.compile(r"[1-9]\d{0,5}", re.ASCII)
 _ELSEWHERE = re.compile(r"\s*(?:[a-zA-Z][\w+.-]*:|//)")
 """The beginning of an address that may be on another site."""
+_ENTRY_LABEL = re.compile(r"\W*(?:\w{1,2}|[\d.]{1,9}|[^\W\d_]{1,12}\s*:)\W*")
+"""What stands before a question or an answer: "Q:", "R :", "3.12."."""
 _SPACE = re.compile(r"[ \t\n\r\f]+")
 _WORD = re.compile(r"\w")
 
@@ -150,6 +155,8 @@ class _BlockDraft:
     """Whether the block, or the row, has a letter outside the links within the site."""
     links: list[str] = field(default_factory=list)
     lists: ListMarks = field(default_factory=ListMarks)
+    entry: str = ""
+    """The class of the row of a list of questions and answers, "question" or "answer"."""
     lead: str = ""
     """What begins the next block: the mark of a list's item, or a term before its definition."""
 
@@ -163,17 +170,19 @@ class _BlockDraft:
             text = without_line_numbers(text, column=bool(self.rows))
         else:
             text = "\n".join(line for part in text.split("\n") if (line := to_plain_text(part)))
-        if not text.strip():
+        if not text.strip() or (self.entry and _ENTRY_LABEL.fullmatch(text)):
             return None
         if self.rows and self.rows[-1]:
             self.table.add(to_plain_text(text))
             self.links += links
             return None
         anchor = self.take_anchor()
-        text = to_plain_text(text) if self.level else self.lead + text
-        self.lead = ""
+        is_question = self.entry == "question" and len(text) <= MAX_QUESTION
+        level = QUESTION_LEVEL if is_question and not self.level else self.level
+        text = to_plain_text(text) if level else self.lead + text
+        self.lead, self.entry = "", "answer" if is_question else self.entry
         targets = self.take_targets()
-        return Block(text, level=self.level, anchor=anchor, links=tuple(links), targets=targets)
+        return Block(text, level=level, anchor=anchor, links=tuple(links), targets=targets)
 
     def take_anchor(self) -> str | None:
         """Return the anchor: a heading's may be within it, that of a text is before it."""
@@ -284,6 +293,9 @@ def _cross(draft: _BlockDraft, node: LexborNode, *, entering: bool) -> Iterator[
     elif tag == "tr" and entering:
         # A layout table contains tables, headings and lists in its cells.
         layout = node.css_first("table, ul, ol, pre, h1, h2, h3, h4, h5, h6, p + p") is not None
+        name = node.attributes.get("class") or ""
+        draft.entry = name if name in ("question", "answer") else ""
+        layout |= bool(draft.entry)
         draft.rows.append(not layout and not any(draft.rows))
     elif tag in ("th", "td") and entering and draft.rows and draft.rows[-1]:
         columns, rows = (_span(node, name) for name in ("colspan", "rowspan"))
@@ -291,6 +303,7 @@ def _cross(draft: _BlockDraft, node: LexborNode, *, entering: bool) -> Iterator[
     elif tag == "table":  # what follows a table within a cell is not under its header
         draft.table = SpannedTable()
     elif tag == "tr":
+        draft.entry = ""
         yield from draft.end_row()
 
 

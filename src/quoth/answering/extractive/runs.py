@@ -39,6 +39,7 @@ _CODE = re.compile(
 _STOPS = tuple(".!?…:。！？：।؟۔")
 _CLOSERS = " )]\"'”’»*_`」』）"
 _NUMBER = re.compile(r"^[^\S\n]*\(?(\d{1,2})[.)°]\s", re.MULTILINE)
+_NOTE = re.compile(r"\^?\[\d{1,3}\]\s")
 _RAISED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹")
 _INTRODUCED = re.compile(r":\s*(?:\n|$)")
 
@@ -62,7 +63,7 @@ class SentenceRun:
         first, last = min(self.first, at), max(self.last, at)
         if (
             sentences[at].passage != sentences[self.first].passage
-            or self.is_footnote(at) != self.is_footnote(self.first)
+            or self.note_of(at) != self.note_of(self.first)
             or last - first >= self.left
             or sentences[last].end - sentences[first].start > longest
         ):
@@ -70,11 +71,15 @@ class SentenceRun:
         self.first, self.last = first, last
         return True
 
-    def is_footnote(self, at: int) -> bool:
-        """Return whether a sentence stands in a footnote, which begins with a raised number."""
-        while not (mark := self.mark_before(at)) and self.is_joined(at):
+    def note_of(self, at: int) -> int | None:
+        """Return the sentence with which the footnote of a sentence begins, None outside of one."""
+        while not (mark := self.mark_before(at)) and self.is_joined(at) and not self.is_noted(at):
             at -= 1
-        return mark != "" and _RAISED.issuperset(mark)
+        return at if (mark and _RAISED.issuperset(mark)) or self.is_noted(at) else None
+
+    def is_noted(self, at: int) -> bool:
+        """Return whether a sentence begins a footnote with its number in brackets."""
+        return begins_note(self.material.sentences[at].text)
 
     def mark_before(self, at: int) -> str:
         """Return what stands between a sentence and the one before, such as the mark of an item."""
@@ -232,6 +237,11 @@ class SentenceRun:
         return any(_INTRODUCED.search(sentences[at].text) for at in run) or any(
             self.is_item(at) or self.is_row(at) for at in run[1:]
         )
+
+
+def begins_note(text: str) -> bool:
+    """Return whether a text begins with the number of a footnote in brackets."""
+    return _NOTE.match(text) is not None
 
 
 def headed_section(

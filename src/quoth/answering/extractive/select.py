@@ -28,6 +28,7 @@ from quoth.answering.extractive.relations import (
 from quoth.answering.extractive.runs import (
     MAX_REST,
     SentenceRun,
+    begins_note,
     grow,
     headed_section,
     is_program,
@@ -309,8 +310,10 @@ class _Chooser:
 
     def _are_near(self, before: range, run: range) -> bool:
         """Return whether little of one section stands between two runs of no table."""
-        if before.stop == run.start or not before:
-            return bool(before)
+        if not before or begins_note(self.material.sentences[run[0]].text):
+            return False
+        if before.stop == run.start:
+            return True
         last, first = (self.material.sentences[at] for at in (before[-1], run[0]))
         sections = sections_of(self.passages[first.passage])
         between = range(before.stop, run.start)

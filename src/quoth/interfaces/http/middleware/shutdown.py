@@ -10,7 +10,7 @@ import asyncio
 from contextlib import suppress
 from typing import Literal
 
-from starlette.responses import HTMLResponse
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoth.core.errors import Busy
@@ -117,7 +117,7 @@ class ShutdownMiddleware:
             self.requests.remove(task)
 
 
-def _waiting_page(error: Interrupted, *, language: str | None) -> HTMLResponse:
+def _waiting_page(error: Interrupted, *, language: str | None) -> Response:
     """Return a page for a browser, which loads the address again by itself."""
     page = render_page(
         "waiting.html",
@@ -127,7 +127,8 @@ def _waiting_page(error: Interrupted, *, language: str | None) -> HTMLResponse:
         text=restate(str(error), language),
     )
     wait = str(RETRY_S)
-    return HTMLResponse(page, 503, {"Refresh": wait, "Retry-After": wait, "Connection": "close"})
+    headers = {"Refresh": wait, "Retry-After": wait, "Connection": "close"}
+    return Response(page, 503, headers, media_type="text/html; charset=utf-8")
 
 
 def interrupted(reason: str) -> Interrupted:

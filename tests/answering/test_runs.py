@@ -20,7 +20,7 @@ from quoth.answering.extractive.select import (
     new_first,
 )
 from quoth.answering.extractive.write import quotation_lines, write_answer
-from quoth.core.types import Query
+from quoth.core.types import Query, Seconds
 from tests.support.passages import passage
 
 QUERY = Query("tin?", "tin?", "en")
@@ -671,3 +671,36 @@ def test_a_run_of_the_text_takes_no_footnotes() -> None:
     assert said(runs(text, scores={"until": 2}))[0].startswith(("² This", "This"))
     printed = f"{LONG}\n\n^[14] Others say so.\n\n^[15] A use of theirs until today.\n\n{LONG}"
     assert said(runs(printed, scores={"until": 2})) == ["^[15] A use of theirs until today."]
+
+
+def test_the_words_of_a_speaker_who_is_asked_for_stand_alone() -> None:
+    cues = {
+        "Dr Martin": "We talk about maize.",
+        "Dr Ada Berg": "It needs less.",
+        "Dr Emre": "Nobody agrees with that.",
+    }
+    made = passage("\n".join(cues.values()), cues=True)
+    (chunk,) = made.chunks
+    places = [
+        replace(place, locator=Seconds(at, at + 1.0, name))
+        for at, (place, name) in enumerate(zip(chunk.places, cues, strict=True))
+    ]
+    chunk = replace(chunk, kind="transcript", places=tuple(places))
+    document = replace(made.document, kind="transcript")
+    passages = [replace(made, document=document, chunks=(chunk,))]
+    for text, quoted in (
+        (
+            "What does Dr Berg say?",
+            ["It needs less.", "We talk about maize.", "Nobody agrees with that."],
+        ),
+        ("What of maize?", ["\n".join(cues.values())]),
+    ):
+        query = Query(text, text, "en")
+        material = collect_sentences(query, passages)
+        assert "berg" in material.around[1]
+        assert "berg" not in material.around[0]
+        scores = np.array([-1.0, 0.0, -1.0])
+        found = choose_statements(
+            query, material, scores=scores, passages=passages, max_sentences=9
+        )
+        assert said(found) == quoted

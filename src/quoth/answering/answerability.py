@@ -103,8 +103,9 @@ class AnswerEvidence:
     """Features of the evidence for an answer.
 
     ``coverage`` is the share of the query's words, weighted by rarity, in the best chunk with its
-    titles. ``gap`` is how far the best chunk's cosine exceeds the median of those compared, as a
-    share of the maximum: (best − median) / (1 − median); None when too few were compared.
+    titles and speakers. ``gap`` is how far the best chunk's cosine exceeds the median of those
+    compared, as a share of the maximum: (best − median) / (1 − median); None when too few were
+    compared.
     ``cross_lingual`` means that no passage is in the query's language, so that word features are
     meaningless. ``missing`` are names and numbers of the query that no passage contains. ``terms``
     is the number of query words that count.
@@ -128,7 +129,7 @@ def weigh_evidence(
     for each, stems, around in zip(
         material.sentences, material.stems, material.around, strict=True
     ):
-        held[each.chunk_id] = held.get(each.chunk_id, around) | stems
+        held[each.chunk_id] = held.get(each.chunk_id, frozenset()) | around | stems
     gap = None
     if cosines is not None and len(cosines) >= MIN_COMPARED:
         middle = median(cosines)
@@ -184,7 +185,7 @@ def _strength(evidence: AnswerEvidence) -> tuple[float, float]:
 
 
 def _missing(query: Query, material: QueryContext) -> tuple[str, ...]:
-    everything = material.all_stems | material.speakers
+    everything = material.all_stems.union(*material.speakers)
     absent = {term.word for term in material.terms if not term.among(everything)}
     said = "\n".join(each.text for each in material.sentences) if absent else ""
     named: list[str] = []

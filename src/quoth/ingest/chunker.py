@@ -286,7 +286,7 @@ def _make(
         kind=reading.kind,
         places=places,
         section=path,
-        prefix=_prefix(reading, path, locator),
+        prefix=_prefix(reading, path, places),
         language=language,
         tokens=sum(piece.tokens for piece in group),
         date=reading.date,
@@ -335,11 +335,13 @@ def _in_section(place: SpanLocator, section: str | None) -> SpanLocator:
     return SpanLocator(place.start, place.end, made, place.hyphen)
 
 
-def _prefix(reading: ParsedDocument, path: Sequence[str], locator: Locator) -> str:
-    """Return title, section titles and speaker, without case-insensitive duplicates."""
-    speaker = locator.speaker if isinstance(locator, Seconds) else None
+def _prefix(reading: ParsedDocument, path: Sequence[str], places: Sequence[SpanLocator]) -> str:
+    """Return title, section titles and speakers, without case-insensitive duplicates."""
+    locators = (place.locator for place in places)
+    said = [each.speaker for each in locators if isinstance(each, Seconds) and each.speaker]
+    speakers = ", ".join(dict.fromkeys(said)) or reading.speaker or ""
     seen: dict[str, str] = {}
-    for part in (reading.title, *path, speaker or reading.speaker or ""):
+    for part in (reading.title, *path, speakers):
         if part.strip():
             seen.setdefault(part.strip().casefold(), part.strip())
     return ARROW.join(seen.values())

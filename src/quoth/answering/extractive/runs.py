@@ -64,6 +64,7 @@ class SentenceRun:
         if (
             sentences[at].passage != sentences[self.first].passage
             or self.note_of(at) != self.note_of(self.first)
+            or self.material.asked_speaker(at) != self.material.asked_speaker(self.first)
             or last - first >= self.left
             or sentences[last].end - sentences[first].start > longest
         ):

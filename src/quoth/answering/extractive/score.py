@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +64,8 @@ WITHOUT_TOKENS = {
 """The same for an embedder without token vectors, or for words alone."""
 MIN_SPREAD = 0.008
 """Minimum standard deviation of similarities: a few of them may be equal."""
+MIN_NAME = 3
+"""Minimum letters of a speaker's name in a query; "Dr" is none."""
 MAX_TITLE = 60
 """Maximum characters of a title that are embedded before a sentence."""
 
@@ -97,7 +101,8 @@ class QueryContext:
     sentences: tuple[Quotable, ...]
     stems: tuple[frozenset[str], ...]
     around: tuple[frozenset[str], ...]
-    speakers: frozenset[str]
+    speakers: tuple[frozenset[str], ...]
+    """The stems of who says each sentence, empty where that is not known."""
     titles: tuple[str, ...]
 
     def titled_text(self, place: int) -> str:
@@ -106,6 +111,12 @@ class QueryContext:
         title = self.titles[each.passage][:MAX_TITLE]
         text = " ".join(each.text.split())
         return f"{title}. {text}" if title else text
+
+    def asked_speaker(self, place: int) -> frozenset[str]:
+        """Return the stems of who says a sentence if the query names them, else nothing."""
+        names = {stem for stem in self.speakers[place] if len(stem) >= MIN_NAME}
+        named = any(not term.forms.isdisjoint(names) for term in self.terms)
+        return self.speakers[place] if named else frozenset()
 
     @property
     def all_stems(self) -> frozenset[str]:
@@ -140,12 +151,13 @@ def collect_features(
         weight = rarity * (ASKING_WEIGHT if word in word_set("asking_words") else 1)
         is_asked = not query.is_followup or not forms.isdisjoint(said)
         weighed.append(Term(word, forms, parts, weight, is_asked))
+    speakers = _speakers(passages, sentences=sentences)
     return QueryContext(
         terms=tuple(weighed),
         sentences=tuple(sentences),
         stems=stems,
-        around=_surroundings(passages, sentences=sentences, stems=stems),
-        speakers=_speakers(passages),
+        around=_surroundings(passages, sentences=sentences, stems=stems, speakers=speakers),
+        speakers=speakers,
         titles=tuple(_title(passage) for passage in passages),
     )
 
@@ -186,29 +198,47 @@ def _question_forms(
 
 
 def _surroundings(
-    passages: Sequence[Passage], *, sentences: Sequence[Quotable], stems: Sequence[frozenset[str]]
+    passages: Sequence[Passage],
+    *,
+    sentences: Sequence[Quotable],
+    stems: Sequence[frozenset[str]],
+    speakers: Sequence[frozenset[str]],
 ) -> tuple[frozenset[str], ...]:
-    """Return for each sentence the stems of its titles and of the sentence before it."""
+    """Return for each sentence the stems of its titles, speaker and the sentence before it."""
     titles: dict[int, frozenset[str]] = {}
     for index, passage in enumerate(passages):
         first = passage.chunks[0]
-        words = " ".join((passage.document.title, *first.section, first.prefix))
+        words = " ".join((passage.document.title, *first.section))
         titles[index] = frozenset(analyze(words.replace("_", " "), language=first.language))
     found = []
     for place, each in enumerate(sentences):
         before = frozenset[str]()
         if place and sentences[place - 1].passage == each.passage:
             before = stems[place - 1]
-        found.append(titles[each.passage] | before)
+        found.append(titles[each.passage] | before | speakers[place])
     return tuple(found)
 
 
-def _speakers(passages: Sequence[Passage]) -> frozenset[str]:
-    """Return the stems of the names of those who speak in the passages."""
-    talks = (each for each in passages if each.document.kind == "transcript")
-    places = (place.locator for each in talks for chunk in each.chunks for place in chunk.places)
-    names = {each.speaker for each in places if isinstance(each, Seconds) and each.speaker}
-    return frozenset().union(*(analyze(name, language="") for name in names))
+def _speakers(
+    passages: Sequence[Passage], *, sentences: Sequence[Quotable]
+) -> tuple[frozenset[str], ...]:
+    """Return the stems of who says each sentence: the speaker of its cue, else of its document."""
+    cues = [_cues(passage) for passage in passages]
+    found = []
+    for each in sentences:
+        own = cues[each.passage]
+        _, name = own[bisect_right(own, each.start, key=itemgetter(0)) - 1]
+        found.append(stems_of(name, ""))
+    return tuple(found)
+
+
+def _cues(passage: Passage) -> list[tuple[int, str]]:
+    """Return where the cues of a passage begin, and who speaks."""
+    own = passage.document.speaker or ""
+    chunks = passage.chunks if passage.document.kind == "transcript" else ()
+    places = [place for chunk in chunks for place in chunk.places]
+    cues = [(at.start, at.locator) for at in places if isinstance(at.locator, Seconds)]
+    return [(0, own), *((start, cue.speaker or own) for start, cue in cues)]
 
 
 def sentence_scores(

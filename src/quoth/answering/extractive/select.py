@@ -312,6 +312,8 @@ class _Chooser:
         """Return whether little of one section stands between two runs of no table."""
         if not before or begins_note(self.material.sentences[run[0]].text):
             return False
+        if self.material.asked_speaker(before[-1]) != self.material.asked_speaker(run[0]):
+            return False
         if before.stop == run.start:
             return True
         last, first = (self.material.sentences[at] for at in (before[-1], run[0]))

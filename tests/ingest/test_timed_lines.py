@@ -117,10 +117,12 @@ def test_each_turn_has_its_second_and_speaker(
     [
         "09:00 Registration and coffee\n09:30 The first talk of the day\n10:00 A break for all\n",
         "3:45 Smith\n3:47 Jones\n3:52 Lee\n",
+        "1:01 In the beginning was the word.\n1:02 It was there.\n1:03 And it was good.\n",
+        "Prep time 0:15\nCook time 0:45\nTotal time 1:00\n\nMix the flour with two eggs.\n",
         "[0:10] One two three.\n[0:05] Four five six.\n[0:20] Seven eight nine.\n",
         "We met at 0:10\n" + "and then we went on.\n" * 40 + "until 0:20\nor was it 0:30\n",
     ],
-    ids=["programme", "results", "disorder", "prose"],
+    ids=["programme", "results", "verses", "recipe", "disorder", "prose"],
 )
 def test_other_texts_with_times_are_no_transcripts(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.txt"

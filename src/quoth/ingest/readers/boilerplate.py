@@ -114,13 +114,13 @@ def _is_contents(node: LexborNode) -> bool:
         return False
     if MIN_LINKED * _letters(node) > sum(map(_letters, links)):
         return False
+    if not addresses[0][0]:
+        return True
     root = node
     while root.parent is not None:
         root = root.parent
-    names = {
-        each.attributes.get("id") or each.attributes.get("name")
-        for each in root.css("[id], a[name]")
-    }
+    found = root.css("[id], a[name]")
+    names = {each.attributes.get("id") or each.attributes.get("name") for each in found}
     return all(name and name in names for _, _, name in addresses)
 
 

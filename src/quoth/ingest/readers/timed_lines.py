@@ -15,15 +15,15 @@ from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.speaker_turns import split_label
 
 MIN_MARKS = 3
-MAX_FIRST = 300.0
-"""Seconds within which a recording has its first time; a programme of a day begins later."""
+MAX_FIRST = 60.0
+"""Seconds within which a recording has its first time; verses and programmes begin later."""
 MAX_LINES = 10
 """Lines to each time, and before the first."""
 MIN_WORDS = 3
 """Words to each time; results of a race have fewer."""
 MAX_TITLE = 120
-PACE = 15.0
-"""Characters of speech to a second."""
+PACE, MAX_PACE = 15.0, 40.0
+"""Characters of speech to a second, in the mean and at most."""
 
 _CLOCK = r"[\[(]?(?P<time>(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)[\])]?"
 _LINE = re.compile(
@@ -56,7 +56,7 @@ def read_timed_lines(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     lines = _lines(text)
     marks = _marks(lines)
     title, *before = [line.lstrip("# ") for line in lines[: marks[0].line]] or [""]
-    if len(title) > MAX_TITLE:
+    if len(title) > MAX_TITLE or (title and meta.title):
         title, before = "", [title, *before]
     said = [
         " ".join([mark.words, *lines[mark.line + 1 : following]])
@@ -80,23 +80,37 @@ def _lines(text: str) -> list[str]:
 def _marks(lines: Sequence[str]) -> list[_Mark]:
     """Return the times of a transcript, none for another text."""
     matches = ((number, _LINE.fullmatch(line)) for number, line in enumerate(lines))
-    marks = [_mark(number, match) for number, match in matches if match]
+    marks = [_mark(number, match) for number, match in matches if match and _is_named(match)]
     if len(marks) < MIN_MARKS or len(lines) > MAX_LINES * len(marks):
         return []
     if all(map(_is_speaker_alone, marks, [*marks[1:], None])):
         marks = [replace(mark, words="", speaker=mark.words) for mark in marks]
-    grows = all(one.at <= other.at for one, other in pairwise(marks))
-    begins = marks[0].at <= MAX_FIRST and marks[0].line <= MAX_LINES
     beside = set(range(len(lines))) - {mark.line for mark in marks}
     words = [*(mark.words for mark in marks), *(lines[number] for number in beside)]
-    enough = sum(len(each.split()) for each in words) >= MIN_WORDS * len(marks)
-    return marks if grows and begins and enough and marks[0].at < marks[-1].at else []
+    lasts = marks[-1].at - marks[0].at
+    is_one = (
+        all(one.at <= other.at for one, other in pairwise(marks))
+        and marks[0].at <= MAX_FIRST
+        and marks[0].line <= MAX_LINES
+        and sum(len(each.split()) for each in words) >= MIN_WORDS * len(marks)
+        and 0 < sum(map(len, words)) <= MAX_PACE * lasts
+    )
+    return marks if is_one else []
+
+
+def _is_named(match: re.Match[str]) -> bool:
+    """Return whether what stands before a time is the name of a speaker, if anything does."""
+    return match["name"] is None or _is_name(match["name"])
+
+
+def _is_name(text: str) -> bool:
+    return split_label(f"{text}: ").speaker is not None
 
 
 def _is_speaker_alone(mark: _Mark, following: _Mark | None) -> bool:
     """Return whether a line holds a name beside its time, and other lines what is said."""
     has_lines = following is None or mark.line + 1 < following.line
-    return has_lines and split_label(f"{mark.words}: ").speaker is not None
+    return has_lines and _is_name(mark.words)
 
 
 def _mark(line: int, match: re.Match[str]) -> _Mark:

@@ -102,6 +102,7 @@ def test_an_article_is_found_by_its_word_and_number() -> None:
         assert Filter("section", "in", (title,)) in understand(text, names=names).filters
     missing = understand("Que dit l'article 9 ?", names=names)
     assert (missing.filters, len(missing.notes)) == ((), 1)
+    assert understand("What was the ninth article that I read?", names=names).notes == ()
     # No heading is a clause: it may be one of another text.
     assert understand("What is clause 3 of the treaty?", names=names).notes == ()
 

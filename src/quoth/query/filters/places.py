@@ -151,14 +151,16 @@ def extract_sections(query: TokenizedQuery, context: ExtractionContext) -> Extra
 def extract_divisions(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
     """Extract divisions named by their word and number ("article 7"); only existing ones filter.
 
-    Where no heading has the word, it is none: "article 6 of the convention".
+    Where no heading has the word, it is none: "article 6 of the convention". A missing one is not
+    noted for an ordinal: "the first article that I read".
     """
-    found = find_matches("division", query.folded)
-    words = {name.split(" ")[0] for name in context.entities.sections} if found else set()
-    named = (match.groups for match in found if match.groups["word"] in words)
-    return _numbered_sections(
-        [f"{groups['word']} {number_of(groups['number'])}" for groups in named], context
+    matches = find_matches("division", query.folded)
+    words = {name.split(" ")[0] for name in context.entities.sections} if matches else set()
+    named = [match for match in matches if match.groups["word"] in words]
+    found = _numbered_sections(
+        [f"{each.groups['word']} {number_of(each.groups['number'])}" for each in named], context
     )
+    return NOTHING if all("ordinal" in each.settings for each in named) and found.notes else found
 
 
 def _numbered_sections(numbers: Sequence[str], context: ExtractionContext) -> ExtractedFilters:

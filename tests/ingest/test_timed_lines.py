@@ -39,6 +39,23 @@ BOLD = """\
 PASTED = "0:00\nhello everyone and welcome\n0:04\ntoday we speak about bees\n1:02\nthat was all\n"
 
 
+def test_another_speaker_may_begin_a_line_without_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(
+        "[0:12] Chair: Good morning to all.\nMs Ada Hill: The budget is 40 euros.\n"
+        "[5:00] Chair: Then we go on.\n[9:00] Chair: That was all for today.\n",
+        encoding="utf-8",
+    )
+    reading = read(path)
+    said = {
+        reading.text[each.start : each.end]: each.locator.speaker
+        for each in reading.places
+        if isinstance(each.locator, Seconds)
+    }
+    assert said["Good morning to all."] == "Chair"
+    assert said["The budget is 40 euros."] == "Ms Ada Hill"
+
+
 def test_the_speaker_may_stand_alone_beside_the_time(tmp_path: Path) -> None:
     text = NAMES
     for name, clock in (("Ada Lovelace", "0:03"), ("Charles Babbage", "0:11")):
@@ -118,11 +135,14 @@ def test_each_turn_has_its_second_and_speaker(
         "09:00 Registration and coffee\n09:30 The first talk of the day\n10:00 A break for all\n",
         "3:45 Smith\n3:47 Jones\n3:52 Lee\n",
         "1:01 In the beginning was the word.\n1:02 It was there.\n1:03 And it was good.\n",
+        "At 0:30 the van began to move.\n\nAt 1:10 it stood.\n\nAt 2:45 the van burned.\n",
+        "00:00:01 server started\n00:00:05 a request from one\n00:03:11 a request again\n",
+        "[0:30] The first of them.\n[1:10] x = 2**3**2\n[2:00] No more of it.\n\n## End\n\nDone.\n",
         "Prep time 0:15\nCook time 0:45\nTotal time 1:00\n\nMix the flour with two eggs.\n",
         "[0:10] One two three.\n[0:05] Four five six.\n[0:20] Seven eight nine.\n",
         "We met at 0:10\n" + "and then we went on.\n" * 40 + "until 0:20\nor was it 0:30\n",
     ],
-    ids=["programme", "results", "verses", "recipe", "disorder", "prose"],
+    ids=["programme", "results", "verses", "report", "log", "notes", "recipe", "disorder", "prose"],
 )
 def test_other_texts_with_times_are_no_transcripts(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.txt"

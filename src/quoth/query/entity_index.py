@@ -24,7 +24,7 @@ from quoth.query.tokens import (
     stem,
 )
 from quoth.store.blobs import source_name
-from quoth.text.numbers import number_of
+from quoth.text.numbers import WORDS, number_of
 
 MAX_NAME_WORDS = 12
 """Maximum words of a name in a sequential look-up."""
@@ -46,6 +46,9 @@ _HEADED = re.compile(
 )
 """What precedes the actual title of a chapter: "Chapter 5: Locks", "2 SQL"."""
 _SECTION_NUMBER = re.compile(r"(?:\w{4,10}\s)?((?:\d{1,3}|[a-z])(?:\.\d{1,3}){1,4})\.?(?!\S)")
+_COUNTED = re.compile(
+    rf"[^\W\d_]{{3,10}}\s+(?:n[o°]\S*\s+)?(?:\d|[ivxlc]+\b|premier|(?:{'|'.join(WORDS)})\b)", re.I
+)
 HONORIFICS = word_set("honorifics")
 
 UMLAUTS = str.maketrans(dict(zip("äöüÄÖÜåøß", "ae oe ue Ae Oe Ue aa oe ss".split(), strict=True)))
@@ -354,6 +357,8 @@ def _numbered(headings: Iterable[Heading]) -> dict[str, tuple[tuple[str, str], .
 
 def division_of(title: str) -> str:
     """Return the division that a title names first, as "article 7"; empty without one."""
+    if not _COUNTED.match(title):  # most titles, at once
+        return ""
     found = find_matches("division", normalize_query(title))
     if not found or found[0].start:
         return ""

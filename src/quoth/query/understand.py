@@ -78,7 +78,6 @@ PLACE_EXTRACTORS: tuple[Extractor, ...] = (
     extract_pages,
     extract_sections,
     extract_chapters,
-    extract_divisions,
     extract_times,
     extract_segments,
 )

@@ -25,8 +25,9 @@ _NUMBERED = re.compile(
 _LISTED = re.compile(
     r"(?P<first>\d{1,2}|[A-Z])(?:\.|(?P<deeper>(?:\.\d{1,3}){1,3})\.?)[ \t]+(?=\S)"
 )
-MIN_LISTED = 3
-"""Entries of a table of contents."""
+_UNDERLINE = re.compile(r"\s*(?:=+|-+|~+|\*+)\s*")
+MIN_LISTED, MIN_LISTED_SHARE = 3, 0.6
+"""Entries of a table of contents that are titles: so many, and of all."""
 _CHAPTER = re.compile(r"(\d{1,2})[.)]?[ \t]+[^\W\d_].{0,70}")
 _BEGINNING = re.compile(
     r"\s*(?P<first>\d{1,2}|[A-Z](?=\.\d))(?P<deeper>(?:\.\d{1,2}){0,3})[.)]?\s+\W{0,3}[^\W\d_]"
@@ -187,18 +188,27 @@ def numbered_titles(paragraphs: Sequence[Sequence[str]]) -> dict[int, int]:
 
 
 def contents_lists(paragraphs: Sequence[Sequence[str]]) -> dict[int, list[str]]:
-    """Return the tables of contents with numbers: their entries that are titles elsewhere."""
-    alone = {_joined(lines) for lines in paragraphs}
+    """Return the tables of contents with numbers: their entries that are titles further on.
+
+    Nearly all are, in the same order. Empty for a text with as many titles that are underlined.
+    """
+    alone = {_joined(lines): at for at, lines in enumerate(paragraphs)}
     found: dict[int, list[str]] = {}
     for at, lines in enumerate(paragraphs):
         starts = [n for n, line in enumerate(lines) if _LISTED.match(line.strip())]
         if len(starts) < MIN_LISTED or starts[0]:
             continue
         entries = [_joined(lines[n:end]) for n, end in pairwise([*starts, len(lines)])]
-        titles = [entry for entry in entries if entry in alone]
-        if 2 * len(titles) >= len(entries):
+        titles = [entry for entry in entries if alone.get(entry, 0) > at]
+        places = [alone[title] for title in titles]
+        is_whole = len(titles) >= max(MIN_LISTED, MIN_LISTED_SHARE * len(entries))
+        if is_whole and places == sorted(places):
             found[at] = titles
-    return found
+    listed = {title for titles in found.values() for title in titles}
+    underlined = sum(
+        len(lines) > 1 and _UNDERLINE.fullmatch(lines[1]) is not None for lines in paragraphs
+    )
+    return found if len(listed) > underlined else {}
 
 
 def _joined(lines: Sequence[str]) -> str:

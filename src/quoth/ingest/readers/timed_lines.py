@@ -25,11 +25,22 @@ MAX_TITLE = 120
 PACE, MAX_PACE = 15.0, 40.0
 """Characters of speech to a second, in the mean and at most."""
 
-_CLOCK = r"[\[(]?(?P<time>(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)[\])]?"
-_LINE = re.compile(
-    rf"(?:(?P<name>[^\W\d_][^:!?]{{0,59}}?)[ \t,|]+)?{_CLOCK}(?:\s*[-–—|:]\s+|\s+|$)(?P<words>.*)"
+_TIME = r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
+_NAME = r"(?P<name>[^\W\d_][^:!?]{0,59}?)"
+_FORMS = tuple(
+    map(
+        re.compile,
+        (
+            rf"[\[(](?P<time>{_TIME})[\])]\s*[-–—|:]?\s+(?P<words>.+)",
+            rf"[\[(]?(?P<time>{_TIME})[\])]?(?:\s*[-–—|]?\s+(?P<words>{_NAME}(?::\s.*)?))?",
+            rf"{_NAME}[ \t,|]+[\[(]?(?P<time>{_TIME})[\])]?(?::\s*(?P<words>.*))?",
+        ),
+    )
 )
-"""A line such as "[0:12] Ada: Yes." or "Ada Lovelace   0:12"."""
+"""Lines such as "[0:12] Yes.", "0:12 Ada: Yes.", "0:12" or "Ada Lovelace   0:12"."""
+_BOLD = re.compile(r"^\*\*(.+?)\*\*")
+_MARKUP = re.compile(r"#|```|\|")
+"""What begins the lines of other texts: headings, code, tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,29 +69,39 @@ def read_timed_lines(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     title, *before = [line.lstrip("# ") for line in lines[: marks[0].line]] or [""]
     if len(title) > MAX_TITLE or (title and meta.title):
         title, before = "", [title, *before]
-    said = [
-        " ".join([mark.words, *lines[mark.line + 1 : following]])
-        for mark, following in zip(marks, [*(m.line for m in marks[1:]), len(lines)], strict=True)
-    ]
-    ends = [*(mark.at for mark in marks[1:]), marks[-1].at + len(said[-1]) / PACE]
+    follow = [*(mark.line for mark in marks[1:]), len(lines)]
+    last = " ".join([marks[-1].words, *lines[marks[-1].line + 1 :]])
+    ends = [*(mark.at for mark in marks[1:]), marks[-1].at + len(last) / PACE]
     cues = [
-        Cue(mark.at, end, words, mark.speaker)
-        for mark, end, words in zip(marks, ends, said, strict=True)
+        Cue(mark.at, end, words, speaker)
+        for mark, line, end in zip(marks, follow, ends, strict=True)
+        for speaker, words in _turns(mark, lines[mark.line + 1 : line])
     ]
     head = [Cue(0.0, marks[0].at, " ".join(before))] if before else []
     found = meta.merged_with(Metadata(title=to_plain_text(title) or None))
     return make_transcript([*head, *cues], meta=found, name=name)
 
 
+def _turns(mark: _Mark, lines: Sequence[str]) -> list[tuple[str | None, str]]:
+    """Return who says what from one time to the next; another speaker may begin a line."""
+    turns = [(mark.speaker, mark.words)]
+    for line in lines:
+        turn = split_label(line)
+        if turn.new:
+            turns.append((turn.speaker, turn.text))
+        else:
+            turns[-1] = (turns[-1][0], f"{turns[-1][1]} {line}".strip())
+    return [(speaker, words) for speaker, words in turns if words]
+
+
 def _lines(text: str) -> list[str]:
-    lines = (line.replace("**", "").strip() for line in text.split("\n"))
+    lines = (_BOLD.sub(r"\1", line.strip()).strip() for line in text.split("\n"))
     return [line for line in lines if line]
 
 
 def _marks(lines: Sequence[str]) -> list[_Mark]:
     """Return the times of a transcript, none for another text."""
-    matches = ((number, _LINE.fullmatch(line)) for number, line in enumerate(lines))
-    marks = [_mark(number, match) for number, match in matches if match and _is_named(match)]
+    marks = [mark for number, line in enumerate(lines) if (mark := _mark(number, line))]
     if len(marks) < MIN_MARKS or len(lines) > MAX_LINES * len(marks):
         return []
     if all(map(_is_speaker_alone, marks, [*marks[1:], None])):
@@ -94,13 +115,9 @@ def _marks(lines: Sequence[str]) -> list[_Mark]:
         and marks[0].line <= MAX_LINES
         and sum(len(each.split()) for each in words) >= MIN_WORDS * len(marks)
         and 0 < sum(map(len, words)) <= MAX_PACE * lasts
+        and not any(map(_MARKUP.match, lines[marks[0].line :]))
     )
     return marks if is_one else []
-
-
-def _is_named(match: re.Match[str]) -> bool:
-    """Return whether what stands before a time is the name of a speaker, if anything does."""
-    return match["name"] is None or _is_name(match["name"])
 
 
 def _is_name(text: str) -> bool:
@@ -113,6 +130,16 @@ def _is_speaker_alone(mark: _Mark, following: _Mark | None) -> bool:
     return has_lines and _is_name(mark.words)
 
 
-def _mark(line: int, match: re.Match[str]) -> _Mark:
-    turn = split_label(match["words"])
-    return _Mark(line, seconds(match["time"]), turn.text, match["name"] or turn.speaker)
+def _mark(number: int, line: str) -> _Mark | None:
+    """Return the time of a line, None for a line without one."""
+    for form in _FORMS:
+        match = form.fullmatch(line)
+        if match is None:
+            continue
+        found = match.groupdict()
+        name, turn = found.get("name"), split_label(found["words"] or "")
+        if name is None or _is_name(name):
+            after = form is not _FORMS[2]
+            speaker = turn.speaker if after else name
+            return _Mark(number, seconds(found["time"]), turn.text, speaker)
+    return None

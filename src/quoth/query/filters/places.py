@@ -151,12 +151,16 @@ def extract_sections(query: TokenizedQuery, context: ExtractionContext) -> Extra
 def extract_divisions(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
     """Extract divisions named by their word and number ("article 7"); only existing ones filter.
 
-    Where no heading has the word, it is none: "article 6 of the convention". A missing one is not
-    noted for an ordinal: "the first article that I read".
+    None is extracted where no heading has the word, and of "article 6 of the convention" only where
+    a document is named. A number that no heading has is noted, but not that of "the first article".
     """
     matches = find_matches("division", query.folded)
     words = {name.split(" ")[0] for name in context.entities.sections} if matches else set()
-    named = [match for match in matches if match.groups["word"] in words]
+    named = [
+        match
+        for match in matches
+        if match.groups["word"] in words and ("of" not in match.groups or context.is_narrowed)
+    ]
     found = _numbered_sections(
         [f"{each.groups['word']} {number_of(each.groups['number'])}" for each in named], context
     )

@@ -281,6 +281,8 @@ def test_questions_of_a_list_are_headings_and_its_table_of_contents_is_left_out(
         (0, "tin is a word.", None),
     ]
     assert len(blocks) == 9
-    # Links to places that are not on the page are no table of contents.
+    # Links to what stands before them, or nowhere on the page, are no table of contents.
+    after = html_blocks(f"<body><h2>Metals</h2><table>{entries}</table><dl>{links}</dl></body>")
+    assert any("What is it?" in each.text for each in after)
     others = html_blocks(f"<body><h2>Metals</h2><dl>{links}</dl></body>")
     assert any("What is it?" in each.text for each in others)

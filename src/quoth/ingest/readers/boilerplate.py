@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from selectolax.lexbor import LexborNode
 
@@ -58,8 +59,6 @@ def is_left_out(node: LexborNode, left_out: frozenset[str]) -> bool:
         return True
     if tag in ("p", "div") and "nav" in left_out and _leads_to_neighbours(node):
         return True
-    if tag in ("dl", "ol", "ul") and "nav" in left_out and _is_contents(node):
-        return True
     if not attributes:
         return False
     if tag == "a" and (attributes.get("href") or "").startswith("#"):
@@ -106,22 +105,29 @@ def _letters(node: LexborNode) -> int:
     return sum(map(str.isalpha, node.text(deep=True) or ""))
 
 
-def _is_contents(node: LexborNode) -> bool:
-    """Return whether a list is but links to places of its own page: a table of contents."""
+def contents_lists(root: LexborNode) -> frozenset[int]:
+    """Return the lists that are but links to places further on in their page, by ``mem_id``."""
+    order: dict[str, int] = {}
+    lists: list[tuple[int, LexborNode]] = []
+    for at, node in enumerate(root.css("[id], a[name], dl, ol, ul")):
+        if name := node.attributes.get("id") or node.attributes.get("name"):
+            order.setdefault(name, at)
+        if node.tag in ("dl", "ol", "ul"):
+            lists.append((at, node))
+    return frozenset(node.mem_id for at, node in lists if _is_contents(node, at, order))
+
+
+def _is_contents(node: LexborNode, at: int, order: Mapping[str, int]) -> bool:
     links = node.css("a[href]")
+    if len(links) < MIN_CONTENTS:
+        return False
     addresses = [(link.attributes.get("href") or "").partition("#") for link in links]
-    if len(links) < MIN_CONTENTS or len({path for path, _, _ in addresses}) > 1:
-        return False
-    if MIN_LINKED * _letters(node) > sum(map(_letters, links)):
-        return False
-    if not addresses[0][0]:
-        return True
-    root = node
-    while root.parent is not None:
-        root = root.parent
-    found = root.css("[id], a[name]")
-    names = {each.attributes.get("id") or each.attributes.get("name") for each in found}
-    return all(name and name in names for _, _, name in addresses)
+    inside = len(node.css("[id], a[name], dl, ol, ul"))
+    return (
+        len({path for path, _, _ in addresses}) == 1
+        and all(order.get(name, 0) >= at + inside for _, _, name in addresses)
+        and MIN_LINKED * _letters(node) <= sum(map(_letters, links))
+    )
 
 
 def _is_toc(node: LexborNode) -> bool:

@@ -16,7 +16,13 @@ from quoth.ingest.readers.blocks import (
     to_plain_text,
     without_line_numbers,
 )
-from quoth.ingest.readers.boilerplate import BOILERPLATE, SKIPPED, is_hidden, is_left_out
+from quoth.ingest.readers.boilerplate import (
+    BOILERPLATE,
+    SKIPPED,
+    contents_lists,
+    is_hidden,
+    is_left_out,
+)
 from quoth.ingest.readers.dates import normalize_date
 from quoth.ingest.readers.formula_images import formula_text
 from quoth.ingest.readers.list_marks import ListMarks
@@ -246,7 +252,8 @@ def _blocks(tree: LexborHTMLParser, *, whole: bool = False, nav: bool = False) -
     if root is None:
         return
     draft = _BlockDraft()
-    for node, entering in _walk(root, left_out=left_out):
+    contents = contents_lists(root) if "nav" in left_out else frozenset[int]()
+    for node, entering in _walk(root, left_out=left_out, contents=contents):
         tag = node.tag or ""
         if tag == "-text":
             if entering:
@@ -312,15 +319,20 @@ def _span(node: LexborNode, name: str) -> int:
     return min(int(stated), MAX_SPAN[name]) if _POSITIVE.fullmatch(stated) else 1
 
 
-def _walk(root: LexborNode, *, left_out: frozenset[str]) -> Iterator[tuple[LexborNode, bool]]:
-    """Visit the tree in order, each node when it is entered and left, without calling itself."""
+def _walk(
+    root: LexborNode, *, left_out: frozenset[str], contents: frozenset[int]
+) -> Iterator[tuple[LexborNode, bool]]:
+    """Visit the tree in order, each node when it is entered and left, without calling itself.
+
+    ``contents`` are lists that are left out, by ``mem_id``.
+    """
     stack: list[tuple[LexborNode, bool]] = [(root, True)]
     while stack:
         node, entering = stack.pop()
         if not entering:
             yield node, False
             continue
-        if is_left_out(node, left_out):
+        if node.mem_id in contents or is_left_out(node, left_out):
             if node.tag == "a" and not is_hidden(node):
                 # The permalink after a heading may carry the heading's id.
                 yield from ((node, True), (node, False))

@@ -80,7 +80,8 @@ def test_the_link_of_every_place_is_shown(catalogue: Catalogue) -> None:
             kinds.add(document.kind)
     assert kinds >= {"markdown", "pdf", "transcript"}
     (notes,) = (each for each in documents if each.source.endswith("notes.md"))
-    assert excerpt(catalogue, "notes.md#winter").document_id == notes.document_id
+    for given in ("notes.md#winter", f"{notes.source}#winter"):
+        assert excerpt(catalogue, given).document_id == notes.document_id
 
 
 def test_an_empty_line_shows_the_next_one() -> None:

@@ -181,18 +181,25 @@ def _split(documents: Sequence[Document], reference: str) -> tuple[Document, str
 
 def _linked(documents: Sequence[Document], reference: str) -> tuple[Document, str] | None:
     """Return the document and the place that the link of a citation opens, None without one."""
-    base, _, fragment = reference.partition("#")
     if (video := youtube_url(reference)) and (time := _AT_SECOND.search(reference)):
-        base, fragment = video, time[0]
-    addressed = [each for each in documents if base in map(address_of, (each.url, each.source))]
-    if not addressed and fragment:
+        reference = f"{video}#{time[0]}"
+    marks = [at for at, sign in enumerate(reference) if sign == "#"]
+    for end in (*marks, len(reference)):
+        base, fragment = reference[:end], reference[end + 1 :]
+        for each in documents:
+            known = {address_of(each.url), address_of(each.source)} - {None}
+            if known & {base, address_of(base)}:
+                return each, _place(fragment)
+    for end in marks:
         with suppress(NotFound):
-            addressed = [find_document(documents, base, whole=True)]
-    return (addressed[0], _place(unquote(fragment.partition(":~:")[0]))) if addressed else None
+            name = unquote(reference[:end])
+            return find_document(documents, name, whole=True), _place(reference[end + 1 :])
+    return None
 
 
 def _place(fragment: str) -> str:
     """Return the place that the fragment of a link names, in the words of `find_place`."""
+    fragment = unquote(fragment.partition(":~:")[0])
     parts = _FRAGMENT.fullmatch(fragment)
     if parts is None:
         return f"#{fragment}" if fragment else ""

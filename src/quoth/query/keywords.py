@@ -165,8 +165,12 @@ def names_a_topic(text: str) -> bool:
 
 
 def summary_topic(query: Query) -> frozenset[str]:
-    """Return the terms behind "about": "Summarize what the guide says about bees"."""
-    words = _subject_words(" ".join(_behind_about(query.standalone)[1:]))
+    """Return the terms behind "say about": "Summarize what the guide says about bees"."""
+    behind = _behind_about(query.standalone)
+    before = _words(query.standalone)[: -len(behind)] if behind else []
+    if word_set("saying_words").isdisjoint(before):
+        return frozenset()
+    words = _subject_words(" ".join(behind[1:]))
     left = (word for word in words if word not in word_set("summary_words"))
     return frozenset(term for word in left for term in analyze(word, language=query.language))
 

@@ -39,7 +39,7 @@ _CODE = re.compile(
 _STOPS = tuple(".!?…:。！？：।؟۔")
 _CLOSERS = " )]\"'”’»*_`」』）"
 _NUMBER = re.compile(r"^[^\S\n]*\(?(\d{1,2})[.)°]\s", re.MULTILINE)
-_NOTE = re.compile(r"\^?\[\d{1,3}\]\s")
+_NOTE = re.compile(r"\^\[\d{1,3}\]\s")
 _RAISED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹")
 _INTRODUCED = re.compile(r":\s*(?:\n|$)")
 

@@ -81,7 +81,7 @@ def read_docx(file: SourceFile) -> ParsedDocument:
     shown = to_plain_text(title.text(deep=True) or "") if title else ""
     meta = office_properties(container)
     # "Rules 2025" among the properties tells more than "Rules" above the text.
-    if not (shown and meta.title and shown.casefold() in meta.title.casefold()):
+    if f" {shown} ".casefold() not in f" {meta.title or ''} ".casefold():
         meta = Metadata(title=shown or None).merged_with(meta)
     blocks = with_numbered_titles(body_blocks(tree))
     return file.document("document", assemble(blocks), meta=meta)

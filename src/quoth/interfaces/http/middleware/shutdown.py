@@ -98,7 +98,8 @@ class ShutdownMiddleware:
 
         if self.requests.state != "serving":
             error = interrupted(f"The service is {self.requests.state}.")
-            if "text/html" in request.headers.get("accept", ""):
+            is_page = scope["method"] == "GET" and "text/html" in request.headers.get("accept", "")
+            if is_page and self.requests.state == "starting":
                 await _waiting_page(error, language=request.language)(scope, receive, send)
             else:
                 await send_problem(scope, receive, send, error=error, close=True)

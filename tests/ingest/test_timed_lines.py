@@ -34,7 +34,7 @@ BOLD = """\
 
 **Emre Çelik** [00:00:09]: I do not agree at all.
 
-**[00:01:10] Prof. Martin:** Then we stop here.
+[00:01:10] **Prof. Martin:** Then we stop here.
 """
 PASTED = "0:00\nhello everyone and welcome\n0:04\ntoday we speak about bees\n1:02\nthat was all\n"
 

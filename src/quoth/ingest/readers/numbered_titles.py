@@ -25,7 +25,6 @@ _NUMBERED = re.compile(
 _LISTED = re.compile(
     r"(?P<first>\d{1,2}|[A-Z])(?:\.|(?P<deeper>(?:\.\d{1,3}){1,3})\.?)[ \t]+(?=\S)"
 )
-_UNDERLINE = re.compile(r"\s*(?:=+|-+|~+|\*+)\s*")
 MIN_LISTED, MIN_LISTED_SHARE = 3, 0.6
 """Entries of a table of contents that are titles: so many, and of all."""
 _CHAPTER = re.compile(r"(\d{1,2})[.)]?[ \t]+[^\W\d_].{0,70}")
@@ -57,7 +56,8 @@ def with_numbered_titles(blocks: Sequence[Block]) -> list[Block]:
     """Return the blocks of a document; where it has no headings, those are its numbered titles."""
     if any(block.level for block in blocks[1:]):
         return list(blocks)
-    levels = numbered_titles([block.text.split("\n") for block in blocks])
+    paragraphs = [block.text.split("\n") for block in blocks]
+    levels = numbered_titles(paragraphs, listed=listed_titles(paragraphs))
     found = (
         replace(block, level=block.level or levels.get(at, 0)) for at, block in enumerate(blocks)
     )
@@ -159,14 +159,15 @@ def _place(label: str) -> int:
     return int(label) if label.isdecimal() else 100 + ord(label) if label else 0
 
 
-def numbered_titles(paragraphs: Sequence[Sequence[str]]) -> dict[int, int]:
+def numbered_titles(
+    paragraphs: Sequence[Sequence[str]], *, listed: frozenset[str]
+) -> dict[int, int]:
     """Return the paragraphs that are titles with a number, with their levels.
 
-    They have one line, or are listed in a table of contents.
+    They have one line, or are ``listed`` in a table of contents.
     """
     divisions = _divisions(paragraphs)
     chapters = _chapters(paragraphs)
-    listed = {title for titles in contents_lists(paragraphs).values() for title in titles}
     order = list(dict.fromkeys(each.word for each in divisions.values()))
     order = [word for word in order if not _words()[word]]
     levels: dict[int, int] = {}
@@ -187,13 +188,13 @@ def numbered_titles(paragraphs: Sequence[Sequence[str]]) -> dict[int, int]:
     return levels
 
 
-def contents_lists(paragraphs: Sequence[Sequence[str]]) -> dict[int, list[str]]:
-    """Return the tables of contents with numbers: their entries that are titles further on.
+def listed_titles(paragraphs: Sequence[Sequence[str]]) -> frozenset[str]:
+    """Return the entries of tables of contents with numbers that are titles further on.
 
-    Nearly all are, in the same order. Empty for a text with as many titles that are underlined.
+    Nearly all entries are, in the same order.
     """
     alone = {_joined(lines): at for at, lines in enumerate(paragraphs)}
-    found: dict[int, list[str]] = {}
+    found: set[str] = set()
     for at, lines in enumerate(paragraphs):
         starts = [n for n, line in enumerate(lines) if _LISTED.match(line.strip())]
         if len(starts) < MIN_LISTED or starts[0]:
@@ -203,12 +204,8 @@ def contents_lists(paragraphs: Sequence[Sequence[str]]) -> dict[int, list[str]]:
         places = [alone[title] for title in titles]
         is_whole = len(titles) >= max(MIN_LISTED, MIN_LISTED_SHARE * len(entries))
         if is_whole and places == sorted(places):
-            found[at] = titles
-    listed = {title for titles in found.values() for title in titles}
-    underlined = sum(
-        len(lines) > 1 and _UNDERLINE.fullmatch(lines[1]) is not None for lines in paragraphs
-    )
-    return found if len(listed) > underlined else {}
+            found.update(titles)
+    return frozenset(found)
 
 
 def _joined(lines: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from quoth.core.types import Chars, ParsedDocument, SpanLocator
 from quoth.ingest.readers.blocks import Block, assemble, counted, to_plain_text
 from quoth.ingest.readers.metadata import EMPTY, Metadata, file_title
 from quoth.ingest.readers.numbered_titles import (
-    contents_lists,
+    listed_titles,
     numbered_titles,
     with_capital_titles,
     with_ended_sections,
@@ -138,20 +138,22 @@ def _titled_blocks(
 
 def _blocks(paragraphs: Sequence[Sequence[str]], places: Sequence[Chars | None]) -> Iterator[Block]:
     layout = layout_of(paragraphs)
-    numbered = numbered_titles(paragraphs)
-    is_listed = bool(contents_lists(paragraphs))
-    """Whether a table of contents names the titles: a line without a number is none."""
-    outdented = {} if is_listed else outdented_titles(paragraphs, layout)
+    listed = listed_titles(paragraphs)
+    if len(listed) <= sum(map(_is_underlined, paragraphs)):
+        listed = frozenset()
+    numbered = numbered_titles(paragraphs, listed=listed)
+    # Where a table of contents names the titles, a line without a number is none.
+    outdented = {} if listed else outdented_titles(paragraphs, layout)
     underlines = ["overline"] if any(map(_is_overlined, paragraphs)) else []
     """The kinds of underlines so far: as in reStructuredText, the first is that of level 1."""
     below = 0
     """The level of the last title of a division, such as "Chapter 3"."""
     for number, (lines, place) in enumerate(zip(paragraphs, places, strict=True)):
         title = lines[0].strip()
-        if _is_overlined(lines) and not is_listed:
+        if _is_overlined(lines) and not listed:
             yield Block(to_plain_text(lines[1]), level=1, place=place)
             lines = lines[3:]
-        elif _is_underlined(lines) and (not is_listed or _depth(title)):
+        elif _is_underlined(lines) and (not listed or _depth(title)):
             kind = lines[1].strip()[0]
             underlines += [] if kind in underlines else [kind]
             yield Block(title, level=_depth(title) or 1 + underlines.index(kind), place=place)

@@ -26,19 +26,19 @@ PACE, MAX_PACE = 15.0, 40.0
 """Characters of speech to a second, in the mean and at most."""
 
 _TIME = r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
-_NAME = r"(?P<name>[^\W\d_][^:!?]{0,59}?)"
+_NAME = r"[^\W\d_][^:!?]{0,59}?"
 _FORMS = tuple(
     map(
         re.compile,
         (
             rf"[\[(](?P<time>{_TIME})[\])]\s*[-–—|:]?\s+(?P<words>.+)",
-            rf"[\[(]?(?P<time>{_TIME})[\])]?(?:\s*[-–—|]?\s+(?P<words>{_NAME}(?::\s.*)?))?",
-            rf"{_NAME}[ \t,|]+[\[(]?(?P<time>{_TIME})[\])]?(?::\s*(?P<words>.*))?",
+            rf"[\[(]?(?P<time>{_TIME})[\])]?(?:\s*[-–—|]?\s+(?P<words>(?P<name>{_NAME})(?::\s.*)?))?",
+            rf"(?P<speaker>{_NAME})[ \t,|]+[\[(]?(?P<time>{_TIME})[\])]?(?::\s*(?P<words>.*))?",
         ),
     )
 )
 """Lines such as "[0:12] Yes.", "0:12 Ada: Yes.", "0:12" or "Ada Lovelace   0:12"."""
-_BOLD = re.compile(r"^\*\*(.+?)\*\*")
+_BOLD = re.compile(r"(?<!\S)\*\*(\S.*?)\*\*")
 _MARKUP = re.compile(r"#|```|\|")
 """What begins the lines of other texts: headings, code, tables."""
 
@@ -55,8 +55,7 @@ class _Mark:
 
 def has_timed_lines(text: str) -> bool:
     """Return whether a text is clearly a transcript with times that grow from its beginning."""
-    lines = _lines(text)
-    return bool(_marks(lines))
+    return bool(_marks(_lines(text)))
 
 
 def read_timed_lines(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
@@ -108,13 +107,13 @@ def _marks(lines: Sequence[str]) -> list[_Mark]:
         marks = [replace(mark, words="", speaker=mark.words) for mark in marks]
     beside = set(range(len(lines))) - {mark.line for mark in marks}
     words = [*(mark.words for mark in marks), *(lines[number] for number in beside)]
-    lasts = marks[-1].at - marks[0].at
+    length = marks[-1].at - marks[0].at
     is_one = (
         all(one.at <= other.at for one, other in pairwise(marks))
         and marks[0].at <= MAX_FIRST
         and marks[0].line <= MAX_LINES
         and sum(len(each.split()) for each in words) >= MIN_WORDS * len(marks)
-        and 0 < sum(map(len, words)) <= MAX_PACE * lasts
+        and 0 < sum(map(len, words)) <= MAX_PACE * length
         and not any(map(_MARKUP.match, lines[marks[0].line :]))
     )
     return marks if is_one else []
@@ -137,9 +136,8 @@ def _mark(number: int, line: str) -> _Mark | None:
         if match is None:
             continue
         found = match.groupdict()
-        name, turn = found.get("name"), split_label(found["words"] or "")
+        turn, speaker = split_label(found["words"] or ""), found.get("speaker")
+        name = found.get("name") or speaker
         if name is None or _is_name(name):
-            after = form is not _FORMS[2]
-            speaker = turn.speaker if after else name
-            return _Mark(number, seconds(found["time"]), turn.text, speaker)
+            return _Mark(number, seconds(found["time"]), turn.text, speaker or turn.speaker)
     return None

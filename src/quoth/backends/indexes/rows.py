@@ -39,7 +39,7 @@ class IndexRow:
 
 
 def index_row(chunk: Chunk, *, clean: Callable[[str], str] = str) -> IndexRow:
-    """Return the row of a chunk; ``clean`` is applied to each text."""
+    """Return the row of a chunk; ``clean`` is applied to each text, terms need no cleaning."""
     place = chunk.locator
     pages = (place.first, place.last) if isinstance(place, Pages) else (NOWHERE, NOWHERE)
     seconds = (place.start, place.end) if isinstance(place, Seconds) else (NOWHERE, NOWHERE)
@@ -59,7 +59,7 @@ def index_row(chunk: Chunk, *, clean: Callable[[str], str] = str) -> IndexRow:
         second_start=float(seconds[0]),
         second_end=float(seconds[1]),
         date=day_number(chunk.date),
-        terms=tuple(map(clean, analyze(searchable, language=chunk.language))),
+        terms=tuple(analyze(searchable, language=chunk.language)),
     )
 
 

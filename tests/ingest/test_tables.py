@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import zipfile
+from collections.abc import Callable
 from datetime import date, datetime
 from pathlib import Path
 
 import pytest
+from pptx import Presentation
+from pptx.util import Cm
 
 from quoth.ingest.readers import sheets
 from quoth.ingest.readers.number_formats import CellValue, parse_format, show_value
@@ -62,6 +67,90 @@ def test_cells_of_a_web_page_may_span_rows_and_columns(tmp_path: Path) -> None:
         "Counted by hand.",
         "2019 | 2020",
         "Sales | 2019: 5 | 2020: 6",
+    ]
+
+
+MARKS = [
+    [("Student", 1, 2), ("Session 1", 2, 1), ("Session 2", 2, 1)],
+    [("Written", 1, 1), ("Oral", 1, 1), ("Written", 1, 1), ("Oral", 1, 1)],
+    [("Ada", 1, 1), ("15", 1, 1), ("12", 1, 1), ("excused", 2, 1)],
+    [("Ben", 1, 1), ("absent", 4, 1)],
+]
+"""Cells with the columns and rows that they span; those below one that spans rows are left out."""
+
+
+def _write_odt(path: Path) -> None:
+    rows = "".join(
+        "<t:table-row>"
+        + "".join(
+            f'<t:table-cell t:number-columns-spanned="{columns}" t:number-rows-spanned="{rows}">'
+            f"<x:p>{text}</x:p></t:table-cell>" + "<t:covered-table-cell/>" * (columns - 1)
+            for text, columns, rows in row
+        )
+        + "</t:table-row>"
+        for row in MARKS
+    )
+    name = "urn:oasis:names:tc:opendocument:xmlns"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        archive.writestr(
+            "content.xml",
+            f'<o:document-content xmlns:o="{name}:office:1.0" xmlns:x="{name}:text:1.0" '
+            f'xmlns:t="{name}:table:1.0"><o:body><o:text><t:table>{rows}</t:table>'
+            "</o:text></o:body></o:document-content>",
+        )
+
+
+def _write_docx(path: Path) -> None:
+    rows = ""
+    for at, row in enumerate(MARKS):
+        cells = [
+            f'<w:tc><w:tcPr><w:gridSpan w:val="{columns}"/>'
+            + ('<w:vMerge w:val="restart"/>' if down > 1 else "")
+            + f"</w:tcPr><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:tc>"
+            for text, columns, down in row
+        ]
+        if at == 1:
+            cells.insert(0, "<w:tc><w:tcPr><w:vMerge/></w:tcPr><w:p/></w:tc>")
+        rows += f"<w:tr>{''.join(cells)}</w:tr>"
+    with (
+        zipfile.ZipFile(DOCUMENTS / "bees.docx") as old,
+        zipfile.ZipFile(path, "w") as new,
+    ):
+        for part in old.namelist():
+            text = old.read(part).decode("utf-8")
+            if part == "word/document.xml":
+                text = re.sub("(?s)(<w:body>).*(</w:body>)", rf"\1<w:tbl>{rows}</w:tbl>\2", text)
+            new.writestr(part, text)
+
+
+def _write_pptx(path: Path) -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    table = slide.shapes.add_table(len(MARKS), 5, Cm(1), Cm(1), Cm(20), Cm(5)).table
+    taken: set[tuple[int, int]] = set()
+    for at, row in enumerate(MARKS):
+        for text, columns, rows in row:
+            column = next(each for each in range(5) if (at, each) not in taken)
+            taken |= {(at + i, column + j) for i in range(rows) for j in range(columns)}
+            cell = table.cell(at, column)
+            cell.text = text
+            if columns * rows > 1:
+                cell.merge(table.cell(at + rows - 1, column + columns - 1))
+    deck.save(str(path))
+
+
+@pytest.mark.parametrize("write", [_write_odt, _write_docx, _write_pptx])
+def test_merged_cells_of_office_files_are_under_the_names_of_their_columns(
+    tmp_path: Path, write: Callable[[Path], None]
+) -> None:
+    path = tmp_path / f"marks.{write.__name__[-4:].strip('_')}"
+    write(path)
+    text = read(path).text
+    assert text.split("\n\n")[-2:] == [
+        "Student: Ada | Session 1 Written: 15 | Session 1 Oral: 12"
+        " | Session 2 Written, Session 2 Oral: excused",
+        "Student: Ben | absent",
     ]
 
 

@@ -23,7 +23,7 @@ from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.numbered_titles import with_numbered_titles
 from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.office_rewrite import rewritten, set_equations
-from quoth.ingest.readers.rows import is_header
+from quoth.ingest.readers.rows import Cell, mark_header
 from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.xml_parts import (
     XML_FAULTS,
@@ -32,6 +32,7 @@ from quoth.ingest.readers.xml_parts import (
     attribute,
     local,
     parse_xml,
+    whole_number,
 )
 from quoth.ingest.readers.zip_container import ZipContainer, open_container
 
@@ -158,18 +159,20 @@ def _is_changed(member: str) -> bool:
 
 
 def _mark_headers(root: Element) -> None:
-    """Mark the first row of a table as its header where it looks like one."""
+    """Mark the first rows of a table as its header where they look like one."""
     for table in root.iter(f"{WORD}tbl"):
-        rows = [[_cell(cell) for cell in row.iter(f"{WORD}tc")] for row in table.iter(f"{WORD}tr")]
-        first = next(table.iter(f"{WORD}tr"), None)
-        if first is None or any(attribute_set(row) for row in table.iter(f"{WORD}trPr")):
+        rows = list(table.iter(f"{WORD}tr"))
+        if any(attribute_set(row) for row in table.iter(f"{WORD}trPr")):
             continue
-        if is_header(rows[0], rows[1] if rows[1:] else None):
-            properties = first.find(f"{WORD}trPr")
-            if properties is None:
-                properties = Element(f"{WORD}trPr")
-                first.insert(0, properties)
-            SubElement(properties, f"{WORD}tblHeader")
+        cells = [[_cell(cell) for cell in row.iter(f"{WORD}tc")] for row in rows]
+        mark_header(cells)
+        for row, own in zip(rows, cells, strict=True):
+            if any(cell.is_header for cell in own):
+                properties = row.find(f"{WORD}trPr")
+                if properties is None:
+                    properties = Element(f"{WORD}trPr")
+                    row.insert(0, properties)
+                SubElement(properties, f"{WORD}tblHeader")
 
 
 def attribute_set(properties: Element) -> bool:
@@ -178,5 +181,7 @@ def attribute_set(properties: Element) -> bool:
     return header is not None and attribute(header, "val") not in ("0", "false", "off")
 
 
-def _cell(cell: Element) -> str:
-    return to_plain_text("".join(each.text or "" for each in cell.iter(f"{WORD}t")))
+def _cell(cell: Element) -> Cell:
+    text = to_plain_text("".join(each.text or "" for each in cell.iter(f"{WORD}t")))
+    span = cell.find(f"{WORD}tcPr/{WORD}gridSpan")
+    return Cell(1 if span is None else whole_number(span, "val", default=1), texts=[text])

@@ -9,7 +9,7 @@ from quoth.core.types import Chars, Pages
 from quoth.ingest.readers.blocks import Block, normalize_whitespace, to_plain_text
 from quoth.ingest.readers.list_marks import BULLET
 from quoth.ingest.readers.odf_lists import NO_STYLES, ListStyles, OdfLists
-from quoth.ingest.readers.rows import table_blocks
+from quoth.ingest.readers.rows import MAX_SPAN, Cell, spanned_blocks
 from quoth.ingest.readers.xml_parts import Element, attribute, local, walk, whole_number
 
 CODE_STYLES = ("Preformatted", "Source", "Code")
@@ -37,11 +37,11 @@ SKIPPED = frozenset(
 
 @dataclass(slots=True)
 class _TableDraft:
-    """The table that is being read; ``headed`` says whether it marks its header rows."""
+    """The table that is being read; a cell that another one covers is in none of its rows."""
 
-    rows: list[list[str]] = field(default_factory=list)
-    cell: list[str] | None = None
-    headed: bool | None = None
+    rows: list[list[Cell]] = field(default_factory=list)
+    cell: Cell | None = None
+    in_header: bool = False
 
 
 @dataclass(slots=True)
@@ -81,9 +81,9 @@ def flow_blocks(
             yield from _end_paragraph(flow, element, style(element), place=place)
         elif name == "table":
             table = flow.tables.pop()
-            blocks = list(table_blocks(table.rows, header=table.headed, place=place))
+            blocks = list(spanned_blocks(table.rows, place=place))
             if flow.tables and flow.tables[-1].cell is not None:
-                flow.tables[-1].cell.extend(block.text for block in blocks)
+                flow.tables[-1].cell.texts.extend(block.text for block in blocks)
             else:
                 yield from blocks
         else:
@@ -132,11 +132,19 @@ def _enter_structure(flow: _Flow, element: Element, name: str) -> None:
     elif name == "table":
         flow.tables.append(_TableDraft())
     elif name == "table-header-rows" and flow.tables:
-        flow.tables[-1].headed = True
+        flow.tables[-1].in_header = True
     elif name == "table-row" and flow.tables:
         flow.tables[-1].rows.append([])
     elif name in ("table-cell", "covered-table-cell") and flow.tables:
-        flow.tables[-1].cell = []
+        _enter_cell(flow.tables[-1], element, is_covered=name == "covered-table-cell")
+
+
+def _enter_cell(table: _TableDraft, element: Element, *, is_covered: bool) -> None:
+    columns = min(whole_number(element, "number-columns-spanned", default=1), MAX_SPAN["colspan"])
+    rows = min(whole_number(element, "number-rows-spanned", default=1), MAX_SPAN["rowspan"])
+    table.cell = Cell(columns, rows, table.in_header)
+    if table.rows and not is_covered:
+        table.rows[-1].append(table.cell)
 
 
 def _leave(flow: _Flow, name: str) -> None:
@@ -145,10 +153,9 @@ def _leave(flow: _Flow, name: str) -> None:
     elif name == "list-item":
         flow.item = ""
     elif name in ("table-cell", "covered-table-cell") and flow.tables:
-        table = flow.tables[-1]
-        if table.rows and table.cell is not None:
-            table.rows[-1].append(" ".join(table.cell))
-        table.cell = None
+        flow.tables[-1].cell = None
+    elif name == "table-header-rows" and flow.tables:
+        flow.tables[-1].in_header = False
     elif name == "note":
         flow.note = ""
 
@@ -163,7 +170,7 @@ def _end_paragraph(
         return
     text = "\n".join(filter(None, map(to_plain_text, text.split("\n"))))
     if flow.tables and flow.tables[-1].cell is not None:
-        flow.tables[-1].cell.append(text)
+        flow.tables[-1].cell.texts.append(text)
         return
     level = _level(element, style)
     if flow.paragraphs:  # a note or a text box within a paragraph

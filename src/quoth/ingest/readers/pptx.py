@@ -18,7 +18,7 @@ from quoth.ingest.readers.charts import DIAGRAM, chart_blocks, diagram_blocks
 from quoth.ingest.readers.list_numbers import ListLevel, NumberedList
 from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.office_rewrite import choose_content, rewritten, set_equations
-from quoth.ingest.readers.rows import table_blocks
+from quoth.ingest.readers.rows import Cell, mark_header, spanned_blocks
 from quoth.ingest.readers.slides import (
     MAX_GROUPS,
     Frame,
@@ -115,9 +115,7 @@ def _shape_blocks(shape: Any, *, place: Pages, depth: int) -> Iterable[Block]:
             return ()  # the number of the slide, and the date
         return _paragraphs(shape.text_frame, place=place)
     if getattr(shape, "has_table", False):
-        rows = [[_clean(cell.text) for cell in row.cells] for row in shape.table.rows]
-        header = True if shape.table.first_row and len(rows) > 1 else None
-        return table_blocks(rows, header=header, place=place)
+        return _table_blocks(shape.table, place=place)
     if getattr(shape, "has_chart", False):
         return chart_blocks(_xml(shape.chart_part), place=place)
     diagrams = (each.get(DIAGRAM) for each in shape.element.iter() if each.get(DIAGRAM))
@@ -127,6 +125,22 @@ def _shape_blocks(shape: Any, *, place: Pages, depth: int) -> Iterable[Block]:
 
 def _xml(part: Any) -> Element:
     return parse_xml(part.blob, name=str(part.partname))
+
+
+def _table_blocks(table: Any, *, place: Pages) -> Iterable[Block]:
+    rows = [
+        [
+            Cell(cell.span_width, cell.span_height, texts=[_clean(cell.text)])
+            for cell in row.cells
+            if not cell.is_spanned
+        ]
+        for row in table.rows
+    ]
+    mark_header(rows)
+    if table.first_row and len(rows) > 1:
+        for cell in rows[0]:
+            cell.is_header = True
+    return spanned_blocks(rows, place=place)
 
 
 def _paragraphs(frame: Any, *, place: Pages) -> Iterator[Block]:

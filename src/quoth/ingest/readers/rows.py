@@ -76,7 +76,9 @@ def table_blocks(
 
 
 @dataclass(slots=True)
-class _Cell:
+class Cell:
+    """A cell with the columns and rows that it spans, and its texts in order."""
+
     columns: int = 1
     rows: int = 1
     is_header: bool = False
@@ -87,11 +89,12 @@ class _Cell:
 class SpannedTable:
     """Rows of a table as they come, whose cells may span several rows and columns.
 
-    A name spans the columns below it, and a short text is read again in each row that it spans.
+    A name spans the columns below it, a short text is read again in each row that it spans, and a
+    cell that spans some of the columns is under the names of all of these.
     """
 
     header: list[str] = field(default_factory=list)
-    cells: list[_Cell] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
     above: dict[int, tuple[str, str, int]] = field(default_factory=dict)
     """By column: what spans the next row, the name that it gives to the column, and its rows."""
     is_grouped: bool = False
@@ -99,7 +102,7 @@ class SpannedTable:
 
     def begin_cell(self, *, columns: int = 1, rows: int = 1, is_header: bool = False) -> None:
         """Begin a cell of the row."""
-        self.cells.append(_Cell(columns, rows, is_header))
+        self.cells.append(Cell(columns, rows, is_header))
 
     def add(self, text: str) -> None:
         """Add a text to the last cell."""
@@ -112,7 +115,7 @@ class SpannedTable:
         own, self.cells = self.cells, []
         is_header = len(own) > 1 and all(cell.is_header for cell in own)
         row: list[tuple[str, str, int]] = []
-        wide: set[int] = set()
+        wide: dict[int, int] = {}
         waiting = iter(own)
         while True:
             spanning = self.above.pop(len(row), None)
@@ -121,8 +124,8 @@ class SpannedTable:
                 row.append(spanning)
             elif cell:
                 text = " ".join(cell.texts)
-                wide |= {len(row)} if cell.columns > 1 else set()
                 more = min(cell.columns, MAX_COLUMNS - len(row)) - 1
+                wide |= {len(row): more + 1} if more > 0 else {}
                 row += [(text, text, cell.rows), *[("", text, cell.rows)] * more]
             else:
                 break
@@ -138,7 +141,41 @@ class SpannedTable:
             )
             self.header = [" ".join(dict.fromkeys(filter(None, each))) for each in names]
         else:
-            names_of = [("" if at in wide else name) for at, name in enumerate(self.header)]
+            names_of = [self._names(at, wide.get(at, 1)) for at in range(len(self.header))]
             texts = under_header(texts, names_of)
         self.is_grouped = is_header and any(cell.columns > 1 for cell in own)
         return CELL_GAP.join(filter(None, texts))
+
+    def _names(self, at: int, columns: int) -> str:
+        """Return the names of columns from one on; none where they are all but the first."""
+        if columns > 1 and columns >= len(self.header) - 1:
+            return ""
+        names = ", ".join(dict.fromkeys(filter(None, self.header[at : at + columns])))
+        return names if columns == 1 or len(names) <= MAX_HEADER else ""
+
+
+def mark_header(rows: Sequence[Sequence[Cell]]) -> None:
+    """Mark the cells of the rows that name the columns, guessed from those of the whole table.
+
+    There are two where the first names several columns at once.
+    """
+    texts = [[" ".join(cell.texts) for cell in row] for row in rows[:2]]
+    if not texts or not is_header(texts[0], texts[1] if texts[1:] else None):
+        return
+    is_grouped = any(cell.columns > 1 for cell in rows[0])
+    has_names = is_grouped and len(rows) > 2 and not any(map(is_number, texts[1]))
+    for cell in [*rows[0], *(rows[1] if has_names else ())]:
+        cell.is_header = True
+
+
+def spanned_blocks(
+    rows: Sequence[Sequence[Cell]], *, place: Pages | Chars | None = None
+) -> Iterator[Block]:
+    """Return the rows of a table; its header is guessed where no cell is marked as one."""
+    if not any(cell.is_header for row in rows for cell in row):
+        mark_header(rows)
+    table = SpannedTable()
+    for row in rows:
+        table.cells = list(row)
+        if text := table.end_row():
+            yield Block(text, place=place)

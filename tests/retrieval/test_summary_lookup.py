@@ -18,6 +18,7 @@ from quoth.retrieval.summary_lookup import (
     DocumentPart,
     coverage_sample,
     document_of_chapter,
+    listed_headings,
     named_parts,
     outline_headings,
     summary_sections,
@@ -123,6 +124,20 @@ def test_an_outline_has_the_headings_directly_below_its_part() -> None:
     assert outline_headings(titled, [book]) == tuple(titled[1:3])
     several = [DocumentPart("t", 0, TO_THE_END), chapter, DocumentPart("gone", 0, 3)]
     assert outline_headings(HEADINGS, several) == (HEADINGS[3], HEADINGS[1])
+
+
+def test_a_list_of_contents_has_chapters_rather_than_the_title_and_the_parts_above_them() -> None:
+    title, part = Heading("b", (BOOK.title,), 0, 0), Heading("b", ("Part II",), 5, 5)
+    chapters, book = HEADINGS[:2], [DocumentPart("b", 0, TO_THE_END)]
+    below = Heading("b", ("Chapter 2", "2.1 Details"), 6, 9, chapter="2")
+    deeper = [replace(each, path=("Part II", *each.path)) for each in (*chapters, below)]
+    outline = replace(SHELF, headings=(title, Heading("b", ("Part I",), 0, 0), part, *deeper))
+    found = listed_headings(outline, book)
+    assert [each.path[-1] for each in found] == ["Chapter 1", "Chapter 2"]
+    front = Heading("b", ("Preface",), 0, 0)
+    outline = replace(SHELF, headings=(title, front, *chapters))
+    assert listed_headings(outline, book) == (front, *chapters)
+    assert listed_headings(SHELF, [DocumentPart("b", 5, 9)]) == ()
 
 
 def test_the_section_that_holds_most_of_a_part_is_gone_through_itself() -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from quoth.core.calibration import Tuning
 from quoth.core.errors import Busy, IndexCorrupt
-from quoth.core.outline import CollectionOutline, Heading, SummarySentence
+from quoth.core.outline import CollectionOutline, Heading, SummarySentence, titles_above
 from quoth.core.plan import Plan
 from quoth.core.protocols import EncodedQuery, Generator, Index, Matrix
 from quoth.core.trace import Trace
@@ -53,9 +53,9 @@ from quoth.retrieval.summary_lookup import (
     coverage_sample,
     document_of_chapter,
     headings_at,
+    listed_headings,
     named_documents,
     named_parts,
-    outline_headings,
     summary_sections,
 )
 from quoth.store.blobs import source_name
@@ -242,7 +242,7 @@ async def look_up_outline(context: SearchContext, query: Query) -> RankedList | 
     parts = _named_parts(context, query, limit=MAX_HEADINGS if named or subject else 1)
     if not named:  # A heading with these words is not named by them.
         parts = tuple(part for part in parts if part.last == TO_THE_END)
-    headings = outline_headings(outline.headings, parts)
+    headings = listed_headings(outline, parts)
     if not 1 < len(headings) <= MAX_HEADINGS:
         return None
     return await _headed(context, headings)
@@ -338,7 +338,9 @@ def _chosen_titles(context: SearchContext, query: Query) -> list[str]:
         subject = frozenset() if names_a_topic(query.standalone) else summary_subject(query)
         known = document_of_chapter(outline, filters, subject=subject)
         chosen = [] if known is None else [known]
-    return [name for each in chosen for name in (each.title, source_name(each.source))]
+    above = titles_above(outline.headings)
+    names = [name for each in chosen for name in (each.title, source_name(each.source))]
+    return names + [above[each.document_id] for each in chosen if each.document_id in above]
 
 
 def _whole(context: SearchContext, requested: Iterable[Chunk]) -> RankedList:

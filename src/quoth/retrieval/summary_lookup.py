@@ -139,6 +139,31 @@ def outline_headings(
     return next((tuple(level) for level in levels if len(level) > 1), ())
 
 
+def listed_headings(
+    outline: CollectionOutline, parts: Sequence[DocumentPart]
+) -> tuple[Heading, ...]:
+    """Return the headings that a list of contents names, as `outline_headings` does.
+
+    The title of the document is none of them, and chapters are named in place of the parts above.
+    """
+    titles = {(each.document_id, each.title) for each in outline.documents}
+    own = [
+        each
+        for each in outline.headings
+        if each.path and (each.document_id, each.path[-1]) not in titles
+    ]
+    highest = outline_headings(own, parts)
+    if len(parts) != 1 or any(each.chapter for each in highest):
+        return highest
+    (part,) = parts
+    chapters: dict[str, Heading] = {}
+    for each in own:
+        inside = each.document_id == part.document_id and part.first <= each.first <= part.last
+        if each.chapter and inside:
+            chapters.setdefault(each.chapter, each)
+    return tuple(chapters.values()) if len(chapters) > 1 else highest
+
+
 def asks_about_more(
     outline: CollectionOutline,
     parts: Sequence[DocumentPart],

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from quoth.core.errors import InputError, NotFound
-from quoth.core.types import Chunk, ParsedDocument
+from quoth.core.types import Chars, Chunk, ParsedDocument
 from quoth.ingest.chunker import chunk
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.source_file import SourceFile
@@ -20,7 +20,7 @@ from quoth.pipeline.named_places import find_place
 from quoth.pipeline.uploads import documents_in, find_document
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
-from quoth.text.locators import link
+from quoth.text.locators import TEXT_MARK, link
 from tests.support.cli import quoth
 
 
@@ -91,6 +91,26 @@ def test_an_empty_line_shows_the_next_one() -> None:
     assert reading.text[start:end] == "Two."
     with pytest.raises(NotFound):
         find_place(chunks, "6", headings=[])
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "The fee, in advance, is 75,000 $ (a year).",
+        "The second: a company pays at least 75,000 $ per year in advance, quarterly or not.",
+    ],
+)
+def test_the_words_that_a_link_quotes_are_found(quoted: str) -> None:
+    reading = read_plain(f"The first.\n\n{quoted}\n\nThe third.", meta=Metadata(), name="n.html")
+    chunks = chunks_of(reading)
+    place = Chars(0, 9, anchor="fees")
+    opens = link(place, url=None, source="/tmp/n.html", seconds=None, text=quoted) or ""
+    base, _, fragment = opens.partition("#")
+    assert (base, fragment.partition(TEXT_MARK)[0]) == ("file:///tmp/n.html", "fees")
+    (start, end), whole = find_place(chunks, f"#{fragment}", headings=[])
+    assert (reading.text[start:end], whole) == (quoted, False)
+    with pytest.raises(NotFound, match="no longer"):
+        find_place(chunks, f"{TEXT_MARK}not%20there", headings=[])
 
 
 def chunks_of(reading: ParsedDocument) -> tuple[Chunk, ...]:

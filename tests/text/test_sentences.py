@@ -39,6 +39,7 @@ CASES = [
     "He asked: who? me?|Yes.",
     "M. Dupont et Mme Durand sont là.|Ils attendent.",
     "Alors quand est-ce vrai ?|En fait, cela dépend.",
+    "La question « lequel ? », elle, reste.|Puis rien.",
     "« Quoi ? » dit-il.|« Rien. »|Il partit.",
     "Voir p. 12, chap. 3, cf. l'annexe.|C'est tout.",
     "Il faut creuser, arroser, etc.|Puis attendre.",

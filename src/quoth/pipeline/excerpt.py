@@ -26,7 +26,7 @@ from quoth.pipeline.uploads import find_document
 from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
 from quoth.text.json_codec import decode_json
-from quoth.text.locators import address_of, link, locate, youtube_url
+from quoth.text.locators import TEXT_MARK, address_of, link, locate, youtube_url
 
 _AT_SECOND = re.compile(r"(?<=[?&])t=\d+")
 _FRAGMENT = re.compile(r"page=(\d+)|t=(\d+)|L(\d+)|(?:sheet=(.+)&)?(row|cell|message|slide)=(\d+)")
@@ -199,7 +199,10 @@ def _linked(documents: Sequence[Document], reference: str) -> tuple[Document, st
 
 def _place(fragment: str) -> str:
     """Return the place that the fragment of a link names, in the words of `find_place`."""
-    fragment = unquote(fragment.partition(":~:")[0])
+    fragment, mark, words = fragment.partition(TEXT_MARK)
+    fragment = unquote(fragment)
+    if mark:
+        return f"{'#' * bool(fragment)}{fragment}{mark}{words}"
     parts = _FRAGMENT.fullmatch(fragment)
     if parts is None:
         return f"#{fragment}" if fragment else ""
@@ -239,7 +242,13 @@ def _excerpt(
         marked=marked,
         locator=locator,
         section=first.section[-1] if first.section else locator.section,
-        link=link(target, url=document.url, source=document.source, seconds=document.seconds),
+        link=link(
+            target,
+            url=document.url,
+            source=document.source,
+            seconds=document.seconds,
+            text="" if marked is None else text[marked[0] - start : marked[1] - start],
+        ),
     )
 
 

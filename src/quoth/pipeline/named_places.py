@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from urllib.parse import unquote
 
 from quoth.core.errors import InputError, NotFound
 from quoth.core.outline import Heading
 from quoth.core.types import Chars, Chunk, Pages, Seconds, SpanLocator
 from quoth.text.analyzer import normalize_name
-from quoth.text.locators import ARROW, format_timestamp
+from quoth.text.locators import ARROW, TEXT_MARK, format_timestamp
 
 _TIME = re.compile(
     r"(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,3}):(?P<seconds>\d{2})|(?P<only>\d{1,7}) ?s"
@@ -38,6 +39,9 @@ def find_place(
     Raises NotFound, and InputError for a row that several sheets have.
     """
     spots = [spot for chunk in chunks for spot in chunk.places]
+    place, _, quoted = place.partition(TEXT_MARK)
+    if quoted and (words := _quoted_words(chunks, quoted, anchor=place)):
+        return words, False
     if place.startswith("#"):
         on = [spot for spot in spots if getattr(spot.locator, "anchor", None) == place[1:]]
         if on:
@@ -66,6 +70,19 @@ def find_place(
             "as 100-250, or the title of a section."
         )
     return section, True
+
+
+def _quoted_words(chunks: Sequence[Chunk], quoted: str, *, anchor: str) -> Span | None:
+    """Return the first characters from some words to others that `text_fragment` has named.
+
+    Raises NotFound where they are gone and the link has no ``anchor``.
+    """
+    ends = [r"\s+".join(map(re.escape, unquote(end).split())) for end in quoted.split(",")]
+    text = "".join(chunk.text for chunk in chunks)
+    found = re.search(r"[\s\S]{1,5000}?".join(ends), text)
+    if found is None and not anchor:
+        raise NotFound("The words that the link quotes are no longer in it.")
+    return found and (chunks[0].start + found.start(), chunks[0].start + found.end())
 
 
 def _at_time(spots: Sequence[SpanLocator], time: re.Match[str]) -> Span:

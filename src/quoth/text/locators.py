@@ -31,6 +31,8 @@ are not spread evenly over it, so that nothing can be read off them."""
 
 FRAGMENT_WORDS = 6
 """Words at either end that name a long text."""
+TEXT_MARK = ":~:text="
+"""What precedes, in a link, the words that a browser marks."""
 CELL_GAP = " | "
 """What stands between the cells of a table's row."""
 
@@ -150,7 +152,7 @@ def link(
 
     ``url`` is preferred; ``source`` is a file path or an address. ``seconds`` is the length of
     the recording, beyond which no link points. ``text`` is what a browser marks on a page of the
-    web.
+    web or in a file of HTML.
     """
     base = address_of(url) or address_of(source)
     if base is None:
@@ -164,10 +166,14 @@ def link(
             return f"{video}&t={time}" if video else f"{base}#t={time}"
         case Chars():
             fragment = _fragment(locator.anchor) or _count_fragment(locator)
-            fragment += text_fragment(text) if base.startswith("http") else ""
+            fragment += text_fragment(text) if _is_web_page(base) else ""
             return f"{base}#{fragment}" if fragment else base
         case _:
             assert_never(locator)
+
+
+def _is_web_page(address: str) -> bool:
+    return address.startswith("http") or address.lower().endswith((".html", ".htm", ".xhtml"))
 
 
 def text_fragment(text: str) -> str:
@@ -180,7 +186,7 @@ def text_fragment(text: str) -> str:
     if not words or CELL_GAP.strip() in words:
         return ""
     named = [words] if len(words) <= 2 * FRAGMENT_WORDS else _ends(words)
-    return ":~:text=" + ",".join(
+    return TEXT_MARK + ",".join(
         quote(" ".join(part), safe="").replace("-", "%2D") for part in named
     )
 

@@ -91,6 +91,7 @@ Span = tuple[int, int]
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 _STOP = re.compile(
     r"(?P<mark>[.!?…](?<![.!?…].)[.!?…]*+)(?:[^\S\n]?»|[\"'”’)\]⁰¹²³⁴⁵⁶⁷⁸⁹]|\[\d{1,3}\])*(?=\s|$)"
+    r"(?![^\S\n]»[,;:)])"
     r"|(?P<wide>[。！？]+[」』”）]*)"
 )
 # A lookbehind only at punctuation is ten times as fast as at every character.

@@ -15,6 +15,7 @@ from pptx.util import Cm
 from quoth.ingest.readers import sheets
 from quoth.ingest.readers.number_formats import CellValue, parse_format, show_value
 from quoth.ingest.readers.registry import read
+from quoth.ingest.readers.rows import Cell, mark_header, spanned_blocks
 from quoth.text.locators import label
 from tests.conftest import FIXTURES
 
@@ -151,6 +152,18 @@ def test_merged_cells_of_office_files_are_under_the_names_of_their_columns(
         "Student: Ada | Session 1 Written: 15 | Session 1 Oral: 12"
         " | Session 2 Written, Session 2 Oral: excused",
         "Student: Ben | absent",
+    ]
+
+
+def test_a_row_of_values_below_a_wide_name_is_no_header() -> None:
+    ragged = [[Cell(1, texts=[a]), Cell(2, texts=[b])] for a, b in ("NR", "ab", "cd")]
+    mark_header(ragged)
+    assert [cell.is_header for row in ragged for cell in row] == [True] * 2 + [False] * 4
+    wide = [[Cell(1, texts=["Name"]), Cell(2, texts=["Contact"])]]
+    wide += [[Cell(texts=[each]) for each in row] for row in ("abc", "def")]
+    assert [block.text for block in spanned_blocks(wide)][1:] == [
+        "Name: a | Contact: b | Contact: c",
+        "Name: d | Contact: e | Contact: f",
     ]
 
 

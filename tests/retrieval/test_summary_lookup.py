@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -127,16 +128,26 @@ def test_an_outline_has_the_headings_directly_below_its_part() -> None:
 
 
 def test_a_list_of_contents_has_chapters_rather_than_the_title_and_the_parts_above_them() -> None:
-    title, part = Heading("b", (BOOK.title,), 0, 0), Heading("b", ("Part II",), 5, 5)
-    chapters, book = HEADINGS[:2], [DocumentPart("b", 0, TO_THE_END)]
-    below = Heading("b", ("Chapter 2", "2.1 Details"), 6, 9, chapter="2")
-    deeper = [replace(each, path=("Part II", *each.path)) for each in (*chapters, below)]
-    outline = replace(SHELF, headings=(title, Heading("b", ("Part I",), 0, 0), part, *deeper))
-    found = listed_headings(outline, book)
-    assert [each.path[-1] for each in found] == ["Chapter 1", "Chapter 2"]
-    front = Heading("b", ("Preface",), 0, 0)
-    outline = replace(SHELF, headings=(title, front, *chapters))
-    assert listed_headings(outline, book) == (front, *chapters)
+    def listed(*headings: Heading, parts: Sequence[str] = "b") -> list[str]:
+        whole = [DocumentPart(each, 0, TO_THE_END) for each in parts]
+        found = listed_headings(replace(SHELF, headings=headings), whole)
+        return [each.path[-1] for each in found]
+
+    title, front = Heading("b", (BOOK.title,), 0, 0), Heading("b", ("Preface",), 1, 1)
+    one, two = (Heading("b", (f"Part {n}",), 2 + 3 * n, 4 + 3 * n) for n in range(2))
+    below = [
+        Heading("b", (*part.path, f"Chapter {n}"), part.first, part.first, chapter=str(n))
+        for part in (one, two)
+        for n in (1, 2)
+    ]
+    section = Heading("b", ("Part 0", "2.1 Details"), 3, 4, chapter="2")
+    names = ["Chapter 1", "Chapter 2"]
+    assert listed(title, front, one, *below[:2], section, two, *below[2:]) == [
+        *("Preface", *names, *names)
+    ]
+    assert listed(title, front, *HEADINGS[:2]) == ["Preface", *names]
+    assert listed(title, Heading("t", (TALK.title,), 0, 4), parts="bt") == [BOOK.title, TALK.title]
+    assert listed(*HEADINGS[:2], HEADINGS[2]) == names
     assert listed_headings(SHELF, [DocumentPart("b", 5, 9)]) == ()
 
 

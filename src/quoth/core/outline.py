@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from quoth.core.types import Document, Segment
@@ -66,13 +65,3 @@ class CollectionOutline:
     languages: tuple[str, ...]
     documents: tuple[Document, ...] = ()
     headings: tuple[Heading, ...] = ()
-
-
-def titles_above(headings: Iterable[Heading]) -> dict[str, str]:
-    """Return, by document, the title of the heading that all its others are below."""
-    tops: dict[str, set[str]] = {}
-    below: set[str] = set()
-    for heading in headings:
-        tops.setdefault(heading.document_id, set()).update(heading.path[:1])
-        below |= {heading.document_id} if heading.path[1:] else set()
-    return {key: title for key, (title, *more) in tops.items() if key in below and not more}

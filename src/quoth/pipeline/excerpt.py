@@ -199,13 +199,11 @@ def _linked(documents: Sequence[Document], reference: str) -> tuple[Document, st
 
 def _place(fragment: str) -> str:
     """Return the place that the fragment of a link names, in the words of `find_place`."""
-    fragment, mark, words = fragment.partition(TEXT_MARK)
-    fragment = unquote(fragment)
-    if mark:
-        return f"{'#' * bool(fragment)}{fragment}{mark}{words}"
+    words = TEXT_MARK + fragment.partition(TEXT_MARK)[2] if TEXT_MARK in fragment else ""
+    fragment = unquote(fragment.partition(":~:")[0])
     parts = _FRAGMENT.fullmatch(fragment)
     if parts is None:
-        return f"#{fragment}" if fragment else ""
+        return f"#{fragment}{words}" if fragment else words
     page, time, line, sheet, unit, number = parts.groups()
     if unit:
         return f"{sheet or ''} {unit} {number}".strip()
@@ -232,6 +230,7 @@ def _excerpt(
     spots = [spot for chunk in chunks for spot in chunk.places]
     locator = locate(spots, *told) if spots else chunks[0].locator
     target = locate(spots, *opened) if spots and opened else locator
+    words = opened or marked
     first = next((each for each in chunks if each.end > told[0]), chunks[0])
     return Excerpt(
         document_id=document.document_id,
@@ -247,7 +246,7 @@ def _excerpt(
             url=document.url,
             source=document.source,
             seconds=document.seconds,
-            text="" if marked is None else text[marked[0] - start : marked[1] - start],
+            text="" if words is None else text[words[0] - start : words[1] - start],
         ),
     )
 

@@ -40,7 +40,7 @@ def find_place(
     """
     spots = [spot for chunk in chunks for spot in chunk.places]
     place, _, quoted = place.partition(TEXT_MARK)
-    if quoted and (words := _quoted_words(chunks, quoted, anchor=place)):
+    if quoted and (words := _quoted_words(chunks, quoted, anchor=place.removeprefix("#"))):
         return words, False
     if place.startswith("#"):
         on = [spot for spot in spots if getattr(spot.locator, "anchor", None) == place[1:]]
@@ -75,13 +75,18 @@ def find_place(
 def _quoted_words(chunks: Sequence[Chunk], quoted: str, *, anchor: str) -> Span | None:
     """Return the first characters from some words to others that `text_fragment` has named.
 
-    Raises NotFound where they are gone and the link has no ``anchor``.
+    They are looked for below the ``anchor`` first. Raises NotFound where they are gone and the link
+    has no anchor.
     """
-    ends = [r"\s+".join(map(re.escape, unquote(end).split())) for end in quoted.split(",")]
+    ends = [r"\s+".join(map(re.escape, unquote(end).split())) for end in quoted.split(",", 1)]
     text = "".join(chunk.text for chunk in chunks)
-    found = re.search(r"[\s\S]{1,5000}?".join(ends), text)
+    spots = (spot for chunk in chunks for spot in chunk.places)
+    on = next((spot.start for spot in spots if getattr(spot.locator, "anchor", "") == anchor), None)
+    begin = chunks[0].start if on is None else on
+    pattern = re.compile(r"[\s\S]{1,5000}?".join(ends)) if all(ends) else None
+    found = pattern and (pattern.search(text, begin - chunks[0].start) or pattern.search(text))
     if found is None and not anchor:
-        raise NotFound("The words that the link quotes are no longer in it.")
+        raise NotFound("The words that the link quotes are not in it.")
     return found and (chunks[0].start + found.start(), chunks[0].start + found.end())
 
 

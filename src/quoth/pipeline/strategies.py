@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from quoth.core.calibration import Tuning
 from quoth.core.errors import Busy, IndexCorrupt
-from quoth.core.outline import CollectionOutline, Heading, SummarySentence, titles_above
+from quoth.core.outline import CollectionOutline, Heading, SummarySentence
 from quoth.core.plan import Plan
 from quoth.core.protocols import EncodedQuery, Generator, Index, Matrix
 from quoth.core.trace import Trace
@@ -338,9 +338,7 @@ def _chosen_titles(context: SearchContext, query: Query) -> list[str]:
         subject = frozenset() if names_a_topic(query.standalone) else summary_subject(query)
         known = document_of_chapter(outline, filters, subject=subject)
         chosen = [] if known is None else [known]
-    above = titles_above(outline.headings)
-    names = [name for each in chosen for name in (each.title, source_name(each.source))]
-    return names + [above[each.document_id] for each in chosen if each.document_id in above]
+    return [name for each in chosen for name in (each.title, source_name(each.source))]
 
 
 def _whole(context: SearchContext, requested: Iterable[Chunk]) -> RankedList:

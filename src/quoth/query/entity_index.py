@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
-from quoth.core.outline import CollectionOutline, Heading, titles_above
+from quoth.core.outline import CollectionOutline, Heading
 from quoth.core.types import Document
 from quoth.query.filters.patterns import find_matches, word_set
 from quoth.query.tokens import (
@@ -130,9 +130,7 @@ def build_entity_index(
     A paged document without labels is assumed to count its pages from 1.
     """
     documents = outline.documents
-    titled = [(document.title, document.document_id) for document in documents]
-    above = [(title, key) for key, title in titles_above(outline.headings).items()]
-    titles = _collected("title", [*titled, *above])
+    titles = _collected("title", [(document.title, document.document_id) for document in documents])
     speakers = _collected(
         "speaker", [(document.speaker or "", document.document_id) for document in documents]
     )

@@ -144,24 +144,32 @@ def listed_headings(
 ) -> tuple[Heading, ...]:
     """Return the headings that a list of contents names, as `outline_headings` does.
 
-    The title of the document is none of them, and chapters are named in place of the parts above.
+    Of a whole document, chapters are named in place of the part that they are in and of their own
+    sections, and its title is not.
     """
-    titles = {(each.document_id, each.title) for each in outline.documents}
-    own = [
-        each
-        for each in outline.headings
-        if each.path and (each.document_id, each.path[-1]) not in titles
-    ]
-    highest = outline_headings(own, parts)
-    if len(parts) != 1 or any(each.chapter for each in highest):
+    highest = outline_headings(outline.headings, parts)
+    if len(parts) != 1 or parts[0].last != TO_THE_END:
         return highest
-    (part,) = parts
+    titles = {(each.document_id, (each.title,)) for each in outline.documents}
+    found: list[Heading] = []
+    for top in highest:
+        chapters = [] if top.chapter else _chapters_below(top, outline.headings)
+        if not chapters and (top.document_id, top.path) not in titles:
+            chapters = [top]
+        for each in chapters:
+            if not (found and each.chapter) or found[-1].chapter != each.chapter:
+                found.append(each)
+    return tuple(found)
+
+
+def _chapters_below(top: Heading, headings: Sequence[Heading]) -> list[Heading]:
+    """Return the first heading of each chapter below a heading without a number."""
     chapters: dict[str, Heading] = {}
-    for each in own:
-        inside = each.document_id == part.document_id and part.first <= each.first <= part.last
-        if each.chapter and inside:
+    for each in headings:
+        is_below = each.path[: len(top.path)] == top.path and top.first <= each.first <= top.last
+        if each.chapter and each.document_id == top.document_id and is_below:
             chapters.setdefault(each.chapter, each)
-    return tuple(chapters.values()) if len(chapters) > 1 else highest
+    return list(chapters.values())
 
 
 def asks_about_more(

@@ -141,29 +141,38 @@ class SpannedTable:
             )
             self.header = [" ".join(dict.fromkeys(filter(None, each))) for each in names]
         else:
-            names_of = [self._names(at, wide.get(at, 1)) for at in range(len(self.header))]
-            texts = under_header(texts, names_of)
+            if len(texts) == len(self.header):
+                names_of = list(self.header)
+                for at, columns in wide.items():
+                    names_of[at] = self._names(at, columns)
+                texts = under_header(texts, names_of)
         self.is_grouped = is_header and any(cell.columns > 1 for cell in own)
         return CELL_GAP.join(filter(None, texts))
 
     def _names(self, at: int, columns: int) -> str:
-        """Return the names of columns from one on; none where they are all but the first."""
-        if columns > 1 and columns >= len(self.header) - 1:
+        """Return the names of several columns; none where they are all, or all but one."""
+        if columns >= len(self.header) - 1:
             return ""
         names = ", ".join(dict.fromkeys(filter(None, self.header[at : at + columns])))
-        return names if columns == 1 or len(names) <= MAX_HEADER else ""
+        return names if len(names) <= MAX_HEADER else ""
 
 
 def mark_header(rows: Sequence[Sequence[Cell]]) -> None:
-    """Mark the cells of the rows that name the columns, guessed from those of the whole table.
+    """Mark the cells of the rows that look like the names of the columns.
 
-    There are two where the first names several columns at once.
+    A second row does that names each of the columns that cells of the first span, and no other.
     """
     texts = [[" ".join(cell.texts) for cell in row] for row in rows[:2]]
     if not texts or not is_header(texts[0], texts[1] if texts[1:] else None):
         return
-    is_grouped = any(cell.columns > 1 for cell in rows[0])
-    has_names = is_grouped and len(rows) > 2 and not any(map(is_number, texts[1]))
+    spanned = sum(cell.columns for cell in rows[0] if cell.columns > 1)
+    named = [cell for cell, text in zip(rows[1], texts[1], strict=True) if text]
+    has_names = (
+        len(named) == spanned > 0
+        and len(rows) > 2
+        and all(cell.columns == 1 for cell in named)
+        and all(len(text) <= MAX_HEADER and not is_number(text) for text in texts[1])
+    )
     for cell in [*rows[0], *(rows[1] if has_names else ())]:
         cell.is_header = True
 

@@ -199,11 +199,11 @@ def _linked(documents: Sequence[Document], reference: str) -> tuple[Document, st
 
 def _place(fragment: str) -> str:
     """Return the place that the fragment of a link names, in the words of `find_place`."""
-    words = TEXT_MARK + fragment.partition(TEXT_MARK)[2] if TEXT_MARK in fragment else ""
+    fragment, mark, words = fragment.partition(TEXT_MARK)
     fragment = unquote(fragment.partition(":~:")[0])
     parts = _FRAGMENT.fullmatch(fragment)
     if parts is None:
-        return f"#{fragment}{words}" if fragment else words
+        return f"#{fragment}{mark}{words}" if fragment else mark + words
     page, time, line, sheet, unit, number = parts.groups()
     if unit:
         return f"{sheet or ''} {unit} {number}".strip()

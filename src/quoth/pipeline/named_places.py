@@ -40,12 +40,11 @@ def find_place(
     """
     spots = [spot for chunk in chunks for spot in chunk.places]
     place, _, quoted = place.partition(TEXT_MARK)
-    if quoted and (words := _quoted_words(chunks, quoted, anchor=place.removeprefix("#"))):
+    on = _at_anchor(spots, place)
+    if quoted and (words := _quoted_words(chunks, quoted, below=on, has_anchor=place != "")):
         return words, False
-    if place.startswith("#"):
-        on = [spot for spot in spots if getattr(spot.locator, "anchor", None) == place[1:]]
-        if on:
-            return (on[0].start, on[-1].end), True
+    if on:
+        return on, True
     patterns = (_TIME, _CHARS, _PAGE, _LINES)
     time, chars, page, lines = (pattern.fullmatch(place.strip()) for pattern in patterns)
     kind = chunks[0].locator.kind
@@ -72,20 +71,28 @@ def find_place(
     return section, True
 
 
-def _quoted_words(chunks: Sequence[Chunk], quoted: str, *, anchor: str) -> Span | None:
+def _at_anchor(spots: Sequence[SpanLocator], place: str) -> Span | None:
+    """Return what stands below an anchor such as "#fees", None without one."""
+    if not place.startswith("#"):
+        return None
+    on = [spot for spot in spots if getattr(spot.locator, "anchor", None) == place[1:]]
+    return (on[0].start, on[-1].end) if on else None
+
+
+def _quoted_words(
+    chunks: Sequence[Chunk], quoted: str, *, below: Span | None, has_anchor: bool
+) -> Span | None:
     """Return the first characters from some words to others that `text_fragment` has named.
 
-    They are looked for below the ``anchor`` first. Raises NotFound where they are gone and the link
+    They are looked for ``below`` the anchor first. Raises NotFound where they are gone and the link
     has no anchor.
     """
     ends = [r"\s+".join(map(re.escape, unquote(end).split())) for end in quoted.split(",", 1)]
     text = "".join(chunk.text for chunk in chunks)
-    spots = (spot for chunk in chunks for spot in chunk.places)
-    on = next((spot.start for spot in spots if getattr(spot.locator, "anchor", "") == anchor), None)
-    begin = chunks[0].start if on is None else on
+    begin = below[0] if below else chunks[0].start
     pattern = re.compile(r"[\s\S]{1,5000}?".join(ends)) if all(ends) else None
     found = pattern and (pattern.search(text, begin - chunks[0].start) or pattern.search(text))
-    if found is None and not anchor:
+    if found is None and not has_anchor:
         raise NotFound("The words that the link quotes are not in it.")
     return found and (chunks[0].start + found.start(), chunks[0].start + found.end())
 

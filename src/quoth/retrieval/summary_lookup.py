@@ -150,26 +150,24 @@ def listed_headings(
     highest = outline_headings(outline.headings, parts)
     if len(parts) != 1 or parts[0].last != TO_THE_END:
         return highest
-    titles = {(each.document_id, (each.title,)) for each in outline.documents}
+    document_id = parts[0].document_id
+    title = next((each.title for each in outline.documents if each.document_id == document_id), "")
+    numbered: dict[tuple[str, ...], list[Heading]] = {top.path: [] for top in highest}
+    for each in outline.headings:
+        above = each.path[: len(highest[0].path)] if highest else ()
+        if each.chapter and each.document_id == document_id and above in numbered:
+            numbered[above].append(each)
     found: list[Heading] = []
     for top in highest:
-        chapters = [] if top.chapter else _chapters_below(top, outline.headings)
-        if not chapters and (top.document_id, top.path) not in titles:
-            chapters = [top]
-        for each in chapters:
-            if not (found and each.chapter) or found[-1].chapter != each.chapter:
+        chapters: dict[str, Heading] = {}
+        for each in () if top.chapter else numbered[top.path]:
+            if top.first <= each.first <= top.last:
+                chapters.setdefault(each.chapter, each)
+        own = () if top.path == (title,) else (top,)
+        for each in chapters.values() or own:
+            if not each.chapter or not found or found[-1].chapter != each.chapter:
                 found.append(each)
     return tuple(found)
-
-
-def _chapters_below(top: Heading, headings: Sequence[Heading]) -> list[Heading]:
-    """Return the first heading of each chapter below a heading without a number."""
-    chapters: dict[str, Heading] = {}
-    for each in headings:
-        is_below = each.path[: len(top.path)] == top.path and top.first <= each.first <= top.last
-        if each.chapter and each.document_id == top.document_id and is_below:
-            chapters.setdefault(each.chapter, each)
-    return list(chapters.values())
 
 
 def asks_about_more(

@@ -28,7 +28,7 @@ from quoth.ingest.readers.formula_images import formula_text
 from quoth.ingest.readers.list_marks import ListMarks
 from quoth.ingest.readers.metadata import Metadata, file_title, normalize_language
 from quoth.ingest.readers.navigation import without_navigation
-from quoth.ingest.readers.rows import MAX_SPAN, SpannedTable
+from quoth.ingest.readers.rows import SpannedTable
 
 MAX_DEPTH = 1000
 """Open elements beyond which no more are opened: the parser's time grows with their square."""
@@ -316,7 +316,7 @@ def _cross(draft: _BlockDraft, node: LexborNode, *, entering: bool) -> Iterator[
 
 def _span(node: LexborNode, name: str) -> int:
     stated = node.attributes.get(name) or ""
-    return min(int(stated), MAX_SPAN[name]) if _POSITIVE.fullmatch(stated) else 1
+    return int(stated) if _POSITIVE.fullmatch(stated) else 1
 
 
 def _walk(

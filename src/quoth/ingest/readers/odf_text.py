@@ -9,7 +9,7 @@ from quoth.core.types import Chars, Pages
 from quoth.ingest.readers.blocks import Block, normalize_whitespace, to_plain_text
 from quoth.ingest.readers.list_marks import BULLET
 from quoth.ingest.readers.odf_lists import NO_STYLES, ListStyles, OdfLists
-from quoth.ingest.readers.rows import MAX_SPAN, Cell, spanned_blocks
+from quoth.ingest.readers.rows import Cell, spanned_blocks
 from quoth.ingest.readers.xml_parts import Element, attribute, local, walk, whole_number
 
 CODE_STYLES = ("Preformatted", "Source", "Code")
@@ -140,8 +140,8 @@ def _enter_structure(flow: _Flow, element: Element, name: str) -> None:
 
 
 def _enter_cell(table: _TableDraft, element: Element, *, is_covered: bool) -> None:
-    columns = min(whole_number(element, "number-columns-spanned", default=1), MAX_SPAN["colspan"])
-    rows = min(whole_number(element, "number-rows-spanned", default=1), MAX_SPAN["rowspan"])
+    columns = whole_number(element, "number-columns-spanned", default=1)
+    rows = whole_number(element, "number-rows-spanned", default=1)
     table.cell = Cell(columns, rows, table.in_header)
     if table.rows and not is_covered:
         table.rows[-1].append(table.cell)

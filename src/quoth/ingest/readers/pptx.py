@@ -18,7 +18,7 @@ from quoth.ingest.readers.charts import DIAGRAM, chart_blocks, diagram_blocks
 from quoth.ingest.readers.list_numbers import ListLevel, NumberedList
 from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.office_rewrite import choose_content, rewritten, set_equations
-from quoth.ingest.readers.rows import MAX_SPAN, Cell, mark_header, spanned_blocks
+from quoth.ingest.readers.rows import Cell, mark_header, spanned_blocks
 from quoth.ingest.readers.slides import (
     MAX_GROUPS,
     Frame,
@@ -131,11 +131,7 @@ def _table_blocks(table: Any, *, place: Pages) -> Iterable[Block]:
     try:
         rows = [
             [
-                Cell(
-                    cell.span_width,
-                    min(cell.span_height, MAX_SPAN["rowspan"]),
-                    texts=[_clean(cell.text)],
-                )
+                Cell(cell.span_width, cell.span_height, texts=[_clean(cell.text)])
                 for cell in row.cells
                 if not cell.is_spanned
             ]

@@ -13,8 +13,8 @@ from quoth.text.locators import CELL_GAP
 
 MAX_HEADER = 80
 """Characters of the header of a column, and of what is read again in each row that it spans."""
-MAX_SPAN = {"colspan": 100, "rowspan": 100}
-"""Columns and rows that a cell spans at most."""
+MAX_SPAN = 100
+"""Columns or rows that a cell spans at most."""
 MAX_COLUMNS = 1000
 """Columns of a row beyond which no cell spans more than its own."""
 
@@ -77,12 +77,16 @@ def table_blocks(
 
 @dataclass(slots=True)
 class Cell:
-    """A cell with the columns and rows that it spans, and its texts in order."""
+    """A cell with the columns and rows that it spans, `MAX_SPAN` at most, and its texts."""
 
     columns: int = 1
     rows: int = 1
     is_header: bool = False
     texts: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Limit the spans, which files state in any size."""
+        self.columns, self.rows = min(self.columns, MAX_SPAN), min(self.rows, MAX_SPAN)
 
 
 @dataclass(slots=True)

@@ -266,8 +266,9 @@ def test_a_list_goes_on_after_a_paragraph_of_an_item(between: str, goes_on: bool
     assert run.text.endswith("Eat it warm.") == goes_on
 
 
-def test_a_list_that_is_too_long_says_that_it_goes_on() -> None:
-    items = "\n".join(f"- tool {'x' * 150} number {at}." for at in range(15))
+@pytest.mark.parametrize("more", ["", f" {LONG} {LONG}"])
+def test_a_list_that_is_too_long_says_that_it_goes_on(more: str) -> None:
+    items = "\n".join(f"- tool {'x' * 150} number {at}.{more}" for at in range(15))
     (run,) = runs(f"Bread needs these tools.\n\n{items}", scores={"Bread": 0}, most=20)
     assert run.goes_on
     answer, sentences = write_answer([run])

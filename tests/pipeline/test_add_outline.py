@@ -1,4 +1,4 @@
-"""What is added is on the map at once: headings, places, summaries, links, in one transaction."""
+"""What is added is on the map at once: headings, places, summaries, in one transaction."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ The colonies of the valley need much pollen from the willows for their brood in 
 # Chapter 2: Summer
 
 In June the lime trees flower, and every strong colony fills its combs within two weeks.
-It was then that Ada Lovelace showed the hives to Charles Babbage.
 
 # Q&A
 

@@ -7,10 +7,7 @@ from pathlib import Path
 import pytest
 
 from quoth.core.types import Turn
-from quoth.query.suggest_rank import (
-    restore_case,
-    suggest,
-)
+from quoth.query.suggest_rank import frequent_names, suggest
 from tests.support.small_library import add, open_tour, write_sources
 
 HEADINGS = ["2.4 Tokenizers", "Introduction", "2.5 Decoding text", "3"]
@@ -97,9 +94,15 @@ async def test_questions_to_begin_with_are_about_documents(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "written"),
-    [("bert", "BERT"), ("hugging face", "Hugging Face"), ("final hidden", None), ("t5", None)],
+    ("question", "names"),
+    [
+        ("What is a model?", ["Hugging Face", "BERT"]),
+        ("What is BERT?", ["Hugging Face"]),
+    ],
 )
-def test_a_name_is_written_as_the_sources_write_it(name: str, written: str | None) -> None:
-    texts = ["The Final hidden state.", "Of Hugging Face comes BERT, not bert."]
-    assert restore_case(name, texts) == written
+def test_names_that_the_passages_repeat_are_suggested(question: str, names: list[str]) -> None:
+    texts = [
+        "Final states are read. From Hugging Face comes BERT, and with Hugging Face, T5.",
+        "Final states of BERT are kept by Hugging Face.",
+    ]
+    assert frequent_names(texts, without=question) == names

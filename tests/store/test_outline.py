@@ -1,4 +1,4 @@
-"""The library map: headings, places, summaries, links and tuning, kept with the documents."""
+"""The library map: headings, places, summaries and tuning, kept with the documents."""
 
 from __future__ import annotations
 
@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from quoth.core.calibration import Calibration, Tuning
-from quoth.core.outline import (
-    EntityCooccurrence,
-    Heading,
-    Summary,
-    SummarySentence,
-)
+from quoth.core.outline import Heading, Summary, SummarySentence
 from quoth.core.types import (
     Filter,
     Locator,
@@ -61,7 +56,6 @@ def mapped(document_id: str, *, title: str = "Animals") -> Entry:
                 document_id, 1, ("Foxes",), 0, 1, (SummarySentence(f"{document_id}.1", 11, 21),)
             ),
         ),
-        links=(EntityCooccurrence("fox", "hen", 3), EntityCooccurrence("fox", "owl", 1)),
     )
 
 
@@ -94,7 +88,7 @@ def test_chunks_keep_their_chapter_segment_and_date(library: Library) -> None:
     assert library[0].document_chunks("d1") == [given_chunk]
 
 
-TABLES = ("spots", "headings", "summaries", "links")
+TABLES = ("spots", "headings", "summaries")
 
 
 def test_removing_a_document_takes_its_map_away(library: Library) -> None:
@@ -280,7 +274,7 @@ def test_a_look_up_is_of_one_tenant_and_collection(address: Path | str, books: L
     stranger.close()
 
 
-# --- summaries and links ----------------------------------------------------------------------
+# --- summaries --------------------------------------------------------------------------------
 
 
 def test_summaries_come_from_the_whole_to_its_parts(library: Library) -> None:
@@ -294,17 +288,7 @@ def test_summaries_are_of_one_tenant_and_collection(address: Path | str, library
     commit(library, mapped("d1"))
     stranger, theirs = open_catalogue(address, tenant="stranger")
     assert stranger.summaries(theirs, ["d1"]) == []
-    assert stranger.related(theirs, ["fox"], limit=5) == []
     stranger.close()
-
-
-def test_related_names_are_counted_over_all_documents(library: Library) -> None:
-    collection = commit(library, mapped("d1"), mapped("d2"))
-    assert library[0].related(collection, ["fox"], limit=5) == [("hen", 6), ("owl", 2)]
-    assert library[0].related(collection, ["hen"], limit=5) == [("fox", 6)]
-    assert library[0].related(collection, ["fox", "hen"], limit=5) == [("owl", 2)]
-    assert library[0].related(collection, ["fox"], limit=1) == [("hen", 6)]
-    assert library[0].related(collection, [], limit=5) == []
 
 
 # --- tuning -----------------------------------------------------------------------------------

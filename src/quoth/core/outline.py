@@ -49,15 +49,6 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class EntityCooccurrence:
-    """Two normalized names that co-occur in ``count`` chunks of a document."""
-
-    name: str
-    other: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
 class CollectionOutline:
     """All names that a query can refer to in one version of a collection."""
 

@@ -24,12 +24,12 @@ from quoth.store.blobs import Blobs, stored_name
 from quoth.store.checksums import ChecksumColumn
 from quoth.store.copy import snapshot
 from quoth.store.database import Database
-from quoth.store.schema import CHECKSUMS, chunks, documents, headings, links, spots, summaries
+from quoth.store.schema import CHECKSUMS, chunks, documents, headings, spots, summaries
 from quoth.store.upload_queue import TenantRoundRobin
 from quoth.store.wal_check import damaged_logs
 from quoth.tenants import Tenants
 
-READ_AGAIN = (documents, chunks, headings, links, spots, summaries)
+READ_AGAIN = (documents, chunks, headings, spots, summaries)
 """Tables that are made again from the file of a document."""
 LOG_LOST = "what was written last may be lost; remove that file once it was restored or sent again"
 MAX_FINDINGS = 20

@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 from quoth.core.errors import DocumentError
 from quoth.core.types import Document, ParsedDocument, Problem
 from quoth.ingest.chunker import chunk
-from quoth.ingest.enrich.entity_graph import cooccurrences
 from quoth.ingest.enrich.outline import contents_of
 from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
 from quoth.ingest.readers.dates import date_from_file_name
@@ -351,8 +350,7 @@ def make_entry(
         date=reading.date,
         warnings=reading.warnings,
     )
-    links = cooccurrences(chunks)
-    return Entry(document, sha, reading.labels, chunks, headings=headings, links=links)
+    return Entry(document, sha, reading.labels, chunks, headings=headings)
 
 
 def _with_progress(

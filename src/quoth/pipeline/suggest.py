@@ -13,8 +13,7 @@ from quoth.core.outline import CollectionOutline
 from quoth.core.types import Answer, Chunk, Document, Turn
 from quoth.ingest.readers.metadata import SIDECAR, make_meta, read_beside
 from quoth.pipeline.components import Components
-from quoth.query.keywords import capitalised_terms
-from quoth.query.suggest_rank import completions, restore_case, sort_by_similarity, suggest
+from quoth.query.suggest_rank import completions, frequent_names, sort_by_similarity, suggest
 from quoth.store.blobs import source_path
 from quoth.store.rows import Collection
 from quoth.text.analyzer import detect_language
@@ -26,8 +25,6 @@ SUGGESTED_STATUSES = ("answered", "partial")
 """Statuses of past queries that are worth suggesting."""
 MAX_CITATIONS = 2
 """Citations whose surroundings are considered."""
-MAX_RELATED = 30
-"""Co-occurring names that are considered."""
 
 
 async def follow_up(
@@ -100,11 +97,13 @@ def _follow_up(
     )
     languages = {each.document_id: each.language for each in outline.documents}
     own = [each for each in cited.values() if languages.get(each.document_id) == language]
+    texts = [each.text for each in parts.catalogue.chunks(answer.used_chunks).values()]
+    titles = [each.title for each in outline.documents]
     return suggest(
         answer.query.standalone,
         language=language,
         headings=_round_robin([_headings_near(outline, each) for each in own or cited.values()]),
-        names=_names(parts, found, answer),
+        names=frequent_names(texts, without=" ".join((answer.query.standalone, *titles))),
         asked=(
             each
             for each in _asked(parts, found)
@@ -125,20 +124,6 @@ def _headings_near(outline: CollectionOutline, chunk: Chunk) -> Iterator[str]:
 
 def _round_robin(queues: Sequence[Iterator[str]]) -> Iterator[str]:
     return (each for row in zip_longest(*queues) for each in row if each)
-
-
-def _names(parts: Components, collection: Collection, answer: Answer) -> list[str]:
-    """Return names that co-occur with those of the question, most frequent first.
-
-    They are stored in lower case; their spelling is taken from the passages of the answer, where
-    one that never has a capital is a word, not a name.
-    """
-    sought = capitalised_terms(answer.query)
-    related = parts.catalogue.related(collection, sought, limit=MAX_RELATED) if sought else []
-    chunks = parts.catalogue.chunks(answer.used_chunks) if related else {}
-    texts = [chunk.text for chunk in chunks.values()]
-    written = (restore_case(name, texts) for name, _count in related)
-    return [each for each in written if each is not None]
 
 
 def _asked(parts: Components, collection: Collection) -> Iterator[str]:

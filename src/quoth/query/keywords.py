@@ -1,4 +1,4 @@
-"""Content words and candidate names of a query."""
+"""Content words of a query, and what it asks beside them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from itertools import dropwhile, islice, pairwise, takewhile
+from itertools import dropwhile, pairwise, takewhile
 
 from quoth.core.types import DocumentKind, FilterField, Query
 from quoth.query.filters.patterns import has_match, word_set
 from quoth.query.tokens import (
-    FUNCTION_WORDS,
     compile_phrases,
-    folded_words,
     has_phrase,
     normalized_query_words,
     read_table,
@@ -21,11 +19,6 @@ from quoth.query.tokens import (
 )
 from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import WORDS
-
-NAME_WORDS = (2, 1, 3, 4)
-"""Lengths in words of candidate names, most likely first."""
-MAX_NAMES = 200
-"""Maximum candidate names per query."""
 
 _WORD = re.compile(r"[^\W_](?:[\w.@&/+#-]*[\w+#])?")
 _ELIDED = re.compile(r"\b(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)['’](?=\w)", re.IGNORECASE)
@@ -61,27 +54,6 @@ def content_words(text: str, *, language: str) -> list[str]:
         if stems and not _ASKING.issuperset(stems):
             found.setdefault(stems[-1], word)
     return list(found.values())
-
-
-def capitalised_terms(query: Query) -> tuple[str, ...]:
-    """Return runs of up to four words that may be names, normalized as links are.
-
-    Linked entities come first. Which of the others are names of the collection is left to its
-    catalogue.
-    """
-    entities = [" ".join(folded_words(entity)) for entity in query.entities]
-    words = folded_words(query.standalone)
-    runs = (
-        words[start : start + length]
-        for length in NAME_WORDS
-        for start in range(len(words) - length + 1)
-    )
-    names = (
-        " ".join(run)
-        for run in runs
-        if not {run[0], run[-1]} & FUNCTION_WORDS and len("".join(run)) > 1
-    )
-    return tuple(islice(dict.fromkeys([*filter(None, entities), *names]), MAX_NAMES))
 
 
 LOCATOR_FIELDS: tuple[FilterField, ...] = (

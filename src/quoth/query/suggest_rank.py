@@ -1,8 +1,9 @@
-"""Suggested questions: from past questions, headings and related names."""
+"""Suggested questions: from past questions, headings and names."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from types import MappingProxyType
@@ -14,6 +15,8 @@ MAX_LENGTH = 80
 """Maximum characters of a heading or a name that makes a suggestion."""
 MIN_OVERLAP = 0.6
 """Minimum word overlap (Jaccard) of duplicate questions."""
+MIN_NAMED = 2
+"""How often the texts must hold a name."""
 
 _NUMBERED = re.compile(
     r"^(?:(?:chapter|chapitre|part|partie|section)\b\W*)?[\dIVXivx]*(?:\.\d+)*[.:)\s–—-]+"
@@ -24,6 +27,9 @@ _EMPTY = frozenset(
     "questions sommaire bibliographie glossary glossaire exercises exercices quiz".split()
 )
 _WORD = re.compile(r"\w+(?:[-.]\w+)*")
+_UPPER = "A-ZÀ-ÖØ-ÞŒŠŽ"
+_NAME = re.compile(rf"(?<=[a-zà-öø-ÿ,] )[{_UPPER}][\w+#-]+(?: [{_UPPER}][\w+#-]+){{0,3}}")
+"""Words with capitals after a word or a comma, which no sentence begins with."""
 _ABOUT: Mapping[str, str] = MappingProxyType(
     {"en": "What is said about “{}”?", "fr": "Que dit-on de «\u202f{}\u202f»\u202f?"}
 )
@@ -119,15 +125,20 @@ def sort_by_similarity(titles: Sequence[Sequence[str]], *, at: int) -> Iterator[
             yield titles[place][-1]
 
 
-def restore_case(name: str, texts: Iterable[str]) -> str | None:
-    """Return a normalized name as first capitalised in the texts, None if never."""
-    words = name.split()
-    for text in texts:
-        found = [(each[0], normalize_name(each[0]).lower()) for each in _WORD.finditer(text)]
-        for at in range(len(found) - len(words) + 1):
-            run = found[at : at + len(words)]
-            if [plain for _, plain in run] == words and all(
-                any(sign.isupper() for sign in each) for each, _ in run
-            ):
-                return " ".join(each for each, _ in run)
-    return None
+def frequent_names(texts: Iterable[str], *, without: str) -> list[str]:
+    """Return the names that the texts hold at least twice, most frequent first.
+
+    A name is a run of words with capitals within a sentence; one that shares a word with the text
+    ``without`` is left out.
+    """
+    known = set(_words(without))
+    counts = Counter(name for text in texts for name in _NAME.findall(text))
+    return [
+        name
+        for name, count in counts.most_common()
+        if count >= MIN_NAMED and known.isdisjoint(_words(name))
+    ]
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(normalize_name(text))

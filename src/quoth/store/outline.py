@@ -1,4 +1,4 @@
-"""Outlines of collections in the catalogue: names, places, summaries, links."""
+"""Outlines of collections in the catalogue: names, places, summaries."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from quoth.store.outline_rows import (
     BETWEEN,
     heading_rows,
     join_labels,
-    link_rows,
     spot_row,
     summary_from_row,
     summary_rows,
 )
 from quoth.store.rows import Collection, Entry, chunk_from_row, document_from_row
-from quoth.store.schema import SHOWN, chunks, documents, headings, links, spots, summaries
+from quoth.store.schema import SHOWN, chunks, documents, headings, spots, summaries
 from quoth.text.analyzer import normalize_name
 
 MAX_HEADINGS = 20_000
@@ -54,7 +53,6 @@ def write_map(
         (spots, [spot_row(chunk, tenant=tenant) for entry in entries for chunk in entry.chunks]),
         (headings, _rows(heading_rows, entries, tenant=tenant, collection=collection)),
         (summaries, _rows(summary_rows, entries, tenant=tenant, collection=collection)),
-        (links, _rows(link_rows, entries, tenant=tenant, collection=collection)),
     ):
         if rows:
             connection.execute(insert(table), rows)
@@ -215,22 +213,3 @@ class OutlineReader(TenantConnection):
                 for row in intact(connection.execute(select(chunks).where(or_(*pairs)))):
                     found[row.document_id, row.ordinal] = chunk_from_row(row)
         return [found[key] for key in keys if key in found]
-
-    def related(
-        self, collection: Collection, names: Sequence[str], *, limit: int
-    ) -> list[tuple[str, int]]:
-        """Return the names that occur with these, with the number of shared chunks.
-
-        The most frequent come first. ``names`` are normalized; none of them is returned.
-        """
-        mine = self.for_tenant(links, collection)
-        given = list(dict.fromkeys(names))[:BATCH]
-        counts: Counter[str] = Counter()
-        with self.reading() as connection:
-            for near, far in ((links.c.name, links.c.other), (links.c.other, links.c.name)):
-                statement = select(far, func.sum(links.c.count)).where(mine, near.in_(given))
-                for name, count in connection.execute(statement.group_by(far)):
-                    counts[name] += count
-        for name in given:
-            del counts[name]
-        return sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:limit]

@@ -1,4 +1,4 @@
-"""Rows of the library map to values and back: spots, headings, summaries and links."""
+"""Rows of the library map to values and back: spots, headings and summaries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from quoth.text.json_codec import dump
 
 BETWEEN = "\x1f"
 """What stands between the titles of a path; readers take it out of every title."""
-MAX_NAME_LENGTH = 120
 
 
 def spot_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
@@ -111,20 +110,3 @@ def summary_from_row(row: Any) -> Summary:
     leaves = tuple(SummarySentence(*load) for load in json.loads(row.leaves))
     path = path_of(row.path)
     return Summary(row.document_id, row.level, path, row.first, row.last, leaves)
-
-
-def link_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict[str, Any]]:
-    """Return the rows of a document's links, without duplicate pairs."""
-    seen: set[tuple[str, str]] = set()
-    for link in entry.links:
-        pair = (link.name[:MAX_NAME_LENGTH], link.other[:MAX_NAME_LENGTH])
-        if pair not in seen:
-            seen.add(pair)
-            yield {
-                "document_id": entry.document.document_id,
-                "name": pair[0],
-                "other": pair[1],
-                "tenant": tenant,
-                "collection_id": collection,
-                "count": link.count,
-            }

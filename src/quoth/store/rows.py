@@ -18,7 +18,7 @@ from sqlalchemy import String, Text
 from sqlalchemy.types import TypeEngine
 
 from quoth.core.calibration import Calibration, Tuning
-from quoth.core.outline import EntityCooccurrence, Heading, Summary
+from quoth.core.outline import Heading, Summary
 from quoth.core.settings import Settings
 from quoth.core.types import Chunk, Document, IndexIdentity, Problem
 from quoth.text.json_codec import dump, pack_locator, pack_places, unpack_spot
@@ -114,7 +114,6 @@ class Entry:
     chunks: tuple[Chunk, ...]
     headings: tuple[Heading, ...] = ()
     summaries: tuple[Summary, ...] = ()
-    links: tuple[EntityCooccurrence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

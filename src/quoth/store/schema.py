@@ -18,7 +18,7 @@ from sqlalchemy import (
 from quoth.store.checksums import add_checksum
 from quoth.store.rows import words
 
-HEAD = "0014"
+HEAD = "0015"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -138,19 +138,6 @@ summaries = Table(
     Column("first", Integer, nullable=False),
     Column("last", Integer, nullable=False),
     Column("leaves", words(), nullable=False),
-)
-
-links = Table(
-    "links",
-    metadata,
-    Column("document_id", ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
-    Column("name", words(120), primary_key=True),
-    Column("other", words(120), primary_key=True),
-    Column("tenant", words(100), nullable=False),
-    Column("collection_id", words(32), nullable=False),
-    Column("count", Integer, nullable=False),
-    Index("ix_links_collection_name", "collection_id", "name"),
-    Index("ix_links_collection_other", "collection_id", "other"),
 )
 
 jobs = Table(

@@ -136,8 +136,9 @@ class SentenceRun:
         return 0
 
     def ends_within_list(self) -> bool:
-        """Return whether the list that the run quotes has a further item after it."""
-        return self.has_list() and self.is_item(self.last + 1)
+        """Return whether the list that the run quotes goes on after it."""
+        goes_on = self.continues(self.last + 1) or self.next_item() is not None
+        return self.has_list() and goes_on
 
     def is_item(self, at: int) -> bool:
         """Return whether a list marker stands between a sentence and the one before it."""

@@ -61,14 +61,7 @@ def upgrade() -> None:
         sa.Column("last", sa.Integer(), nullable=False),
         sa.Column("leaves", words(), nullable=False),
     )
-    op.create_table(
-        "links",
-        *_of_document("links", "name", "other", kind=words(120)),
-        sa.Column("collection_id", words(32), nullable=False),
-        sa.Column("count", sa.Integer(), nullable=False),
-    )
-    op.create_index("ix_links_collection_name", "links", ["collection_id", "name"])
-    op.create_index("ix_links_collection_other", "links", ["collection_id", "other"])
+    create_links()
     rows: list[dict[str, Any]] = []
     for row in _spots(op.get_bind()):
         rows.append(row)
@@ -77,6 +70,18 @@ def upgrade() -> None:
             rows = []
     if rows:
         op.bulk_insert(spots, rows)
+
+
+def create_links() -> None:
+    """Create the table of the names that occur together in a document."""
+    op.create_table(
+        "links",
+        *_of_document("links", "name", "other", kind=words(120)),
+        sa.Column("collection_id", words(32), nullable=False),
+        sa.Column("count", sa.Integer(), nullable=False),
+    )
+    op.create_index("ix_links_collection_name", "links", ["collection_id", "name"])
+    op.create_index("ix_links_collection_other", "links", ["collection_id", "other"])
 
 
 def downgrade() -> None:

@@ -77,9 +77,9 @@ def upgrade() -> None:
     for table, covered in COVERED.items():
         op.add_column(table, sa.Column(_name(table), sa.BigInteger))
         fill(table, covered.split())
-        _index(table, _name(table))
-    _index("documents", "checksum")
-    _index("chunks", "checksum")
+        index_due(table, _name(table))
+    index_due("documents", "checksum")
+    index_due("chunks", "checksum")
 
 
 def downgrade() -> None:
@@ -95,7 +95,8 @@ def _name(table: str) -> str:
     return "rest_checksum" if table == "documents" else "checksum"
 
 
-def _index(table: str, column: str) -> None:
+def index_due(table: str, column: str) -> None:
+    """Create the index of the rows of a table without a checksum."""
     due = sa.column(column).is_(None)
     keys = [*KEYS.get(table, ("id",))]
     name = f"ix_{table}_{column}_due"

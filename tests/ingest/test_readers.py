@@ -326,6 +326,16 @@ def test_a_literal_of_restructuredtext_has_no_markup_in_it(tmp_path: Path) -> No
     )
 
 
+def test_restructuredtext_is_known_under_the_name_of_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "swarms.txt"
+    path.write_text(
+        ".. _swarms:\n\nSwarms\n======\n\n"
+        ".. note::\n\n   See `the queen`_.\n\n.. _the queen: q.html\n"
+    )
+    reading = read(path)
+    assert (reading.text, reading.warnings) == ("Swarms\n\nSee the queen.", ())
+
+
 def test_titles_and_signs_of_latex(tmp_path: Path) -> None:
     path = tmp_path / "api.tex"
     path.write_text(

@@ -131,7 +131,7 @@ def test_a_paragraph_is_found_by_its_number_and_by_its_line() -> None:
     (start, end), is_whole = find_place(chunks, "3.21", headings=[])
     assert reading.text[start:end] == "3.21. Rafts do not, says 2.1."
     assert not is_whole
-    for line in ("3", "line 3", "L3", "lines 2-4", "lines 3–3"):
+    for line in ("3", "line 3", "L3", "lines 2-4", "lines 3–3", "2-4", "characters 17-31"):
         (start, end), is_whole = find_place(chunks, line, headings=[])
         assert reading.text[start:end] == "3.2. See 3.21."
         assert not is_whole

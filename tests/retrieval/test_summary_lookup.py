@@ -148,6 +148,7 @@ def test_a_list_of_contents_has_chapters_rather_than_the_title_and_the_parts_abo
     assert listed(title, front, *HEADINGS[:2]) == ["Preface", *names]
     assert listed(title, Heading("t", (TALK.title,), 0, 4), parts="bt") == [BOOK.title, TALK.title]
     assert listed(*HEADINGS[:2], HEADINGS[2]) == names
+    assert listed(front, one, section) == ["Preface", "Part 0"]
     assert listed_headings(SHELF, [DocumentPart("b", 5, 9)]) == ()
 
 

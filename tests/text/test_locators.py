@@ -174,3 +174,19 @@ def test_a_moment_is_the_minute_from_it_on() -> None:
     lengthened, *rest = filters_from_moment((moment, *others))
     assert lengthened.values == (720.0, 780.0)
     assert tuple(rest) == others
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "- Power (POW) - its magic\n- Charisma",
+            "Power%20%28POW%29%20%2D%20its%20magic%20Charisma",
+        ),
+        ("2.1.1. Character Stats", "2.1.1.%20Character%20Stats"),
+        ("Speed | Power", ""),
+    ],
+)
+def test_a_link_to_a_page_names_the_words_without_marks_of_lists(text: str, words: str) -> None:
+    opened = link(Chars(0, 1), url="http://a.example/b", source="", seconds=None, text=text)
+    assert opened == "http://a.example/b" + (f"#:~:text={words}" if words else "")

@@ -60,9 +60,9 @@ def find_excerpt(
 
     A reference is the id of a citation, ``QUERY_ID:NUMBER``, or ``DOCUMENT[:PLACE]``: a place is
     a page (its label, else the number of the PDF page; ``pdf 12``), a time (``1:41``, ``90s``), a
-    range of characters, a section's title or ``chapter 3``, or the number of a paragraph
-    (``13.2``), of a line (``120``) or of a row (``Staff row 3``). So is the link of a citation.
-    Raises NotFound and InputError.
+    section's title or ``chapter 3``, the number of a paragraph (``13.2``), of lines (``120``,
+    ``12-20``) or of a row (``Staff row 3``), or a range of characters (``characters 100-250``).
+    So is the link of a citation. Raises NotFound and InputError.
     """
     if reference.startswith(("q_", "c_")):
         return _cited(catalogue, reference, window=window)

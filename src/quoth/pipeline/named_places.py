@@ -18,7 +18,7 @@ _TIME = re.compile(
 _PAGE = re.compile(
     r"(?P<pdf>pdf )?(?:p\.? ?|page |slide )?(?P<first>\w+)(?:[-–](?P<last>\w+))?", re.I
 )
-_CHARS = re.compile(r"(?P<start>\d{1,12})[-–](?P<end>\d{1,12})")
+_CHARS = re.compile(r"(?:characters? |chars? )?(?P<start>\d{1,12})[-–](?P<end>\d{1,12})", re.I)
 _UNITS = r"(?:lines?|rows?|cells?|messages?) "
 _LINES = re.compile(
     rf"(?:(?P<section>.+?)(?: ▸)? (?={_UNITS}))?(?:{_UNITS}|L)?"
@@ -54,6 +54,8 @@ def find_place(
         found = _on_pages(spots, page)
         if found is not None:
             return found, True
+    if chars is not None and lines is not None and (found := _on_lines(spots, lines)):
+        return found, False
     if chars is not None and kind != "pages":
         start, end = int(chars["start"]), int(chars["end"])
         if start < end <= chunks[-1].end:
@@ -65,8 +67,8 @@ def find_place(
         return found, False
     if section is None:
         raise NotFound(
-            f"There is no '{place}' in it. Give a page, a time, a line, a range of characters such "
-            "as 100-250, or the title of a section."
+            f"There is no '{place}' in it. Give a page, a time, a line, characters such as "
+            "'characters 100-250', or the title of a section."
         )
     return section, True
 

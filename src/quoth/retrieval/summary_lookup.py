@@ -164,7 +164,8 @@ def listed_headings(
             if top.first <= each.first <= top.last:
                 chapters.setdefault(each.chapter, each)
         own = () if top.path == (title,) else (top,)
-        for each in chapters.values() or own:
+        # The only number may be that of a section, such as 2.1 in the second chapter.
+        for each in chapters.values() if len(chapters) > 1 or not own else own:
             if not each.chapter or not found or found[-1].chapter != each.chapter:
                 found.append(each)
     return tuple(found)

@@ -36,7 +36,7 @@ TEXT_MARK = ":~:text="
 CELL_GAP = " | "
 """What stands between the cells of a table's row."""
 
-_LIST_MARK = re.compile(r"(?:-|\d{1,4}\.) +")
+_LIST_MARK = re.compile(r"^(?:-|\d{1,4}\.) +", re.MULTILINE)
 _WITHIN = frozenset(("label", "page", "seconds"))
 _VIDEO_ID = re.compile(r"[A-Za-z0-9_-]{11}")
 _YOUTUBE_HOSTS = ("youtube.com", "youtube-nocookie.com", "youtu.be")

@@ -26,6 +26,8 @@ _NAVIGATION_CLASSES = frozenset(["navheader", "navfooter", "navcenter", "pg-boil
 which have the titles of these beside them, and of the licence around books of Project Gutenberg."""
 _NEIGHBOURS = frozenset(["next", "prev", "previous", "up"])
 """Link types of the pages or sections before, after and above, such as Texinfo writes them."""
+_ARROWS = frozenset("< > << >> ‹ › « » ← →".split())
+"""Links that are but such a sign lead there, too."""
 MAX_LABELS = 30
 """Most letters beside the links in a line of them, such as "Next:" and "Up:"."""
 MIN_CONTENTS = 4
@@ -33,7 +35,10 @@ MIN_CONTENTS = 4
 MIN_LINKED = 0.85
 """Share of its letters that are in them; "Q:" may stand before each."""
 _IN_LINES = frozenset(
-    ["-text", "a", "abbr", "b", "br", "em", "i", "img", "small", "span", "strong"]
+    [
+        *("-text", "a", "abbr", "b", "br", "em", "i", "img", "small", "span", "strong"),
+        *("table", "tbody", "tr", "td", "th"),
+    ]
 )
 _NOTES = frozenset(["note", "doc-footnote", "doc-tip"])
 """Roles by which an ``aside`` is a part of the content."""
@@ -57,7 +62,7 @@ def is_left_out(node: LexborNode, left_out: frozenset[str]) -> bool:
         return tag != "aside" or attributes.get("role") not in _NOTES
     if tag == "label" and _is_sign(node):
         return True
-    if tag in ("p", "div") and "nav" in left_out and _leads_to_neighbours(node):
+    if tag in ("p", "div", "table") and "nav" in left_out and _leads_to_neighbours(node):
         return True
     if not attributes:
         return False
@@ -93,12 +98,17 @@ def _is_landmark(node: LexborNode, role: str) -> bool:
 
 def _leads_to_neighbours(node: LexborNode) -> bool:
     """Return whether an element is a line of links to what stands before, after or above."""
-    links = (child.attributes.get("rel") or "" for child in node.iter() if child.tag == "a")
-    if all(_NEIGHBOURS.isdisjoint(link.casefold().split()) for link in links):
+    links = node.css("a")
+    if not any(map(_is_to_neighbour, links)):
         return False
-    linked = sum(_letters(link) for link in node.css("a"))
+    linked = sum(map(_letters, links))
     in_line = all(child.tag in _IN_LINES for child in node.iter(include_text=True))
     return in_line and _letters(node) - linked <= MAX_LABELS
+
+
+def _is_to_neighbour(link: LexborNode) -> bool:
+    kinds = (link.attributes.get("rel") or "").casefold().split()
+    return not _NEIGHBOURS.isdisjoint(kinds) or link.text(strip=True) in _ARROWS
 
 
 def _letters(node: LexborNode) -> int:

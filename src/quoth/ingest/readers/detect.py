@@ -57,6 +57,9 @@ _ASCII = bytes(range(128))
 NOT_LATIN = 0.2
 """Share of bytes beyond ASCII from which lines are in no Latin script: French has .03, at most .15
 in 60 characters; Russian, Arabic and Chinese have .8."""
+_RST_MARK = re.compile(r"^\.\. (?:_[^:\n]+:|[\w-]+::)", re.MULTILINE)
+"""A target or a directive of reStructuredText, which many projects have in files named .txt."""
+MIN_RST_MARKS = 2
 MIN_GUESSED, MAX_GUESSED = 40, 100_000
 """Bytes from which an encoding is guessed: of lines with characters beyond ASCII."""
 _LATIN_END = "\u0250"
@@ -131,6 +134,8 @@ def sniff(text: str, *, suffix: str, name: str) -> Format:
         return "html"
     if misnamed and is_delimited(text):
         return "csv"
+    if expected != "markdown" and len(_RST_MARK.findall(text)) >= MIN_RST_MARKS:
+        return "rst"
     return _transcript_form(text) or ("markdown" if expected == "markdown" else "text")
 
 

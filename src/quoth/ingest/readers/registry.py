@@ -37,6 +37,7 @@ _ALIKE = frozenset(
     {
         *(("spoken", each) for each in ("markdown", "text")),
         *(("timed", each) for each in ("markdown", "text")),
+        ("rst", "text"),
         ("data", "json"),
         ("json", "data"),
     }

@@ -21,8 +21,8 @@ Reference = Annotated[
     typer.Argument(
         metavar="REF",
         help="QUERY_ID:NUMBER, the id or link of a citation, or DOCUMENT[:PLACE]: a document by "
-        "id, title or file name, a place as page (12, pdf 14), time (1:41), characters (100-250), "
-        "line or row (120, 'Staff row 3'), section title or 'chapter 3'.",
+        "id, title or file name, a place as page (12, pdf 14), time (1:41), line or row (120, "
+        "12-20, 'Staff row 3'), section title or 'chapter 3', or 'characters 100-250'.",
     ),
 ]
 

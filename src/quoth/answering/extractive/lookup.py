@@ -16,14 +16,14 @@ from quoth.answering.extractive.select import MIN_STANDALONE_SCORE, Statement, s
 from quoth.core.outline import Heading, SummarySentence
 from quoth.core.types import Chunk, Passage, Query
 from quoth.ingest.enrich.chapters import is_formality, is_front_or_back_matter
-from quoth.query.keywords import only_asks_for_a_place
+from quoth.query.keywords import names_a_topic, only_asks_for_a_place
 from quoth.store.blobs import source_name
 from quoth.text.analyzer import normalize_name
 from quoth.text.contents import is_contents, is_index
 
-MAX_PLACE_CHARACTERS = 900
-"""Length of what is quoted from each passage of a requested place."""
-MAX_PLACE_PASSAGES = 3
+MAX_PLACE_CHARACTERS = 2700
+"""Length of what is quoted from a requested place, shared by its passages."""
+MAX_PLACE_PASSAGES = 8
 MAX_SUMMARY_CHARACTERS = 320
 """Length up to which a sentence of a summary takes those after it along."""
 MAX_LONG_SECTIONS = 10
@@ -209,9 +209,14 @@ def restricting_files(query: Query, passages: Sequence[Passage]) -> frozenset[st
 
 
 def names_only_a_place(query: Query, passages: Sequence[Passage]) -> bool:
-    """Return whether a query names a place and at most the documents that it is restricted to."""
+    """Return whether a query names a place and at most the documents that it is restricted to.
+
+    Where all that stands at the place is of one document, so is a query with words of its title.
+    """
     files = restricting_files(query, passages)
-    titles = {each.document.title for each in passages} if files else set[str]()
+    titles = {each.document.title for each in passages}
+    if not files and (len(titles) > 1 or names_a_topic(query.standalone)):
+        titles.clear()
     return only_asks_for_a_place(query, sources=titles | files)
 
 
@@ -220,19 +225,21 @@ def place_statements(
 ) -> tuple[Statement, ...]:
     """Quote what stands at a requested place, in its order, from the beginning of each passage.
 
-    ``questions`` means that the questions of a discussion are requested.
+    A passage that is not quoted to its end ends in an ellipsis. ``questions`` means that the
+    questions of a discussion are requested.
     """
     if questions and (asked := [each for each in material.sentences if each.question]):
         return tuple(
-            statement_of([each], passages[each.passage]) for each in asked[: 2 * MAX_PLACE_PASSAGES]
+            statement_of([each], passages[each.passage]) for each in asked[:MAX_PLACE_PASSAGES]
         )
+    groups = sorted(
+        (list(group) for _, group in groupby(material.sentences, key=lambda each: each.passage)),
+        key=lambda group: (passages[group[0].passage].document.document_id, group[0].start),
+    )[:MAX_PLACE_PASSAGES]
     found = []
-    groups = groupby(material.sentences, key=lambda each: each.passage)
-    for passage, group in sorted(
-        ((passages[index], list(group)) for index, group in groups),
-        key=lambda pair: (pair[0].document.document_id, pair[0].start),
-    )[:MAX_PLACE_PASSAGES]:
-        first = group[0].start
-        parts = [each for each in group if each.end - first <= MAX_PLACE_CHARACTERS]
-        found.append(statement_of(parts or group[:1], passage))
+    for group in groups:
+        longest = MAX_PLACE_CHARACTERS // len(groups)
+        parts = [each for each in group if each.end - group[0].start <= longest] or group[:1]
+        quoted = statement_of(parts, passages[group[0].passage])
+        found.append(replace(quoted, goes_on=len(parts) < len(group)))
     return tuple(found)

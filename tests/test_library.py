@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from pathlib import Path
 
 import pytest
@@ -44,11 +45,45 @@ def test_the_same_as_on_the_command_line(sample_home: Path) -> None:
         hits = library.search("transfer learning", k=2, filters=[Filter("language", "in", ("fr",))])
         assert [hit.rank for hit in hits] == [1, 2]
         assert library.search("transfer learning", mode="keyword")[0].score_kind == "bm25"
-        events = library.stream("What is transfer learning?", max_sentences=1)
+        events = list(library.stream("What is transfer learning?", max_sentences=1))
         assert isinstance(events[1], HitsFound)
         assert isinstance(events[-1], AnswerCompleted)
         assert len(events[-1].answer.sentences) == 1
         assert library.health().ok
+
+
+def test_events_come_before_the_answer_is_ready_and_closing_stops_it(bees: Library) -> None:
+    for event in bees.stream(BEES):
+        if isinstance(event, HitsFound):
+            break
+    waiting = bees.stream(BEES)
+    assert not isinstance(next(waiting), AnswerCompleted)
+    bees.close()
+    with pytest.raises(CancelledError):
+        list(waiting)
+
+
+def test_a_text_is_added_and_cited_by_its_characters(tmp_path: Path) -> None:
+    with quoth.open(str(tmp_path / "home"), embedder="fake") as library:
+        added = library.add_text("# Swarms\r\n\r\nA **colony** swarms in May.\r\n", name="a/b.md")
+        assert (added.status, added.title, library.remove(added)) == (
+            *("ready", "Swarms"),
+            [added.document_id],
+        )
+        added = library.add_text(NOTES.encode(), title="Notes", language="en")
+        citation = library.ask(BEES).citations[0]
+        text = library.text(citation.document_id)
+        assert text[citation.snippet_start : citation.snippet_end] == citation.snippet
+        assert library.text("Notes") == text
+        with pytest.raises(quoth.NotFound):
+            library.text("Novel")
+
+
+async def test_the_engine_answers_in_a_program_with_an_event_loop(tmp_path: Path) -> None:
+    async with quoth.open_async(str(tmp_path / "home"), embedder="fake") as engine:
+        async for _step in engine.add_data(NOTES.encode(), name="notes.md"):
+            pass
+        assert (await engine.answer(quoth.Request(BEES, {"max_sentences": 1}))).citations
 
 
 def test_changing_what_is_there(tmp_path: Path, sources: Path) -> None:
@@ -181,6 +216,19 @@ def test_errors_are_raised_where_they_belong(tmp_path: Path) -> None:
         for source in ("", "https://example.org/bees"):
             with pytest.raises(quoth.InputError, match=r"empty|quoth add https://example\.org"):
                 library.add(source)
+        wrong_types: list[Callable[[], object]] = [
+            lambda: library.ask(None),  # type: ignore[arg-type]
+            lambda: library.ask_all(BEES),
+            lambda: library.ask_all([BEES, " "]),
+            lambda: library.add([tmp_path]),  # type: ignore[arg-type]
+            lambda: library.add_text(3),  # type: ignore[arg-type]
+        ]
+        for call in wrong_types:
+            with pytest.raises(quoth.InputError):
+                call()
+        assert library.search(
+            BEES, filters=Filter("language", "in", ("en",)), collections="default"
+        )
         assert library.ask(BEES, filters=None).citations
 
 

@@ -35,7 +35,11 @@ from quoth.core.types import (
 )
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from quoth.engine import Engine
     from quoth.library import Library
+    from quoth.pipeline.retrieve import Request
 
 try:
     __version__ = version("quoth")
@@ -56,9 +60,11 @@ __all__ = [
     "InputError",
     "NotFound",
     "QuothError",
+    "Request",
     "Turn",
     "__version__",
     "open",
+    "open_async",
 ]
 
 
@@ -67,3 +73,19 @@ def open(home: str | None = None, **settings: Any) -> Library:
     from quoth.library import Library
 
     return Library(home, **settings)
+
+
+def open_async(home: str | None = None, **settings: Any) -> AbstractAsyncContextManager[Engine]:
+    """Open the library in a folder for programs with an event loop; the engine is asynchronous."""
+    from quoth.bootstrap import open_engine
+    from quoth.core.load_settings import load_settings
+
+    return open_engine(load_settings({**settings, "home": home}))
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Request":  # which loads half of the engine
+        from quoth.pipeline.retrieve import Request
+
+        return Request
+    raise AttributeError(f"module 'quoth' has no attribute '{name}'")

@@ -75,8 +75,11 @@ class Engine(DocumentEngine):
             async with slots:
                 return await self.answer(request)
 
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(answer_one(request)) for request in requests]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(answer_one(request)) for request in requests]
+        except ExceptionGroup as group_error:
+            raise group_error.exceptions[0] from None
         return [task.result() for task in tasks]
 
     async def suggest(

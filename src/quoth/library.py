@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from os import PathLike, fspath
 from pathlib import Path
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -25,6 +27,7 @@ from quoth.core.types import (
 )
 from quoth.engine import Engine
 from quoth.pipeline.add import DocumentMetadata
+from quoth.pipeline.commit import IngestProgress
 from quoth.pipeline.maintain import Health
 from quoth.pipeline.remote import check_sources, is_address
 from quoth.pipeline.retrieve import Request
@@ -51,6 +54,7 @@ class Library:
     ) -> None:
         given = load_settings({**settings, "home": home})
         self._session = uuid4().hex
+        self._streams: set[Future[None]] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="quoth", daemon=True)
         self._thread.start()
@@ -74,15 +78,27 @@ class Library:
         Raises InputError for an empty name and for the address of a page.
         """
         given = DocumentMetadata(title=title, url=url, speaker=speaker, language=language)
-        paths = [_path(source) for source in sources]
+        return self._added(self._engine.add([_path(source) for source in sources], given=given))
 
-        async def collect() -> list[Document]:
-            steps = self._engine.add(paths, given=given)
-            documents = [step async for step in steps if isinstance(step, Document)]
-            await self._engine.settle()
-            return documents
+    def add_text(
+        self,
+        text: str | bytes,
+        *,
+        name: str = "text.txt",
+        title: str | None = None,
+        url: str | None = None,
+        speaker: str | None = None,
+        language: str | None = None,
+    ) -> Document:
+        """Add a text, or the bytes of a file of any format; the library keeps a copy of it.
 
-        return self._run(collect())
+        ``name`` is its file name, whose ending names the format where the content does not.
+        """
+        data = text.encode() if isinstance(text, str) else text
+        if not isinstance(data, bytes):
+            raise InputError(f"A text is str or bytes, not {type(text).__name__}.")
+        given = DocumentMetadata(title=title, url=url, speaker=speaker, language=language)
+        return self._added(self._engine.add_data(data, name=name, given=given))[0]
 
     def ask(
         self,
@@ -105,7 +121,9 @@ class Library:
         return self._run(self._engine.answer(request))
 
     def ask_all(self, questions: Sequence[str], **choices: Any) -> list[Answer]:
-        """Answer many questions concurrently, in their order."""
+        """Answer many questions concurrently, in their order; the first failure is raised."""
+        if isinstance(questions, str):
+            raise InputError("Several questions are a list. Answer one with ask().")
         requests = [self._request(question, choices=choices) for question in questions]
         return self._run(self._engine.answer_all(requests))
 
@@ -117,16 +135,15 @@ class Library:
         collections: Sequence[str] = (),
         session: str | None = None,
         **choices: Any,
-    ) -> list[Event]:
-        """Answer a question as `ask` does; yield the events in order."""
+    ) -> Iterator[Event]:
+        """Answer a question as `ask` does; yield each event when it comes, the answer last.
+
+        Closing the iterator, or leaving its loop, stops the answer.
+        """
         request = self._request(
             question, history=history, collections=collections, session=session, choices=choices
         )
-
-        async def collect() -> list[Event]:
-            return [event async for event in self._engine.stream(request)]
-
-        return self._run(collect())
+        return self._iterate(self._engine.stream(request))
 
     def suggest(self, after: Answer | str = "", *, history: Sequence[Turn] = ()) -> tuple[str, ...]:
         """Suggest questions: follow-ups of an answer, or completions of a typed beginning.
@@ -154,24 +171,43 @@ class Library:
         **choices: Any,
     ) -> tuple[Hit, ...]:
         """Rank passages for a question, best first."""
-        choices = {"final_k": k, "filters": tuple(filters), **choices}
-        request = Request(question, choices, collections=tuple(collections))
+        choices = {"final_k": k, "filters": filters, **choices}
+        request = self._request(question, collections=collections, choices=choices)
         return self._run(self._engine.search(request))
 
     def documents(self) -> list[Document]:
         """List the documents of the collection."""
         return self._run(self._engine.documents())
 
-    def remove(self, *documents: str) -> list[str]:
+    def text(self, document: Document | str) -> str:
+        """Return the text of a document, in which citations count their characters.
+
+        ``text(citation.document_id)[citation.snippet_start : citation.snippet_end]`` is the
+        snippet. Takes what `remove` takes; raises NotFound.
+        """
+
+        async def read() -> str:
+            found = await self._find(document)
+            catalogue = self._engine.parts.catalogue
+            chunks = await asyncio.to_thread(catalogue.document_chunks, found)
+            return "".join(chunk.text for chunk in chunks)
+
+        return self._run(read())
+
+    def remove(self, *documents: Document | str) -> list[str]:
         """Delete documents completely, by id, beginning of an id, title or file name; return ids.
 
         A name without a document is left out. Raises InputError where one fits several.
         """
-        there, ids = self.documents(), set[str]()
-        for each in documents:
-            with suppress(NotFound):
-                ids.add(find_document(there, each, whole=True).document_id)
-        return self._run(self._engine.remove(sorted(ids)))
+
+        async def remove() -> list[str]:
+            ids = set[str]()
+            for each in documents:
+                with suppress(NotFound):
+                    ids.add(await self._find(each))
+            return await self._engine.remove(sorted(ids))
+
+        return self._run(remove())
 
     def reindex(self) -> None:
         """Rebuild the index, e.g. after a change of embedder; searches continue meanwhile."""
@@ -190,6 +226,8 @@ class Library:
     def close(self) -> None:
         """Close all resources; a second call does nothing."""
         if self._thread.is_alive():
+            for stream in list(self._streams):
+                stream.cancel()
             self._run(self._opened.__aexit__(None, None, None))
             self._stop()
 
@@ -202,20 +240,64 @@ class Library:
         collections: Sequence[str] = (),
         session: str | None = None,
     ) -> Request:
+        """Return the request; a single collection or filter stands for a list of it."""
+        if not isinstance(question, str):
+            raise InputError(f"A question is a text, not {type(question).__name__}.")
+        if isinstance(choices.get("filters"), Filter):
+            choices = {**choices, "filters": (choices["filters"],)}
         return Request(
             question,
             choices,
             (),
-            tuple(collections),
+            (collections,) if isinstance(collections, str) else tuple(collections),
             tuple(history),
             session=self._session if session is None else session,
         )
 
-    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+    async def _find(self, document: Document | str) -> str:
+        if isinstance(document, Document):
+            return document.document_id
+        there = await self._engine.documents()
+        return find_document(there, str(document), whole=True).document_id
+
+    def _added(self, steps: AsyncGenerator[Document | IngestProgress, None]) -> list[Document]:
+        async def collect() -> list[Document]:
+            documents = [step async for step in steps if isinstance(step, Document)]
+            await self._engine.settle()
+            return documents
+
+        return self._run(collect())
+
+    def _iterate(self, events: AsyncGenerator[Event, None]) -> Iterator[Event]:
+        waiting: SimpleQueue[Event | None] = SimpleQueue()
+
+        async def collect() -> None:
+            try:
+                async with aclosing(events):
+                    async for event in events:
+                        waiting.put(event)
+            finally:
+                waiting.put(None)
+
+        future = self._submit(collect())
+        self._streams.add(future)
+        try:
+            while (event := waiting.get()) is not None:
+                yield event
+            future.result()
+        finally:
+            self._streams.discard(future)
+            if not self._loop.is_closed():
+                future.cancel()
+
+    def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         if self._loop.is_closed():
             work.close()
             raise InputError("This library is closed. Open it again with quoth.open().")
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        future = self._submit(work)
         try:
             return future.result()
         except BaseException:
@@ -241,6 +323,8 @@ class Library:
 
 def _path(source: Source) -> Path:
     """Return the path of a source; raises InputError."""
+    if not isinstance(source, (str, PathLike)):
+        raise InputError(f"A file or folder is a text or a Path, not {type(source).__name__}.")
     text = fspath(source)
     check_sources([text])
     if is_address(text):

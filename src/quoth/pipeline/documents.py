@@ -9,6 +9,7 @@ import asyncio
 import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from quoth.core.errors import IndexMismatch
 from quoth.core.types import Document
 from quoth.pipeline.components import Components, components_of, make_collection
 from quoth.pipeline.egress import require_egress
+from quoth.store.blobs import clean_name
 from quoth.store.rows import Collection
 
 if TYPE_CHECKING:
@@ -54,6 +56,24 @@ class DocumentEngine:
         about = (given or DocumentMetadata()).cleaned()
         steps = add_documents(parts, found, sources=sources, given=about)
         async with aclosing(steps):
+            async for step in steps:
+                yield step
+
+    async def add_data(
+        self,
+        data: bytes,
+        *,
+        name: str,
+        given: DocumentMetadata | None = None,
+        collection: str | None = None,
+    ) -> AsyncGenerator[Document | IngestProgress, None]:
+        """Add the content of a file of this name as `add` does; the library keeps a copy of it."""
+        from quoth.pipeline.add import DocumentMetadata
+        from quoth.pipeline.uploads import keep_data
+
+        path = await asyncio.to_thread(keep_data, self.parts, data, name=name)
+        given = replace(given or DocumentMetadata(), name=clean_name(name))
+        async with aclosing(self.add([path], given=given, collection=collection)) as steps:
             async for step in steps:
                 yield step
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
 
 from quoth.core.errors import Busy, InputError, NotFound, StorageFull
 from quoth.core.types import Document
 from quoth.pipeline.add import PIPELINE, DocumentMetadata
 from quoth.pipeline.components import Components
-from quoth.store.blobs import Blobs, source_name, stored_name
+from quoth.store.blobs import Blobs, PartialUpload, source_name, stored_name
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import Database
 from quoth.store.rows import digest
@@ -47,6 +49,24 @@ def metadata_of(fields: Mapping[str, str], *, name: str | None = None) -> Docume
         language=fields.get("language"),
         name=name,
     )
+
+
+def keep_data(parts: Components, data: bytes, *, name: str) -> Path:
+    """Store the content of a file among the uploads of its tenant; return its path.
+
+    Raises StorageFull.
+    """
+    blobs = tenant_blobs(parts)
+    part = blobs.part(uuid4().hex)
+    receiving = PartialUpload(part, offset=0, most=len(data))
+    try:
+        receiving.write(data)
+        receiving.close()
+        sha256 = receiving.sha256()
+        blobs.share(part, sha256=sha256, name=name)
+        return blobs.store(part, sha256=sha256, name=name)
+    finally:
+        receiving.discard()
 
 
 def forget_documents(parts: Components, ids: Sequence[str]) -> None:

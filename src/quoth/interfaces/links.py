@@ -39,9 +39,7 @@ def public_answer(answer: Answer, *, base: str) -> Answer:
     """Return an answer with public links, on the service at ``base``."""
     return replace(
         answer,
-        citations=tuple(
-            replace(citation, link=_span_link(base, citation)) for citation in answer.citations
-        ),
+        citations=tuple(public_citation(base, citation) for citation in answer.citations),
         closest=tuple(
             replace(hit, link=public_link(base, hit.link, hit.document_id))
             for hit in answer.closest
@@ -49,12 +47,12 @@ def public_answer(answer: Answer, *, base: str) -> Answer:
     )
 
 
-def _span_link(base: str, citation: Citation) -> str:
-    """Return the source's web address, else that of the cited words in the web app."""
+def public_citation(base: str, citation: Citation) -> Citation:
+    """Link a citation to the source's web address, else to the cited words in the web app."""
     if citation.link is not None and is_web(citation.link):
-        return citation.link
+        return citation
     span = f"start={citation.snippet_start}&end={citation.span_end or citation.snippet_end}"
-    return f"{base}/d/{citation.document_id}?{span}"
+    return replace(citation, link=f"{base}/d/{citation.document_id}?{span}")
 
 
 def public_link(base: str, link: str | None, document_id: str | None) -> str | None:

@@ -73,6 +73,14 @@ async def test_an_answer_has_links_in_its_text_and_its_proof_beside_it(house: Ho
     assert found.usage.total_tokens == 0
 
 
+async def streamed(house: House, question: str) -> str:
+    async with client(house) as api:
+        stream = await api.chat.completions.create(
+            model="quoth/bees", messages=[{"role": "user", "content": question}], stream=True
+        )
+        return "".join([each.choices[0].delta.content or "" async for each in stream])
+
+
 async def test_a_document_without_an_address_is_linked_by_its_id(house: House) -> None:
     async with client(house) as api:
         found = await api.chat.completions.create(
@@ -80,6 +88,7 @@ async def test_a_document_without_an_address_is_linked_by_its_id(house: House) -
         )
     text = found.choices[0].message.content or ""
     assert f"]({house.url}/d/" in text
+    assert await streamed(house, "When does a colony swarm?") == text
     assert "file:" not in found.model_dump_json()
     assert str(house.tenants.settings.home) not in found.model_dump_json()
 

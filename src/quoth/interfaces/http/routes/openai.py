@@ -21,7 +21,7 @@ from starlette.responses import Response
 from quoth.answering.answerability import add_warning
 from quoth.core.errors import NotFound, QuothError
 from quoth.core.events import Event
-from quoth.core.types import Answer
+from quoth.core.types import Answer, Citation
 from quoth.interfaces.http.dependencies import Reader
 from quoth.interfaces.http.json_replies import NO_GENERATOR, NoJsonMode, task_reply, write_json
 from quoth.interfaces.http.openai_schemas import (
@@ -55,7 +55,7 @@ from quoth.interfaces.http.signed_links import (
     sign_answer,
 )
 from quoth.interfaces.http.sse import EventStream, until_hits
-from quoth.interfaces.links import public_answer, public_link
+from quoth.interfaces.links import public_answer, public_citation, public_link
 from quoth.interfaces.markdown import markdown_sentences, to_markdown
 from quoth.pipeline.egress import apply_privacy_settings, count_tokens
 from quoth.pipeline.record import Record
@@ -132,7 +132,11 @@ async def complete(
     if not body.stream:
         answer = sign_answer(await caller.engine.answer(question, keep=keep), sign)
         return ApiResponse(_completion(public_answer(answer, base=base), body))
-    events = shown_events(caller.engine.stream(question, keep=keep), sign)
+
+    def publish(citation: Citation) -> Citation:
+        return public_citation(base, citation if sign is None else sign(citation))
+
+    events = shown_events(caller.engine.stream(question, keep=keep), publish)
     include_usage = body.stream_options is not None and body.stream_options.include_usage
     return EventStream(
         events,

@@ -4,7 +4,7 @@
 
     with quoth.open("my-library") as library:
         library.add("talks/", "book.pdf")
-        answer = library.ask("What does a tokenizer do?")
+        answer = library.ask("What is transfer learning?")
         print(answer.text, answer.citations[0].link)
 
 Importing quoth loads no model, index or SDK; opening a library does.

@@ -8,6 +8,7 @@ from quoth.answering.extractive.lookup import (
     heading_statements,
     part_titles,
     place_statements,
+    section_statements,
     summary_statements,
 )
 from quoth.answering.extractive.select import Statement, collect_sentences
@@ -32,6 +33,24 @@ def test_what_stands_at_a_place_is_quoted_whole() -> None:
     (statement,) = quoted(TEXT)
     assert statement.text == TEXT
     assert (statement.start, statement.end, len(statement.parts)) == (100, 100 + len(TEXT), 5)
+
+
+def test_all_passages_of_a_place_are_quoted_and_go_on_where_they_are_long() -> None:
+    short, *others = quoted(TEXT, *(TEXT * 4 for _ in range(5)))
+    assert (short.text, short.goes_on) == (TEXT, False)
+    assert len(others) == 5
+    assert all(each.goes_on and TEXT in each.text for each in others)
+
+
+@pytest.mark.parametrize(
+    "first", ["In the words of its author, it is this:", "Bee | A bee dances."]
+)
+def test_a_section_begins_with_what_says_something(first: str) -> None:
+    part = passage(f"{first}\n\n{TEXT}")
+    heading = Heading("d1", ("Bees",), part.chunks[0].ordinal, part.chunks[0].ordinal)
+    material = collect_sentences(QUERY, [part])
+    (begun, *_) = section_statements([heading], [], material, [part])
+    assert begun.text.startswith("Bees make honey")
 
 
 def test_the_questions_are_quoted_where_they_are_asked_for() -> None:

@@ -20,6 +20,7 @@ from quoth.query.keywords import names_a_topic, only_asks_for_a_place
 from quoth.store.blobs import source_name
 from quoth.text.analyzer import normalize_name
 from quoth.text.contents import is_contents, is_index
+from quoth.text.locators import CELL_GAP
 
 MAX_PLACE_CHARACTERS = 2700
 """Length of what is quoted from a requested place, shared by its passages."""
@@ -144,13 +145,18 @@ def _opening(
     longest: int,
     least: float,
 ) -> list[Statement]:
-    """Quote the first sentence of a section that stands alone, with those after it."""
+    """Quote the first sentence of a section that stands alone, with those after it.
+
+    A row of a table, and what announces something that is not quoted, come after all others.
+    """
     ids = {each.chunk_id for each in chunks}
-    for at, each in enumerate(material.sentences):
-        if each.chunk_id in ids and each.standalone_score >= least:
-            parts = _paragraph(material, at, longest=longest)
-            return [statement_of(parts, passages[each.passage])]
-    return []
+    possible = [
+        _paragraph(material, at, longest=longest)
+        for at, each in enumerate(material.sentences)
+        if each.chunk_id in ids and each.standalone_score >= least
+    ]
+    possible.sort(key=lambda parts: CELL_GAP in parts[0].text or parts[-1].text.endswith(":"))
+    return [statement_of(parts, passages[parts[0].passage]) for parts in possible[:1]]
 
 
 def overlaps(statement: Statement, others: Sequence[Statement]) -> bool:

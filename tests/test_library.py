@@ -42,7 +42,10 @@ def test_five_lines(tmp_path: Path, sources: Path) -> None:
 def test_the_same_as_on_the_command_line(sample_home: Path) -> None:
     with quoth.open(str(sample_home), embedder="fake") as library:
         assert len(library.documents()) == 18
-        hits = library.search("transfer learning", k=2, filters=[Filter("language", "in", ("fr",))])
+        french = Filter("language", "in", ("fr",))
+        hits = library.search("transfer learning", k=2, filters=[french])
+        assert hits == library.search("transfer learning", k=2, filters={"language": "fr"})
+        assert library.ask("transfer learning", filters={"kind": "pdf", "page": 5}).citations
         assert [hit.rank for hit in hits] == [1, 2]
         assert library.search("transfer learning", mode="keyword")[0].score_kind == "bm25"
         events = list(library.stream("What is transfer learning?", max_sentences=1))
@@ -222,6 +225,7 @@ def test_errors_are_raised_where_they_belong(tmp_path: Path) -> None:
             lambda: library.ask_all([BEES, " "]),
             lambda: library.add([tmp_path]),  # type: ignore[arg-type]
             lambda: library.add_text(3),  # type: ignore[arg-type]
+            lambda: library.ask(BEES, filters={"colour": "red"}),
         ]
         for call in wrong_types:
             with pytest.raises(quoth.InputError):

@@ -111,6 +111,8 @@ class Library:
     ) -> Answer:
         """Answer a question; options are fields of `quoth.core.plan.Plan`.
 
+        ``filters`` is a mapping such as ``{"page": "12-14", "kind": "pdf"}``, as on the command
+        line, or a sequence of `Filter`.
         ``history`` holds the turns so far, for questions such as "and the second one?". With
         ``cache="semantic"`` a cached answer to a paraphrase may be returned, within the same
         ``session``; without one the library is its own session.
@@ -166,11 +168,11 @@ class Library:
         question: str,
         *,
         k: int | None = None,
-        filters: Sequence[Filter] = (),
+        filters: Mapping[str, object] | Sequence[Filter] = (),
         collections: Sequence[str] = (),
         **choices: Any,
     ) -> tuple[Hit, ...]:
-        """Rank passages for a question, best first."""
+        """Rank passages for a question, best first; filters as `ask` takes them."""
         choices = {"final_k": k, "filters": filters, **choices}
         request = self._request(question, collections=collections, choices=choices)
         return self._run(self._engine.search(request))
@@ -240,15 +242,23 @@ class Library:
         collections: Sequence[str] = (),
         session: str | None = None,
     ) -> Request:
-        """Return the request; a single collection or filter stands for a list of it."""
+        """Return the request; a single collection or filter stands for a list of it.
+
+        Filters in a mapping are those of the command line.
+        """
         if not isinstance(question, str):
             raise InputError(f"A question is a text, not {type(question).__name__}.")
-        if isinstance(choices.get("filters"), Filter):
-            choices = {**choices, "filters": (choices["filters"],)}
+        filters = choices.get("filters")
+        written: tuple[str, ...] = ()
+        if isinstance(filters, Mapping):
+            written = tuple(f"{key}={value}" for key, value in filters.items())
+            choices = {**choices, "filters": None}
+        elif isinstance(filters, Filter):
+            choices = {**choices, "filters": (filters,)}
         return Request(
             question,
             choices,
-            (),
+            written,
             (collections,) if isinstance(collections, str) else tuple(collections),
             tuple(history),
             session=self._session if session is None else session,

@@ -99,6 +99,9 @@ def test_changing_what_is_there(tmp_path: Path, sources: Path) -> None:
         assert library.search(BEES)
         assert library.remove("Bees", document.document_id, "nothing") == [document.document_id]
         assert library.documents() == []
+        library.remove_collection("bees")
+        with pytest.raises(quoth.NotFound):
+            library.remove_collection("bees")
 
 
 async def test_inside_a_running_event_loop(tmp_path: Path, sources: Path) -> None:

@@ -211,6 +211,10 @@ class Library:
 
         return self._run(remove())
 
+    def remove_collection(self, name: str) -> None:
+        """Delete a collection with its documents and its questions; raises NotFound."""
+        self._run(self._engine.remove_collection(name))
+
     def reindex(self) -> None:
         """Rebuild the index, e.g. after a change of embedder; searches continue meanwhile."""
 

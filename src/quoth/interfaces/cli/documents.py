@@ -37,10 +37,24 @@ def list_documents(session: CliSession) -> None:
 
 
 @command
-def collections(session: CliSession) -> None:
+async def collections(
+    session: CliSession,
+    remove: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Remove this collection with its documents and questions."
+        ),
+    ] = None,
+) -> None:
     """List the collections: how many documents and passages, and the embedding model."""
     from quoth.store.document_list import DocumentLists
 
+    if remove is not None:
+        async with engine_of(session) as engine:
+            await engine.remove_collection(remove)
+        session.show({"removed": remove}, lambda _session, _removed: None)
+        session.say(f"Removed the collection {remove}.")
+        return
     with catalogue_of(session) as catalogue:
         lists = DocumentLists(catalogue.database, tenant=catalogue.tenant)
         session.show(lists.collections(), show_collections)

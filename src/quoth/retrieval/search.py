@@ -153,7 +153,9 @@ async def search(
     if found[0] is None:
         why = ", ".join(trace.failures)
         if all(":deadline:" in failure for failure in trace.failures):
-            raise OutOfTime(f"There was no time to search: {why}. Allow more (max_ms, deadline_ms)")
+            raise OutOfTime(
+                f"The search is unavailable now: {why}. Allow more time (max_ms, deadline_ms)."
+            )
         raise RetrievalError(f"The search is unavailable now: {why}. Look at: quoth doctor")
     return [results or RetrieverResults() for results in found]
 

@@ -17,7 +17,6 @@ from itertools import pairwise
 import numpy as np
 
 from quoth.backends.indexes.filter_columns import day_number, label_key, title_key
-from quoth.core.errors import BackendError
 from quoth.core.protocols import (
     EncodedQuery,
     Finish,
@@ -186,7 +185,7 @@ class ScriptedGenerator:
 
     def __init__(
         self,
-        *pieces: str | BackendError,
+        *pieces: str | Exception,
         reason: FinishReason = "end",
         pause_s: float = 0.0,
     ) -> None:
@@ -213,7 +212,7 @@ class ScriptedGenerator:
         try:
             for piece in self._pieces:
                 await asyncio.sleep(self._pause_s)
-                if isinstance(piece, BackendError):
+                if isinstance(piece, Exception):
                     raise piece
                 yield piece
             told = sum(self.count_tokens([message.text for message in messages]))

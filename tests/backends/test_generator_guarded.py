@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from itertools import repeat
+from typing import Any
 
 import pytest
 
@@ -121,6 +122,10 @@ def guard(
         sleep=clock.sleep,
         random=lambda: 0.5,
     )
+
+
+async def collect(pieces: AsyncIterator[Written]) -> list[Written]:
+    return [piece async for piece in pieces]
 
 
 async def said(generator: GuardedGenerator, *, max_tokens: int = 1024) -> tuple[list[str], str]:
@@ -322,9 +327,34 @@ async def test_cancelling_or_closing_ends_the_call_inside() -> None:
     assert inner.open == 0
 
 
-async def test_a_bug_inside_is_no_failure_of_the_model() -> None:
-    with pytest.raises(ZeroDivisionError):
-        await said(guard(Scripted([ZeroDivisionError()])))
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (ZeroDivisionError("by nothing"), "failed: ZeroDivisionError: by nothing"),
+        (TimeoutError("slow"), "failed: TimeoutError: slow"),
+        (5, "gave a int where text was expected"),
+    ],
+)
+async def test_what_a_model_does_wrong_becomes_an_error_in_a_sentence(
+    step: Any, words: str
+) -> None:
+    inner = Scripted([step])
+    with pytest.raises(GenerationError, match=f"^The model gpt-5.6-luna of openai {words}"):
+        await collect(guard(inner).stream(MESSAGES, writing=GenerationParams()))
+    assert inner.open == 0
+
+
+async def test_a_stream_that_is_none_and_a_bug_in_a_small_task_are_errors_of_the_model() -> None:
+    inner: Any = Scripted()
+    inner.stream = lambda _messages, **_writing: "Yes."
+    inner.complete = inner.count_tokens = inner.usd = lambda *_given, **_more: {}["absent"]
+    guarded = guard(inner)
+    with pytest.raises(GenerationError, match="failed: TypeError"):
+        await collect(guarded.stream(MESSAGES, writing=GenerationParams()))
+    with pytest.raises(GenerationError, match="failed: KeyError: 'absent'"):
+        await guarded.complete("Reword.", "it", max_tokens=9)
+    assert guarded.count_tokens(["When does it boil?"])[0] >= 4
+    assert guarded.usd(Usage(1, 1)) is None
 
 
 # --- figures ----------------------------------------------------------------------------------

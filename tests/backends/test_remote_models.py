@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import quoth
 from quoth.backends.embedders.registry import open_embedder
 from quoth.backends.rerankers.access import PROVIDERS as RERANKING
 from quoth.backends.rerankers.registry import Rerankers
@@ -256,6 +257,28 @@ def test_an_installed_package_brings_its_components(tmp_path: Path) -> None:
     assert done.stderr == ""
     said = ["brought large True", "['brought-reranker'] brought-embedder"]
     assert done.stdout.splitlines() == said
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("embedder", "is None, which lacks: close, count_tokens, .*docs/own-parts.md"),
+        ("reranker", "is an object of str, which lacks: close, name, score"),
+        ("generator", "cannot be opened: KeyError: 'key'"),
+        ("store", "is None, which lacks: build"),
+    ],
+)
+def test_a_component_that_does_not_fit_stops_the_start(
+    part: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(install(tmp_path / "packages"))
+    source = tmp_path / "bees.md"
+    source.write_text("The colony stays warm by shivering in winter.\n")
+    with (
+        pytest.raises(ConfigError, match=f"^The {part} 'unfit' of another package .*{words}"),
+        quoth.open(str(tmp_path / "home"), **{"embedder": "fake", part: "unfit"}) as library,
+    ):
+        library.add(source)
 
 
 def test_what_no_package_brings_is_named(tmp_path: Path) -> None:

@@ -14,11 +14,14 @@ from typing import Any
 import httpx
 import pytest
 
+from quoth.backends.embedders.cached import CachedEmbedder
+from quoth.backends.generators.guarded import guard_generator
 from quoth.backends.rerankers.guarded import GuardedReranker
 from quoth.core.errors import EmbeddingError
 from quoth.core.protocols import Matrix, Reranker, Role
+from quoth.core.types import Chunk
 from quoth.pipeline.answer_cache import AnswerCache
-from quoth.testing import HashEmbedder
+from quoth.testing import HashEmbedder, ScriptedGenerator, WordReranker
 from tests.support.failing_backends import FailingIndex, FailingReranker, SlowReranker
 from tests.support.service_client import House
 from tests.support.small_library import write_sources
@@ -31,12 +34,21 @@ UNCACHED = {"query": QUESTION, "cache": "none"}
 class Moody(HashEmbedder):
     """An embedder that works when it is well."""
 
-    well = True
+    fault: Exception | None = None
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
-        if not self.well:
-            raise EmbeddingError("The embedder is down.")
+        if self.fault is not None:
+            raise self.fault
         return await super().embed(texts, role=role)
+
+
+class Broken(WordReranker):
+    """A reranker with a bug."""
+
+    async def score(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> list[float]:
+        raise KeyError(query)
 
 
 @asynccontextmanager
@@ -66,17 +78,20 @@ async def timed(client: httpx.AsyncClient, **more: Any) -> tuple[dict[str, Any],
 # --- a part that can be done without ----------------------------------------------------------
 
 
-async def test_without_the_embedder_words_are_searched_at_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fault", [EmbeddingError("The embedder is down."), KeyError("down")])
+async def test_without_the_embedder_words_are_searched_at_once(
+    tmp_path: Path, fault: Exception
+) -> None:
     embedder = Moody()
-    async with asking(tmp_path, embedder=embedder) as (_house, client):
-        embedder.well = False
+    async with asking(tmp_path, embedder=CachedEmbedder(embedder)) as (_house, client):
+        embedder.fault = fault
         answer, seconds = await timed(client)
     assert "embed:embedding_failed:keyword" in answer["degraded"]
     assert "nectar" in answer["citations"][0]["snippet"]
     assert seconds < 10
 
 
-@pytest.mark.parametrize("reranker", [FailingReranker(), SlowReranker(30.0)])
+@pytest.mark.parametrize("reranker", [FailingReranker(), Broken(), SlowReranker(30.0)])
 async def test_without_the_reranker_the_order_of_the_search_stays(
     tmp_path: Path, reranker: Reranker
 ) -> None:
@@ -89,6 +104,20 @@ async def test_without_the_reranker_the_order_of_the_search_stays(
     assert answer["used_chunks"] == plain["used_chunks"]
     assert answer["citations"]
     assert seconds < 10
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_bug_in_a_language_model_leaves_the_extractive_answer(
+    tmp_path: Path, stream: bool
+) -> None:
+    async with asking(tmp_path) as (house, client):
+        engine = house.tenants.engine("ada")
+        model = guard_generator(ScriptedGenerator(ValueError("boom")))
+        engine.parts = replace(engine.parts, generator=model)
+        response = await client.post("/v1/query", json={**UNCACHED, "stream": stream})
+    assert response.status_code == 200
+    assert "generate:generation_failed:extractive" in response.text
+    assert "nectar" in response.text
 
 
 # --- the store --------------------------------------------------------------------------------

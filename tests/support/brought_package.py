@@ -62,19 +62,35 @@ def generator(settings, model):
     made = ScriptedGenerator("The colony stays warm by shivering. [1]")
     made.provider, made.model = "brought", model or "usual"
     return made
+
+
+def nothing(access):
+    return None
+
+
+def words(settings):
+    return "words"
+
+
+def keyless(settings, model):
+    return {}["key"]
 '''
 POINTS = """
 [quoth.stores]
 shelf = brought_to_quoth:Shelf
+unfit = brought_to_quoth:nothing
 
 [quoth.embedders]
 mine = brought_to_quoth:embedder
+unfit = brought_to_quoth:nothing
 
 [quoth.rerankers]
 mine = brought_to_quoth:reranker
+unfit = brought_to_quoth:words
 
 [quoth.generators]
 mine = brought_to_quoth:generator
+unfit = brought_to_quoth:keyless
 """
 
 

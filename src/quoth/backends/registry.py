@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal
 
-from quoth.core.errors import ConfigError, MissingExtra
+from quoth.core.errors import ConfigError, MissingExtra, QuothError
 from quoth.core.extras import is_installed
 
 Part = Literal[
@@ -126,6 +126,28 @@ def plugin(part: Part, name: str) -> EntryPoint | None:
     if name in BACKENDS[part]:
         return None
     return next(iter(entry_points(group=f"quoth.{part}s", name=name)), None)
+
+
+def open_plugin(part: Part, name: str, *given: Any, protocol: type[Any]) -> Any:
+    """Open a component of another package; raises ConfigError where it is not as ``protocol``."""
+    point = plugin(part, name)
+    what = f"The {part} '{name}' of another package" + (f" ({point.value})" if point else "")
+    try:
+        opened = backend(part, name)(*given)
+    except Exception as problem:
+        if isinstance(problem, QuothError):
+            raise
+        message = f"{what} cannot be opened: {type(problem).__name__}: {problem}"
+        raise ConfigError(message) from problem
+    offered = {*protocol.__annotations__, *vars(protocol)}
+    absent = [each for each in sorted(offered) if each[0] != "_" and not hasattr(opened, each)]
+    if absent:
+        kind = "None" if opened is None else f"an object of {type(opened).__name__}"
+        raise ConfigError(
+            f"{what} is {kind}, which lacks: {', '.join(absent)}. The page docs/own-parts.md has "
+            "what it must offer."
+        )
+    return opened
 
 
 def require(part: Part, name: str) -> Backend:

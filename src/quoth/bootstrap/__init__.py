@@ -175,13 +175,14 @@ def profile_parts(settings: Settings) -> dict[str, list[PartState]]:
 
 def ingest_parts(settings: Settings) -> IngestParts:
     """Open what a worker of another process needs to read files and embed chunks."""
+    from quoth.backends.embedders.cached import CachedEmbedder
     from quoth.backends.late_interaction.token_vectors import open_vectors
     from quoth.operations.scale import IngestParts
 
     embedder = open_embedder(settings)
     space = token_space(settings, embedder) if settings.token_vectors else None
     tokens = None if space is None else open_vectors(space, folder=None)
-    return IngestParts(embedder, tokens, open_readers(settings))
+    return IngestParts(CachedEmbedder(embedder), tokens, open_readers(settings))
 
 
 def open_readers(

@@ -1,4 +1,4 @@
-"""Cache of query embeddings, with a circuit breaker around the embedder."""
+"""Cache of query embeddings, with a circuit breaker and checks around the embedder."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from cachetools import LRUCache
 
 from quoth.core.circuit_breaker import CircuitBreaker
+from quoth.core.component_checks import backend_errors, checked_counts, unit_rows
 from quoth.core.embedder_wrapper import EmbedderWrapper
 from quoth.core.errors import EmbeddingError
 from quoth.core.protocols import Embedder, EncodedQuery, Matrix, Role
@@ -23,7 +24,8 @@ class CachedEmbedder(EmbedderWrapper):
     """An `Embedder` wrapper that caches the encodings of recent queries, with a circuit breaker.
 
     Documents pass through: one that cannot be embedded must not disable vector search, and an open
-    circuit must not reject one. The cached arrays are read-only.
+    circuit must not reject one. The cached arrays are read-only. This is where an embedder is
+    called: what it raises becomes EmbeddingError, and so do vectors that do not fit.
     """
 
     def __init__(self, embedder: Embedder, *, max_bytes: int = MAX_BYTES) -> None:
@@ -32,7 +34,20 @@ class CachedEmbedder(EmbedderWrapper):
         self._lock = Lock()
         self.hits = 0
         self.misses = 0
-        self.breaker = CircuitBreaker(f"The embedder {embedder.name}", error=EmbeddingError)
+        self._part = f"The embedder {embedder.name}"
+        self.breaker = CircuitBreaker(self._part, error=EmbeddingError)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text; raises EmbeddingError."""
+        with backend_errors(self._part, EmbeddingError):
+            counts = self.inner.count_tokens(texts)
+            return checked_counts(counts, count=len(texts), name=self.name)
+
+    async def embed_inner(self, texts: Sequence[str], *, role: Role) -> tuple[Matrix, Usage]:
+        """Return the checked rows of the embedder, and what a provider charges for them."""
+        with backend_errors(self._part, EmbeddingError):
+            rows, usage = await super().embed_inner(texts, role=role)
+        return unit_rows(rows, shape=(len(texts), self.dimension), name=self.name), usage
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
         """Return one unit row per text, shape (texts, dimension); raises EmbeddingError."""
@@ -61,10 +76,11 @@ class CachedEmbedder(EmbedderWrapper):
             self.hits += 1
             return encoded
         self.misses += 1
-        with self.breaker.call():
+        with self.breaker.call(), backend_errors(self._part, EmbeddingError):
             encoded = await self.inner.encode(query)
+            vector = unit_rows(encoded.vector, shape=(self.dimension,), name=self.name)
         # A view would keep the whole matrix of its batch in memory.
-        vector = encoded.vector.copy()
+        vector = vector.copy()
         tokens = None if encoded.tokens is None else encoded.tokens.copy()
         for array in (vector, tokens):
             if array is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from quoth.backends.http_access import HttpAccess, HttpProvider, provider_access, split_name
-from quoth.backends.registry import backend, plugin, require
+from quoth.backends.registry import backend, open_plugin, plugin, require
 from quoth.core.errors import ConfigError
 from quoth.core.plan import profile
 from quoth.core.protocols import Embedder
@@ -102,7 +102,7 @@ def open_embedder(settings: Settings, *, build: Callable[[], None] = lambda: Non
     if name == "fake":
         embedder: Embedder = backend("embedder", name)()
     elif plugin("embedder", name) is not None:
-        embedder = backend("embedder", name)(settings)
+        embedder = open_plugin("embedder", name, settings, protocol=Embedder)
     else:
         if name == DEFAULT_EMBEDDER:
             build()

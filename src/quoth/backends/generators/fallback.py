@@ -52,7 +52,7 @@ class FallbackGenerator:
                     _require_room(
                         generator, [message.text for message in messages], writing.max_tokens
                     )
-                async with aclosing(_closable(generator, messages, writing)) as pieces:
+                async with aclosing(closable(generator, messages, writing)) as pieces:
                     async for piece in pieces:
                         begun = begun or not isinstance(piece, Finish)
                         yield piece
@@ -81,10 +81,10 @@ class FallbackGenerator:
             await generator.close()
 
 
-async def _closable(
+async def closable(
     generator: Generator, messages: Sequence[Message], writing: GenerationParams
 ) -> AsyncGenerator[Written]:
-    """Yield the stream so that it can always be closed: an iterator may lack `aclose`."""
+    """Yield a stream so that it can always be closed: an iterator may lack `aclose`."""
     pieces = generator.stream(messages, writing=writing)
     try:
         async for piece in pieces:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from random import random as uniform
-from typing import TypeVar, cast
+from typing import TypeVar
 
+from quoth.backends.generators.fallback import closable
 from quoth.backends.generators.limits import Limits, model_breaker
 from quoth.core.circuit_breaker import CircuitBreaker
+from quoth.core.component_checks import backend_errors
 from quoth.core.errors import GenerationCode, GenerationError
 from quoth.core.prices import price
 from quoth.core.protocols import Finish, GenerationParams, Generator, Message, Written
 from quoth.core.types import Usage
+from quoth.text.analyzer import estimate_tokens
 
 T = TypeVar("T")
 
@@ -58,7 +61,8 @@ class GuardedGenerator:
 
     A call that fails before its first piece may be retried; after the first piece an error ends it,
     so that no text is repeated. A stream always ends with `Finish` or GenerationError, and closing
-    it closes the inner one. ``clock`` returns seconds.
+    it closes the inner one. This is where a model is called: any other exception becomes
+    GenerationError, too. ``clock`` returns seconds.
     """
 
     def __init__(
@@ -79,17 +83,26 @@ class GuardedGenerator:
         self.window = generator.window
         self.endpoint = generator.endpoint
         self.local = generator.local
+        self._part = "The model " + " of ".join(filter(None, (self.model, self.provider)))
         self._clock = clock
         self._sleep = sleep
         self._random = random
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text as the model does, or over-estimate them."""
-        return self.inner.count_tokens(texts)
+        try:
+            with backend_errors(self._part, GenerationError):
+                return list(self.inner.count_tokens(texts))
+        except GenerationError:
+            return estimate_tokens(texts)
 
     def usd(self, usage: Usage) -> float | None:
         """Return the most that so many tokens cost in dollars, None where it is unknown."""
-        return self.inner.usd(usage)
+        try:
+            with backend_errors(self._part, GenerationError):
+                return self.inner.usd(usage)
+        except GenerationError:
+            return None
 
     async def stream(
         self, messages: Sequence[Message], *, writing: GenerationParams
@@ -142,7 +155,7 @@ class GuardedGenerator:
         size, said = 0, False
         reading = self._reading_s(messages)
         limit_s, began = self.limits.first_token_s + reading, began + reading
-        inner = cast(AsyncGenerator[Written, None], self.inner.stream(messages, writing=writing))
+        inner = closable(self.inner, messages, writing)
         with self._passing():
             async with aclosing(inner):
                 while True:
@@ -152,7 +165,7 @@ class GuardedGenerator:
                         break
                     if piece is None:
                         raise self._error("broke off in its answer", code="llm_garbled")
-                    if not piece:
+                    if piece == "":
                         continue
                     size = self._measure(piece, already=size, max_tokens=writing.max_tokens)
                     limit_s = self.limits.between_tokens_s
@@ -166,15 +179,13 @@ class GuardedGenerator:
         """Return the time that a local model is given to read a prompt, in seconds."""
         if not self.local:
             return 0.0
-        tokens = self.inner.count_tokens([message.text for message in messages])
+        tokens = self.count_tokens([message.text for message in messages])
         return sum(tokens) / LOCAL_TOKENS_PER_S
 
     @contextmanager
     def _passing(self) -> Iterator[None]:
-        if self.breaker is None:
-            yield
-            return
-        with self.breaker.call():
+        passing = nullcontext() if self.breaker is None else self.breaker.call()
+        with passing, backend_errors(self._part, GenerationError):
             yield
 
     async def _in_time(
@@ -197,8 +208,11 @@ class GuardedGenerator:
         )
         raise self._error(what, code="llm_timeout")
 
-    def _measure(self, piece: str, *, already: int, max_tokens: int) -> int:
-        """Count the bytes of a piece; raises GenerationError over the limit."""
+    def _measure(self, piece: object, *, already: int, max_tokens: int) -> int:
+        """Count the bytes of a piece; raises GenerationError over the limit, or for no text."""
+        if not isinstance(piece, str):
+            kind = type(piece).__name__
+            raise self._error(f"gave a {kind} where text was expected", code="llm_garbled")
         size = already + len(piece.encode("utf-8", "replace"))
         if size > min(self.limits.max_bytes, max(MIN_BYTES, TOKEN_BYTES * max_tokens)):
             raise self._error("wrote more than it was allowed to", code="llm_too_long")
@@ -229,7 +243,6 @@ class GuardedGenerator:
 
     def _error(self, what: str, *, code: GenerationCode) -> GenerationError:
         return GenerationError(
-            f"The model {self.model} of {self.provider} {what}. "
-            "Ask again, or choose another model with --llm.",
+            f"{self._part} {what}. Ask again, or choose another model with --llm.",
             code=code,
         )

@@ -7,13 +7,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from quoth.backends.generators.access import PROVIDERS, Access, CountTokens, destination, host_of
 from quoth.backends.generators.fallback import FallbackGenerator
 from quoth.backends.http_access import split_name
-from quoth.backends.registry import backend, plugin, require
+from quoth.backends.registry import backend, open_plugin, plugin, require
 from quoth.core.errors import ConfigError, GenerationError
 from quoth.core.plan import profile
 from quoth.core.prices import price
@@ -142,8 +142,7 @@ def _brought(name: str) -> EntryPoint | None:
 
 def _open_brought(name: str, settings: Settings) -> Generator:
     provider, _, model = name.partition(":")
-    opened: Any = backend("generator", provider)
-    return cast(Generator, opened(settings, model))
+    return cast(Generator, open_plugin("generator", provider, settings, model, protocol=Generator))
 
 
 def open_small(

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from quoth.backends.indexes.lancedb.bucket import Bucket
 from quoth.backends.indexes.lancedb.index import LanceIndex
-from quoth.backends.indexes.vector_store import Connect, StoreAccess
-from quoth.backends.registry import backend, require
+from quoth.backends.indexes.vector_store import Connect, StoreAccess, VectorStore
+from quoth.backends.registry import backend, open_plugin, plugin, require
 from quoth.backends.s3 import S3Access, S3Folder, checked_address
 from quoth.core.errors import ConfigError
 from quoth.core.page_images import PageEmbedder, PagePictures
@@ -114,9 +114,12 @@ class StorePlace:
         from quoth.backends.indexes.paired import PairedIndex
 
         connect, file = self._database(access, "keywords")
-        made: Any = backend("store", self.name)
+        if plugin("store", self.name) is None:
+            store = backend("store", self.name)(access)
+        else:
+            store = open_plugin("store", self.name, access, protocol=VectorStore)
         return PairedIndex(
-            made(access),
+            store,
             SqlKeywords(connect, table=access.table, file=file),
             folder=access.folder,
             table=access.table,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quoth.backends.registry import backend, plugin
+from quoth.backends.registry import backend, open_plugin, plugin
 from quoth.core.errors import ConfigError
 from quoth.core.page_images import PageEmbedder
 
@@ -38,5 +38,5 @@ def open_page_embedder(settings: Settings) -> PageEmbedder | None:
     if folder is not None:
         opened = backend("page_embedder", "onnx")(folder, threads=settings.threads)
     elif name is not None and name != "none":
-        opened = backend("page_embedder", name)(settings)
+        opened = open_plugin("page_embedder", name, settings, protocol=PageEmbedder)
     return opened

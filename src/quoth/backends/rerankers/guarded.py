@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from quoth.core.circuit_breaker import CircuitBreaker
+from quoth.core.component_checks import backend_errors, checked_scores
 from quoth.core.errors import RerankError
 from quoth.core.protocols import CountsReranking, Matrix, Reranker, TokenVectorStore
 from quoth.core.types import Chunk, Usage
@@ -53,12 +54,11 @@ class GuardedReranker:
         """Return the scores, and what the provider of the one that made them charges."""
         with self.breaker.call():
             try:
-                async with asyncio.timeout(self._limit_s) as limit:
+                async with asyncio.timeout(self._limit_s):
                     return await self._score(query, chunks, tokens=tokens)
             except TimeoutError:
-                if not limit.expired():
-                    raise
-            raise RerankError(f"The reranker {self.name} took longer than {self._limit_s:g} s.")
+                message = f"The reranker {self.name} took longer than {self._limit_s:g} s."
+                raise RerankError(message) from None
 
     def close(self) -> None:
         """Release threads and memory."""
@@ -70,9 +70,17 @@ class GuardedReranker:
     ) -> tuple[list[float], Usage]:
         for reranker in self.rerankers:
             try:
-                if isinstance(reranker, CountsReranking):
-                    return await reranker.score_counted(query, chunks, tokens=tokens)
-                return await reranker.score(query, chunks, tokens=tokens), Usage()
+                with backend_errors(f"The reranker {reranker.name}", RerankError):
+                    scores, usage = await _scored(reranker, query, chunks, tokens)
+                return checked_scores(scores, count=len(chunks), name=reranker.name), usage
             except RerankError as error:
                 failed = error
         raise failed
+
+
+async def _scored(
+    reranker: Reranker, query: str, chunks: Sequence[Chunk], tokens: Matrix | None
+) -> tuple[list[float], Usage]:
+    if isinstance(reranker, CountsReranking):
+        return await reranker.score_counted(query, chunks, tokens=tokens)
+    return await reranker.score(query, chunks, tokens=tokens), Usage()

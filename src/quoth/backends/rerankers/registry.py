@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quoth.backends.late_interaction.token_vectors import TokenVectors
-from quoth.backends.registry import backend, plugin
+from quoth.backends.registry import backend, open_plugin, plugin
 from quoth.backends.rerankers.access import rerank_access
 from quoth.backends.rerankers.guarded import GuardedReranker
 from quoth.backends.rerankers.model_folder import canonical, describe_reranker, find_folder
@@ -73,7 +73,7 @@ class Rerankers:
             fake: Reranker = backend("reranker", name)()
             return lambda _store: fake
         if plugin("reranker", name) is not None:
-            brought: Reranker = backend("reranker", name)(settings)
+            brought: Reranker = open_plugin("reranker", name, settings, protocol=Reranker)
             self._models.append(brought)
             return lambda _store: brought
         access = rerank_access(name, settings)

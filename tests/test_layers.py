@@ -25,11 +25,12 @@ LAYERS = (
     *("core", "text", "backends", "store"),
     *("ingest", "query", "retrieval", "answering", "live"),
     *("pipeline", "engine", "tenants", "history", "operations"),
-    *("bootstrap", "library", "", "testing", "evaluation", "interfaces", "__main__"),
+    *("bootstrap", "library", "", "testing", "protocols", "evaluation", "interfaces", "__main__"),
 )
 """From the bottom to the top: each may import those before it; "" is the package itself."""
 
-MAY_OPEN_BACKENDS = {"bootstrap", "testing", "backends"}
+MAY_OPEN_BACKENDS = {"bootstrap", "testing", "protocols", "backends"}
+"""`protocols` opens none: it names the types of stores for other packages."""
 MAX_TOP_LEVEL_MODULES = 10
 MAX_LINES = 400
 MAX_BACKEND_LINES = 250

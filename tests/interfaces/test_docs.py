@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 import typer
 
+import quoth
 from quoth.interfaces.cli.app import app, globals_first
 from tests.conftest import ROOT
 
@@ -51,6 +53,36 @@ def test_python_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("QUOTH_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("QUOTH_EMBEDDER", "fake")
     exec(compile(code, "documentation", "exec"), {"__name__": "documentation"})
+
+
+def test_the_components_of_own_parts_work_as_an_installed_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of the page together, with its own entry points, answer a filtered question."""
+    page = "docs/own-parts.md"
+    points, *code = (found.values[0] for found in blocks("toml", "python") if page in str(found.id))
+    groups = tomllib.loads(points)["project"]["entry-points"]
+    about = tmp_path / "packages" / "my_parts-1.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: my-parts\nVersion: 1\n")
+    (about / "entry_points.txt").write_text(
+        "\n".join(f"[{group}]\nmine = {names['mine']}" for group, names in groups.items())
+    )
+    (about.parent / "my_parts.py").write_text("\n\n".join(code))
+    monkeypatch.syspath_prepend(about.parent)
+    (tmp_path / "bees.md").write_text("In winter the colony stays warm by shivering.\n")
+    (tmp_path / "abeilles.md").write_text("La colonie se réchauffe en frissonnant, en hiver.\n")
+    parts = dict.fromkeys(("embedder", "reranker", "store"), "mine")
+    with quoth.open(str(tmp_path / "home"), **parts, generator="mine:large") as library:
+        library.add(tmp_path / "bees.md", language="en")
+        library.add(tmp_path / "abeilles.md", language="fr")
+        english = quoth.Filter("language", "in", ("en",))
+        question = "How does the colony stay warm?"
+        answer = library.ask(question, filters=[english])
+        found = library.search(question, k=5, filters=[english], mode="semantic")
+    assert (answer.provider, answer.model, answer.degraded) == ("mine", "large", ())
+    assert [citation.document_name for citation in answer.citations] == ["bees"]
+    assert [hit.document for hit in found] == ["bees"]
 
 
 @pytest.mark.parametrize("words", [*commands()])

@@ -3,7 +3,7 @@
 A store keeps vectors with typed filters and nothing else: `PairedIndex` adds keyword search, counts
 and the order of writes, and runs the store's blocking calls in threads. A package can bring a store
 of its own by the entry point group ``quoth.stores``: a function that takes a `StoreAccess` and
-returns a `VectorStore`.
+returns a `VectorStore` (docs/own-parts.md).
 """
 
 from __future__ import annotations

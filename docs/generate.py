@@ -119,6 +119,7 @@ def plan_page() -> str:
     rows = [
         f"| `{field.name}` | `{field.default}` | {notes.get(field.name, '')} |"
         for field in dataclasses.fields(plan.Plan)
+        if field.name != "profile"  # a setting, and no choice of a query
     ]
     parts = ["# Plan and profiles\n", "| field | default | what |\n|---|---|---|"]
     parts += [*rows, ""]

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
 
 from quoth.core.errors import InputError
-from quoth.evaluation.datasets import load_retrieval_set
+from quoth.evaluation.datasets import load_judged, load_retrieval_set
+from quoth.evaluation.people import load_people
+from tests.conftest import ROOT
 
 CORPUS = '{"id": "d1", "title": "One", "text": "First."}\n{"id": "d2", "text": "Second."}\n'
 QUERIES = '{"id": "q1", "text": "Which is first?"}\n\n{"id": "q2", "text": "Not judged?"}\n'
@@ -37,6 +40,39 @@ def test_gzip_reads_the_same(tmp_path: Path) -> None:
         (tmp_path / name).unlink()
         (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data))
     assert load_retrieval_set(tmp_path) == plain
+
+
+def test_a_set_in_the_layout_of_beir_reads_the_same(tmp_path: Path) -> None:
+    own = load_retrieval_set(write(tmp_path))
+    write(
+        tmp_path, corpus=CORPUS.replace('"id"', '"_id"'), queries=QUERIES.replace('"id"', '"_id"')
+    )
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels.tsv").rename(tmp_path / "qrels" / "test.tsv")
+    assert load_retrieval_set(tmp_path) == own
+
+
+def test_the_sets_of_the_documentation_are_read(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
+    for folder, part in zip(
+        ("retrieval", "answers", "people"), page.split("\n## ")[1:], strict=True
+    ):
+        (tmp_path / folder).mkdir()
+        for block in re.finditer(r"\n\n```(?:jsonl|tsv)\n(.*?)```", part, re.DOTALL):
+            paragraph = part[: block.start()].rsplit("\n\n", 1)[-1]
+            (tmp_path / folder / paragraph.split("`")[1]).write_text(block[1], "utf-8")
+    found = load_retrieval_set(tmp_path / "retrieval")
+    assert (len(found.corpus), len(found.questions)) == (3, 3)
+    known = " ".join(row.text for row in found.corpus)
+    judged = load_judged(tmp_path / "answers")
+    assert [(each.answerable, len(each.references)) for each in judged] == [
+        (True, 1),
+        (False, 0),
+        (True, 1),
+    ]
+    cited = [text for each in judged for one in each.references for text in one.selected]
+    assert all(text in known for text in cited)
+    assert [len(each.gold) for each in load_people(tmp_path / "people")] == [1, 2, 0]
 
 
 @pytest.mark.parametrize(

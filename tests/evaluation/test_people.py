@@ -24,6 +24,14 @@ QUESTIONS = [
         "gold": [],
         "answerable": False,
     },
+    {
+        "id": "p3",
+        "question": "What is bread baked from?",
+        "language": "en",
+        "kind": "factual",
+        "gold": ["rye"],
+        "answerable": True,
+    },
 ]
 
 
@@ -38,13 +46,17 @@ def test_peoples_questions_are_measured(tmp_path: Path) -> None:
     (tmp_path / "set" / "questions.jsonl").write_text(rows, "utf-8")
     said = quoth(tmp_path, "--json", "eval", "people", str(tmp_path / "set"))
     assert said.code == 0
-    assert (said.json["questions"], said.json["documents"], said.json["failed"]) == (2, 2, [])
-    assert said.json["gold_in_answer"] == said.json["gold_in_top3"] == 1.0
+    assert (said.json["questions"], said.json["documents"], said.json["failed"]) == (3, 2, [])
+    assert said.json["gold_in_answer"] == said.json["gold_in_top3"] == 0.5
     assert (said.json["refused_answerable"], said.json["answered_unanswerable"]) == (0.0, 0.0)
     assert [each["status"] in ("answered", "partial") for each in said.json["rows"]] == [
         True,
         False,
+        True,
     ]
+    missed = {"id": "p3", "question": "What is bread baked from?", "wrong": "not found"}
+    assert said.json["misses"] == [missed]
     assert said.json["latency_ms"]["p50"] > 0
     shown = quoth(tmp_path, "eval", "people", str(tmp_path / "set"))
-    assert "2 documents (0 failed), 2 questions" in shown.out
+    assert "2 documents (0 failed), 3 questions" in shown.out
+    assert "p3" in shown.out.partition("Misses")[2]

@@ -25,6 +25,8 @@ from quoth.evaluation.jsonl import (
 Judgments = Mapping[str, Mapping[str, int]]
 """Grade of each judged document, per question id; 0 and less is not relevant."""
 
+BEIR_TEST = "qrels/test.tsv"
+
 
 @dataclass(frozen=True, slots=True)
 class CorpusRow:
@@ -56,11 +58,15 @@ class RetrievalSet:
 def load_retrieval_set(folder: Path, *, queries: Path | None = None) -> RetrievalSet:
     """Read ``corpus.jsonl``, ``queries.jsonl`` and ``qrels.tsv``; the first two may be gzipped.
 
-    ``queries`` is another folder to take the questions from, with the judgments of ``folder``.
+    The judgments may be in ``qrels/test.tsv``, too, as in sets of BEIR. ``queries`` is another
+    folder to take the questions from, with the judgments of ``folder``.
     Questions without a judgment are left out. Raises InputError naming the file and line.
     """
     corpus = load_corpus(folder)
-    judgments = _judgments(folder / "qrels.tsv", known=frozenset(each.id for each in corpus))
+    grades = folder / "qrels.tsv"
+    if not grades.is_file() and (folder / BEIR_TEST).is_file():
+        grades = folder / BEIR_TEST
+    judgments = _judgments(grades, known=frozenset(each.id for each in corpus))
     source = locate_file(queries or folder, "queries.jsonl")
     questions = tuple(
         Question(text(row, "id", at), text(row, "text", at)) for row, at in read_rows(source)
@@ -69,8 +75,7 @@ def load_retrieval_set(folder: Path, *, queries: Path | None = None) -> Retrieva
     judged = tuple(each for each in questions if each.id in judgments)
     if not judged:
         raise InputError(
-            f"No question of {source} is judged in {folder / 'qrels.tsv'}. Both must use the same "
-            "question ids."
+            f"No question of {source} is judged in {grades}. Both must use the same question ids."
         )
     return RetrievalSet(corpus, judged, judgments, corpus_hash(corpus))
 

@@ -64,8 +64,11 @@ def read_object(path: Path) -> Row:
 
 
 def text(row: Row, key: str, at: str, *, empty: bool = False) -> str:
-    """Return the text under a key; an id may be a whole number; raises InputError."""
-    value = row.get(key)
+    """Return the text under a key; an id may be a whole number, or stand under '_id' as in BEIR.
+
+    Raises InputError.
+    """
+    value = row.get("_id") if key == "id" and "id" not in row else row.get(key)
     if key == "id" and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str) or not (value.strip() or empty):

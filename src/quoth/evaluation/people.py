@@ -66,11 +66,21 @@ class PeopleRow:
 
 
 @dataclass(frozen=True, slots=True)
+class PeopleMiss:
+    """A question that was not answered as it should be, and what is wrong."""
+
+    id: str
+    question: str
+    wrong: str
+
+
+@dataclass(frozen=True, slots=True)
 class PeopleReport:
     """Shares from 0 to 1; gold is searched without case, white space folded.
 
-    ``failed`` names the files that could not be read. ``groups`` has the shares by kind and
-    language, of answerable questions.
+    ``failed`` names the files that could not be read, ``misses`` the questions that were not
+    answered as they should be. ``groups`` has the shares by kind and language, of answerable
+    questions.
     """
 
     questions: int
@@ -83,6 +93,7 @@ class PeopleReport:
     latency_ms: Mapping[str, float]
     groups: Mapping[str, Mapping[str, float]]
     per_question: Mapping[str, Mapping[str, float]]
+    misses: tuple[PeopleMiss, ...]
     rows: tuple[PeopleRow, ...]
 
 
@@ -243,8 +254,23 @@ def report_on(
             },
             "refused where not": {each.id: float(each.status in REFUSED) for each in others},
         },
+        misses=tuple(miss for each in rows if (miss := _miss(each)) is not None),
         rows=tuple(rows),
     )
+
+
+def _miss(row: PeopleRow) -> PeopleMiss | None:
+    """Return what is wrong with an answer, None where nothing is."""
+    refused = row.status in REFUSED
+    if row.answerable and refused:
+        wrong = "refused"
+    elif not row.answerable and not refused:
+        wrong = "answered, though it is not answerable"
+    elif row.gold_in_answer is False:
+        wrong = "found, but not in the answer" if row.gold_in_top3 else "not found"
+    else:
+        return None
+    return PeopleMiss(row.id, row.question, wrong)
 
 
 def _shares(rows: Sequence[PeopleRow]) -> dict[str, float]:

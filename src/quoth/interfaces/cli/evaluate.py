@@ -200,6 +200,7 @@ async def people(
         shares,
         head=("answerable", "number", "gold in answer", "gold in top 3", "refused"),
         rows=[(name, *each.values()) for name, each in found.groups.items()],
+        misses=found.misses,
         text=f"{found.documents} documents ({len(found.failed)} failed), {found.questions} "
         f"questions, {_times(found)}",
     )

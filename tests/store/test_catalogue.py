@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 
-from quoth.core.errors import ConfigError, NotFound
+from quoth.core.errors import ConfigError, InputError, NotFound
 from quoth.core.types import Document
 from quoth.store.catalogue import BATCH, Catalogue
 from quoth.store.database import open_database
 from quoth.store.history import StoredRecord
 from quoth.store.rows import ChunkContext, Collection, IndexBuild, digest
+from quoth.store.schema import collections
 from tests.support.made_documents import IDENTITY, entry, open_catalogue
 
 Shelf = tuple[Catalogue, Collection]
@@ -31,6 +33,16 @@ def shelf(address: Path | str) -> Iterator[Shelf]:
     catalogue, collection = open_catalogue(address)
     yield catalogue, collection
     catalogue.close()
+
+
+def test_a_collection_with_an_earlier_name_is_still_opened(shelf: Shelf) -> None:
+    catalogue, collection = shelf
+    with pytest.raises(InputError, match="part of its URL"):
+        catalogue.make_collection("a/b", identity=IDENTITY)
+    with catalogue.writing("rename") as connection:
+        connection.execute(update(collections).values(name="a/b"))
+    again = catalogue.make_collection("a/b", identity=IDENTITY)
+    assert (again.id, again.name) == (collection.id, "a/b")
 
 
 # --- tables -----------------------------------------------------------------------------------

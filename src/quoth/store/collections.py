@@ -9,7 +9,7 @@ from uuid import uuid4
 from sqlalchemy import Connection, and_, delete, insert, select, update
 
 from quoth.core.calibration import Tuning
-from quoth.core.errors import NotFound, StoreDown
+from quoth.core.errors import InputError, NotFound, StoreDown
 from quoth.core.types import IndexIdentity
 from quoth.store.checksums import first_intact
 from quoth.store.database import TenantConnection
@@ -18,6 +18,7 @@ from quoth.store.rows import (
     IndexBuild,
     collection_from_row,
     digest,
+    is_path_segment,
     now,
     pack_build,
     pack_tuning,
@@ -64,11 +65,17 @@ class CollectionRows(TenantConnection):
     ) -> Collection:
         """Return the collection of that name, making it with this identity if it is not there.
 
-        ``embedder`` is the setting that opens the identity's embedder again.
+        ``embedder`` is the setting that opens the identity's embedder again. Raises InputError for
+        a new name that is no part of a path.
         """
         found = self.find_collection(name)
         if found is not None:
             return found
+        if not is_path_segment(name):
+            raise InputError(
+                f"'{name}' cannot name a collection: the name is part of its URL. Leave out "
+                "slashes and backslashes; '.' and '..' are no names either."
+            )
         key = digest(self.tenant, name)
         with self.writing("make collection") as connection:
             known = select(collections.c.id).where(collections.c.id == key)

@@ -99,6 +99,11 @@ def folder_name(tenant: str) -> str:
     return digest(tenant)[:12]
 
 
+def is_path_segment(name: str) -> bool:
+    """Return whether a name can be one segment of a URL's path, as a collection's is."""
+    return not ("/" in name or "\\" in name or name in (".", ".."))
+
+
 def now() -> str:
     """Return the current time in UTC, as ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field
 
 from quoth.ingest.readers.metadata import normalize_language, normalize_url
 from quoth.interfaces.links import is_web
+from quoth.store.rows import is_path_segment
 
 _CONTROLS = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f"
 _ALL_CONTROLS = r"\u0000-\u001f\u007f-\u009f"
@@ -36,7 +37,7 @@ def require_one_line(text: str) -> str:
 
 def require_path_segment(name: str) -> str:
     """Return a name on one line that fits into a path; raises ValueError."""
-    if "/" in require_one_line(name) or "\\" in name or name in (".", ".."):
+    if not is_path_segment(require_one_line(name)):
         raise ValueError("a collection's name is part of its URL and cannot contain a slash")
     return name
 

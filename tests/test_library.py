@@ -239,6 +239,51 @@ def test_errors_are_raised_where_they_belong(tmp_path: Path) -> None:
         assert library.ask(BEES, filters=None).citations
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"url": "javascript:alert(1)"}, "is not a web address"),
+        ({"url": "file:///etc/passwd"}, "is not a web address"),
+        ({"language": "klingon"}, "Write one such as en or fr"),
+        ({"title": "Bees"}, "A title is for a single file"),
+        ({"url": "https://example.org/bees"}, "A url is for a single file"),
+    ],
+)
+def test_what_cannot_hold_for_the_files_is_refused_before_any_is_read(
+    tmp_path: Path, sources: Path, given: dict[str, str], says: str
+) -> None:
+    with quoth.open(str(tmp_path / "home"), embedder="fake") as library:
+        with pytest.raises(quoth.InputError, match=says):
+            library.add(sources, **given)
+        assert library.documents() == []
+
+
+def test_a_title_for_a_folder_with_a_single_file(tmp_path: Path) -> None:
+    folder = tmp_path / "one"
+    folder.mkdir()
+    (folder / "notes.md").write_text(NOTES, encoding="utf-8")
+    with quoth.open(str(tmp_path / "home"), embedder="fake") as library:
+        (added,) = library.add(folder, title="Bees", language="en-GB")
+    assert (added.title, added.language) == ("Bees", "en")
+
+
+def test_a_speaker_and_a_language_hold_for_all_files(tmp_path: Path, sources: Path) -> None:
+    with quoth.open(str(tmp_path / "home"), embedder="fake") as library:
+        added = library.add(sources, speaker="Ada", language="en")
+    assert {(each.speaker, each.language) for each in added} == {("Ada", "en")}
+
+
+@pytest.mark.parametrize("name", ["a/b", "../x", "..", "a\\b"])
+def test_a_new_collection_has_a_name_that_fits_into_a_url(
+    tmp_path: Path, sources: Path, name: str
+) -> None:
+    with (
+        quoth.open(str(tmp_path / "home"), embedder="fake", collection=name) as library,
+        pytest.raises(quoth.InputError, match="part of its URL"),
+    ):
+        library.add(sources)
+
+
 def test_everything_promised_is_there() -> None:
     assert all(hasattr(quoth, name) for name in quoth.__all__)
     assert quoth.__version__

@@ -11,16 +11,17 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from quoth.core.errors import DocumentError
+from quoth.core.errors import DocumentError, InputError
 from quoth.core.types import Document, ParsedDocument, Problem
 from quoth.ingest.chunker import chunk
 from quoth.ingest.enrich.outline import contents_of
 from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
 from quoth.ingest.readers.dates import date_from_file_name
-from quoth.ingest.readers.metadata import Metadata, file_title
+from quoth.ingest.readers.metadata import Metadata, file_title, require_language, require_url
 from quoth.ingest.sources.files import find_files, fingerprint
 from quoth.pipeline.commit import BATCH_CHUNKS, IngestProgress, write_batch
 from quoth.pipeline.components import Components
@@ -49,7 +50,8 @@ class DocumentMetadata:
     """Metadata given by the caller; overrides the file's own.
 
     ``name`` is the display name of a file stored under another name; it does not affect identity.
-    ``files`` holds metadata of single files, by resolved path, in place of this.
+    ``files`` holds metadata of single files, by resolved path, in place of this. Raises InputError
+    for a URL that is no web address and a language that is no code.
     """
 
     title: str | None = None
@@ -58,6 +60,10 @@ class DocumentMetadata:
     language: str | None = None
     name: str | None = None
     files: Mapping[Path, DocumentMetadata] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        require_url(self.url or "")
+        require_language(self.language or "")
 
     def of(self, path: Path) -> DocumentMetadata:
         """Return the metadata of one file."""
@@ -81,6 +87,15 @@ class DocumentMetadata:
             name=_line(self.name),
             files=files,
         )
+
+    def require_one_file(self, sources: Sequence[Path]) -> None:
+        """Raise InputError for a title or a URL that several files would have."""
+        if (self.title or self.url) and len(list(islice(find_files(sources), 2))) > 1:
+            what = "title" if self.title else "url"
+            raise InputError(
+                f"A {what} is for a single file, and these are several. Add each with its own "
+                f"{what}, or leave it out; a speaker and a language may hold for all."
+            )
 
     def meta(self) -> Metadata:
         """Return the document metadata."""

@@ -39,11 +39,16 @@ class DocumentEngine:
         given: DocumentMetadata | None = None,
         collection: str | None = None,
     ) -> AsyncGenerator[Document | IngestProgress, None]:
-        """Add files and folders; yields progress, and each document once its outcome is known."""
+        """Add files and folders; yields progress, and each document once its outcome is known.
+
+        Raises InputError for a title or a URL that several files would have.
+        """
         from quoth.pipeline.add import DocumentMetadata, add_documents
         from quoth.pipeline.commit import IngestProgress
         from quoth.pipeline.maintain import copy_chunks, reconcile
 
+        about = (given or DocumentMetadata()).cleaned()
+        await asyncio.to_thread(about.require_one_file, sources)
         name = collection or self.parts.settings.collection
         if await asyncio.to_thread(self.parts.catalogue.find_collection, name) is None:
             await asyncio.to_thread(require_egress, self.parts)
@@ -53,7 +58,6 @@ class DocumentEngine:
         for key in await reconcile(parts, found):
             async for at, of in copy_chunks(parts, found.table, document_id=key):
                 yield IngestProgress(key, 0, 0, at, of, own=(at, of))
-        about = (given or DocumentMetadata()).cleaned()
         steps = add_documents(parts, found, sources=sources, given=about)
         async with aclosing(steps):
             async for step in steps:

@@ -13,6 +13,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import NamedTuple
 
+from quoth.core.errors import InputError
 from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
 from quoth.ingest.readers.dates import normalize_date
 from quoth.text.locators import watch_url, youtube_url
@@ -252,6 +253,23 @@ def normalize_language(text: str) -> str | None:
     """Return the primary part of a language code: ``fr`` for ``fr-CA``."""
     code = _LANGUAGE.fullmatch(text.strip())
     return code["primary"].lower() if code else None
+
+
+def require_url(text: str) -> None:
+    """Raise InputError for what is given as a web address and is none."""
+    if text.strip() and normalize_url(text) is None:
+        raise InputError(
+            f"'{to_plain_text(text)[:80]}' is not a web address. Write one such as "
+            "https://example.org/talk."
+        )
+
+
+def require_language(text: str) -> None:
+    """Raise InputError for what is given as the code of a language and is none."""
+    if text.strip() and normalize_language(text) is None:
+        raise InputError(
+            f"'{to_plain_text(text)[:40]}' is not a language code. Write one such as en or fr."
+        )
 
 
 def _video_url(text: str) -> str | None:

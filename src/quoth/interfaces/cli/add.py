@@ -54,8 +54,10 @@ KEPT = "Stopped. Finished documents are stored; the same command continues from 
 async def add(  # noqa: PLR0913 - one for each option
     session: CliSession,
     sources: Annotated[list[str], typer.Argument(help="Files, folders, and pages of the web.")],
-    title: Annotated[str | None, typer.Option(help="Title, for a single file.")] = None,
-    url: Annotated[str | None, typer.Option(help="Where the original is, such as a video.")] = None,
+    title: Annotated[str | None, typer.Option(help="Title, of a single file.")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Where the original of a single file is, such as a video.")
+    ] = None,
     speaker: Annotated[str | None, typer.Option(help="Who speaks.")] = None,
     language: Annotated[str | None, typer.Option(help="Language, such as en or fr.")] = None,
     depth: Depth = 0,
@@ -179,13 +181,15 @@ async def add_all(
     check_sources(sources)
     paths = [Path(each) for each in sources if not is_address(each)]
     addresses = [each for each in sources if is_address(each)]
-    fetched, failed = await fetching(session, engine.parts, addresses, options=options)
     files = paths
     if patterns is not None and patterns != FilePatterns():
         chosen = find_files(paths, include=patterns.include, exclude=patterns.exclude)
         files = await asyncio.to_thread(list, chosen)
+    about = given or DocumentMetadata()
+    await asyncio.to_thread(about.require_one_file, [*files, *map(Path, addresses)])
+    fetched, failed = await fetching(session, engine.parts, addresses, options=options)
     known = await asyncio.to_thread(_ready_sources, engine, session.settings.collection)
-    steps = engine.add([*files, *fetched], given=given or DocumentMetadata())
+    steps = engine.add([*files, *fetched], given=about)
     async with aclosing(steps):
         documents = await adding(session, steps, failed=failed)
     ways = ways_of(await asyncio.to_thread(left_out, paths))

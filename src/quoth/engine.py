@@ -45,6 +45,7 @@ from quoth.pipeline.retrieve import (
     open_request,
     retrieve,
 )
+from quoth.pipeline.unread import note_unread
 
 log = logging.getLogger("quoth.engine")
 
@@ -128,8 +129,7 @@ class Engine(DocumentEngine):
 
         The query's record is stored in the history, or passed to ``keep``. Where ``cached`` is
         false, the cache of answers is not used. Closing the stream cancels the call to the
-        language model. Raises InputError, NotFound, IndexMismatch and
-        RetrievalError.
+        language model. Raises InputError, NotFound, IndexMismatch and RetrievalError.
         """
         request, plan = self._plan(request)
         trace = Trace(deadline_ms=plan.deadline_ms)
@@ -172,6 +172,7 @@ class Engine(DocumentEngine):
             else:
                 for event in whole_answer_events(answer):
                     yield event
+            answer = await note_unread(context, answer)
             yield UsageReported(answer.usage)
             yield AnswerCompleted(await self._record(context, found, answer, keep=keep))
         finally:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from quoth.bootstrap import open_engine
-from quoth.core.errors import BackendError, ConfigError
+from quoth.core.errors import BackendError, ConfigError, NotFound
 from quoth.core.settings import Settings
+from quoth.core.types import Document
+from quoth.pipeline.components import make_collection
 from quoth.pipeline.maintain import Check
+from quoth.pipeline.retrieve import Request
+from quoth.pipeline.uploads import find_document
+from quoth.store.ingest_jobs import Jobs
+from quoth.store.job_rows import LEASE_SECONDS
+from tests.support.small_library import add, open_tour, write_sources
 
 
 async def answers(home: Path, **given: Any) -> Check:
@@ -41,6 +49,66 @@ async def test_a_part_that_is_left_alone_is_named(tmp_path: Path) -> None:
     assert not health.ok
     found = next(check.found for check in health.checks if check.name == "left alone")
     assert found.startswith("The embedder ")
+
+
+async def test_an_interrupted_add_is_named_everywhere(tmp_path: Path) -> None:
+    async with open_engine(Settings(home=tmp_path, embedder="fake")) as engine:
+        note = tmp_path / "notes.md"
+        note.write_text("# Notes\n\nBees hum.\n", encoding="utf-8")
+        (added,) = [step async for step in engine.add([note]) if isinstance(step, Document)]
+        await engine.remove([added.document_id])
+        collection = engine.parts.catalogue.collection("default")
+        lost = Jobs(engine.parts.catalogue, clock=lambda: time.time() - 2 * LEASE_SECONDS)
+        lost.claim(collection, added.document_id, source=str(note), title="notes.md")
+
+        (left,) = await engine.documents()
+        assert (left.status, left.error and left.error.code) == ("running", "interrupted")
+        health = await engine.health()
+        check = next(check for check in health.checks if check.name == "interrupted")
+        assert not check.ok
+        assert check.found.endswith("notes.md")
+        assert "Run the same quoth add again" in str(check.advice)
+        with pytest.raises(NotFound, match=r"Adding notes\.md was interrupted. Run the same"):
+            await engine.answer("What do bees do?")
+        assert find_document([left], "notes") == find_document([left], "notes.md") == left
+        assert await engine.remove([left.document_id]) == [left.document_id]
+        assert await engine.documents() == []
+
+
+@pytest.mark.parametrize(
+    ("count", "says"),
+    [
+        (1, "A file is still being read; ask again when it is ready."),
+        (3, "3 files are still being read; ask again when they are ready."),
+    ],
+)
+async def test_files_that_are_being_read_are_named_where_nothing_is_found(
+    tmp_path: Path, count: int, says: str
+) -> None:
+    async with open_tour(tmp_path / "home") as engine:
+        sources = write_sources(tmp_path / "sources")
+        await add(engine, sources)
+        catalogue = engine.parts.catalogue
+        other, collection = Jobs(catalogue), catalogue.collection("default")
+        for at in range(count):
+            key = f"d{at}"
+            assert other.claim(collection, key, source=f"/{key}.md", title=key) == "claimed"
+        unknown = Request("What is the melting point of tungsten carbide?", {"cache": "exact"})
+        answer = await engine.answer(unknown)
+        assert answer.status in ("no_results", "low_relevance")
+        assert answer.warnings[-1] == says
+        other.release([f"d{at}" for at in range(count)])
+        assert says not in (await engine.answer(unknown)).warnings
+        known = await engine.answer("When does a colony swarm?")
+        assert says not in known.warnings
+
+
+async def test_files_that_are_being_read_are_named_in_an_empty_collection(tmp_path: Path) -> None:
+    async with open_engine(Settings(home=tmp_path, embedder="fake")) as engine:
+        collection = make_collection(engine.parts, "default")
+        Jobs(engine.parts.catalogue).claim(collection, "d1", source="/d1.md", title="d1")
+        with pytest.raises(NotFound, match="A file is still being read"):
+            await engine.answer("What do bees do?")
 
 
 async def test_a_generator_without_its_key_stops_the_start(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ from sqlalchemy.exc import IntegrityError
 from quoth.core.errors import DocumentError
 from quoth.store.catalogue import Catalogue
 from quoth.store.ingest_jobs import (
-    LEASE_SECONDS,
     MAX_ATTEMPTS,
     Claim,
     Jobs,
 )
+from quoth.store.job_rows import LEASE_SECONDS, count_unread
 from quoth.store.rows import Collection, is_dead, machine
 from tests.support.made_documents import SOURCE, entry, open_catalogue
 
@@ -35,6 +35,9 @@ for key in sys.argv[2:]:
 import os, signal
 os.kill(os.getpid(), signal.SIGKILL)
 """
+
+
+UPLOAD = f"file:///home/blobs/0123/ab/{'ab' * 32}.md#notes.md"
 
 
 class Clock:
@@ -87,8 +90,9 @@ class Office:
 
 
 @pytest.fixture
-def office(address: Path | str) -> Iterator[Office]:
+def office(address: Path | str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
     office = Office(address)
+    monkeypatch.setattr("quoth.store.job_rows.time", office.clock)
     yield office
     office.catalogue.close()
 
@@ -165,7 +169,7 @@ def test_releasing_leaves_the_leases_of_others(office: Office) -> None:
 
 def test_the_leases_of_a_dead_process_are_free_at_once(office: Office) -> None:
     office.dies_holding("d1", "d2")
-    assert office.shown() == [("d1", "running", None), ("d2", "running", None)]
+    assert office.shown() == [("d1", "running", "interrupted"), ("d2", "running", "interrupted")]
     worker = Jobs(office.catalogue)
     assert worker.running(office.collection) == set()
     assert office.claim(worker) == "claimed"
@@ -180,8 +184,22 @@ def test_a_document_whose_workers_end_is_set_aside(office: Office) -> None:
     assert office.shown() == [("d1", "failed", "crashes_reader")]
 
 
+def test_a_document_whose_lease_is_over_is_interrupted_and_no_upload_is(office: Office) -> None:
+    worker = office.worker()
+    office.claim(worker)
+    office.claim(worker, "d2", UPLOAD)
+    assert office.shown() == [("d1", "running", None), ("d2", "running", None)]
+    assert count_unread(office.catalogue, ["default"]) == 1
+    assert count_unread(office.catalogue, ["other"]) == 0
+    office.clock.now += LEASE_SECONDS + 1
+    assert office.shown() == [("d1", "running", "interrupted"), ("d2", "running", None)]
+    assert count_unread(office.catalogue, ["default"]) == 0
+    worker.renew()
+    assert office.shown() == [("d1", "running", None), ("d2", "running", None)]
+
+
 def test_an_uploaded_document_is_never_set_aside_here(office: Office) -> None:
-    source = f"file:///home/blobs/0123/ab/{'ab' * 32}.md#notes.md"
+    source = UPLOAD
     for _ in range(MAX_ATTEMPTS + 3):
         assert office.claim(office.worker(), source=source) == "claimed"
         office.clock.now += LEASE_SECONDS + 1
@@ -253,6 +271,7 @@ def test_their_work_is_not_changed(office: Office, theirs: Any) -> None:
     office.fail(worker, "t2", "/d2.md")
     office.catalogue.remove(office.collection, ["t1", "t2"])
     office.catalogue.commit(office.collection, [entry("d2", source="/d2.md")])
+    office.clock.now -= LEASE_SECONDS + 1
     assert theirs[0].documents(theirs[1]) == before
     assert Jobs(theirs[0], clock=lambda: 1_000_000.0).running(theirs[1]) == {"t1"}
 

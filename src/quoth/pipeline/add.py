@@ -27,7 +27,8 @@ from quoth.pipeline.commit import BATCH_CHUNKS, IngestProgress, write_batch
 from quoth.pipeline.components import Components
 from quoth.pipeline.same_file import known_file
 from quoth.store.blobs import source_of
-from quoth.store.ingest_jobs import LEASE_SECONDS, POISON, SET_ASIDE, Claim
+from quoth.store.ingest_jobs import POISON, SET_ASIDE, Claim
+from quoth.store.job_rows import LEASE_SECONDS
 from quoth.store.rows import Collection, Entry, digest
 from quoth.text.analyzer import clear_language, detect_language
 

@@ -33,6 +33,7 @@ from quoth.core.settings import Settings
 from quoth.core.trace import LatencyEstimator, Trace
 from quoth.core.types import Answer, Chunk, IndexIdentity, ParsedDocument
 from quoth.pipeline.answer_cache import AnswerCache
+from quoth.pipeline.unread import why_empty
 from quoth.query.entity_index import EntityIndex, build_entity_index
 from quoth.store.catalogue import Catalogue
 from quoth.store.ingest_jobs import Jobs
@@ -65,9 +66,7 @@ class OutlineCache:
             collection = self._catalogue.collection(name)
             outline = self._catalogue.collection_outline(collection)
             if not outline.documents:
-                raise NotFound(
-                    f"The collection '{name}' holds no documents yet. Add some with: quoth add PATH"
-                )
+                raise NotFound(why_empty(self._catalogue, collection))
             found.append((collection, outline))
         outlines = [outline for _, outline in found]
         versions = tuple(f"{each.id} {outline.version}" for each, outline in found)

@@ -24,9 +24,13 @@ from quoth.pipeline.components import (
     put_tokens,
     require_same_identity,
 )
+from quoth.pipeline.unread import ADD_AGAIN
+from quoth.store.job_rows import is_interrupted
 from quoth.store.rows import Collection, IndexBuild
 
 MIN_FREE_MB = 500
+NAMED = 5
+"""Documents that a check names."""
 DROP_AFTER_S = 1.0
 """Seconds for active queries to finish with an index that was replaced."""
 
@@ -174,6 +178,7 @@ async def _check_consistency(parts: Components, collection: Collection) -> list[
         if document.status == "ready"
     }
     failed = [document for document in documents if document.status == "failed"]
+    left = [document.title for document in documents if is_interrupted(document)]
     lacking = [key for key, chunks in ready.items() if stored.get(key, 0) != chunks]
     orphans = set(stored) - set(ready)
     return [
@@ -183,6 +188,7 @@ async def _check_consistency(parts: Components, collection: Collection) -> list[
             f"{len(ready)} ready with {sum(ready.values())} chunks, {len(failed)} failed",
             "See why with: quoth list" if failed else None,
         ),
+        *_interrupted(left),
         Check(
             "index",
             not lacking,
@@ -198,6 +204,15 @@ async def _check_consistency(parts: Components, collection: Collection) -> list[
             "the next add removes them",
         ),
     ]
+
+
+def _interrupted(titles: Sequence[str]) -> list[Check]:
+    """Name the documents whose adding was interrupted."""
+    if not titles:
+        return []
+    more = f" and {len(titles) - NAMED} more" if len(titles) > NAMED else ""
+    found = f"adding was interrupted: {', '.join(titles[:NAMED])}{more}"
+    return [Check("interrupted", False, found, f"{ADD_AGAIN} Or: quoth remove NAME")]
 
 
 async def _pictured(parts: Components, collection: Collection) -> list[Check]:

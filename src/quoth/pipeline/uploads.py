@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from pathlib import Path, PurePath
 from uuid import uuid4
 
 from quoth.core.errors import Busy, InputError, NotFound, StorageFull
@@ -123,6 +123,12 @@ def find_document(documents: Sequence[Document], given: str, *, whole: bool = Fa
     same = [each for each in documents if each.document_id == key]
     same = same or [each for each in documents if name and normalize_name(each.title) == name]
     same = same or [each for each in documents if source_name(each.source) == given]
+    # A document that was not read has the name of its file as its title.
+    same = same or [
+        each
+        for each in documents
+        if each.status != "ready" and name and normalize_name(PurePath(each.title).stem) == name
+    ]
     if not same and len(key) >= SHORTEST:
         same = [each for each in documents if each.document_id.startswith(key)]
     parts = [each for each in documents if name and name in normalize_name(each.title)]

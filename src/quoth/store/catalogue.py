@@ -12,6 +12,7 @@ from quoth.core.types import Chunk, Document
 from quoth.store.checksums import intact
 from quoth.store.collections import CollectionRows
 from quoth.store.history import QueryHistory
+from quoth.store.job_rows import document_from_job
 from quoth.store.outline import DOCUMENT, OutlineReader, write_map
 from quoth.store.rows import (
     ChunkContext,
@@ -19,7 +20,6 @@ from quoth.store.rows import (
     Entry,
     chunk_from_row,
     chunk_to_row,
-    document_from_job,
     document_from_row,
     document_to_row,
 )

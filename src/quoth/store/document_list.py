@@ -12,7 +12,8 @@ from sqlalchemy import and_, false, func, or_, select, true
 from quoth.core.errors import NotFound
 from quoth.core.types import Document
 from quoth.store.database import TenantConnection
-from quoth.store.rows import Collection, collection_from_row, document_from_job, document_from_row
+from quoth.store.job_rows import document_from_job
+from quoth.store.rows import Collection, collection_from_row, document_from_row
 from quoth.store.schema import chunks, collections, documents, jobs
 
 _NAMES = (documents.c.title, documents.c.source, documents.c.speaker)

@@ -13,10 +13,10 @@ from sqlalchemy import insert, select, update
 from quoth.core.errors import QuothError
 from quoth.store.blobs import stored_name
 from quoth.store.catalogue import Catalogue
+from quoth.store.job_rows import LEASE_SECONDS
 from quoth.store.rows import Collection, is_over, new_owner
 from quoth.store.schema import documents, jobs
 
-LEASE_SECONDS = 120.0
 MAX_ATTEMPTS = 3
 """A document whose work ended this often without a result is set aside as poison; one that was
 uploaded is tried in a process of its own by then (`quoth.operations.worker`)."""

@@ -20,7 +20,7 @@ from sqlalchemy.types import TypeEngine
 from quoth.core.calibration import Calibration, Tuning
 from quoth.core.outline import Heading, Summary
 from quoth.core.settings import Settings
-from quoth.core.types import Chunk, Document, IndexIdentity, Problem
+from quoth.core.types import Chunk, Document, IndexIdentity
 from quoth.text.json_codec import dump, pack_locator, pack_places, unpack_spot
 
 
@@ -263,19 +263,6 @@ def document_from_row(row: Any, *, collection: str) -> Document:
         speaker=row.speaker,
         date=row.date,
         warnings=() if row.warnings == "[]" else tuple(json.loads(row.warnings)),
-    )
-
-
-def document_from_job(row: Any, *, collection: str) -> Document:
-    """Return the document of a row of the jobs table: failed or in progress."""
-    return Document(
-        document_id=row.document_id,
-        title=row.title,
-        kind=None,
-        status=row.state,
-        error=None if row.code is None else Problem(row.code, row.message or ""),
-        collection=collection,
-        source=row.source,
     )
 
 

@@ -101,7 +101,7 @@ async def _opened(tenants: Tenants) -> list[Check]:
                 checks += [
                     Check(f"{check.name} of {name}", False, check.found, check.advice)
                     for check in health.checks
-                    if not check.ok and check.name in ("identity", "index", "tokens")
+                    if not check.ok and check.name in ("identity", "interrupted", "index", "tokens")
                 ]
     return checks
 

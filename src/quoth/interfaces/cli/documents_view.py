@@ -21,6 +21,7 @@ from rich.text import Text
 from quoth.core.types import Document
 from quoth.interfaces.cli.session import CliSession
 from quoth.store.blobs import source_name
+from quoth.store.job_rows import INTERRUPTED, is_interrupted
 from quoth.text.locators import format_timestamp
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ def document_list(session: CliSession, documents: Sequence[Document]) -> None:
     for each in documents:
         line = Text(f"{each.document_id}  ", style="dim")
         status = each.status if each.error is None else f"{each.status}: {each.error.code}"
+        status = INTERRUPTED if is_interrupted(each) else status
         line.append(f"{status}  ", style="not dim red" if each.error else "not dim green")
         line.append(each.title, style="not dim")
         if each.status == "ready":

@@ -16,8 +16,10 @@ from quoth.interfaces.http.schemas import AskRequest, SearchRequest
 from quoth.pipeline.record import Record
 from quoth.pipeline.record_codec import save_record
 from quoth.pipeline.retrieve import Request
+from quoth.pipeline.unread import still_read
 from quoth.pipeline.uploads import upload_store
 from quoth.store.document_list import DocumentLists
+from quoth.store.job_rows import count_unread
 from quoth.store.rows import Collection
 
 SEARCH_CHOICES = ("mode", "mmr_lambda", "dense_weight", "rerank", "rerank_pool")
@@ -96,9 +98,12 @@ def find_collection(caller: Principal, name: str | None) -> Collection | None:
 
 def require_documents(caller: Principal, name: str | None) -> Collection:
     """Return a collection that can be queried; raises NotFound, Conflict for an empty one."""
-    found = find_collection(caller, name)
-    if found is None or not caller.engine.parts.catalogue.collection_outline(found).documents:
-        raise Conflict(NO_DOCUMENTS)
+    found, parts = find_collection(caller, name), caller.engine.parts
+    if found is None or not parts.catalogue.collection_outline(found).documents:
+        waiting = count_unread(
+            parts.catalogue, [found.name if found else parts.settings.collection]
+        )
+        raise Conflict(still_read(waiting, "en") if waiting else NO_DOCUMENTS)
     return found
 
 

@@ -137,6 +137,8 @@ def test_two_libraries_at_once(tmp_path: Path, sources: Path) -> None:
         ({"profile": "novel"}, "no profile 'novel'"),
         ({"profile": "talks"}, "bge-m3 is not installed"),
         ({"embedder": "nothing"}, "no embedder 'nothing'"),
+        ({"foo": 1}, r"There is no setting 'foo'\. All settings"),
+        ({"embeder": "fake"}, "There is no setting 'embeder'. Did you mean 'embedder'"),
     ],
 )
 def test_a_wrong_setting_is_an_error_and_leaves_nothing_running(
@@ -145,6 +147,14 @@ def test_a_wrong_setting_is_an_error_and_leaves_nothing_running(
     with pytest.raises(quoth.ConfigError, match=reason):
         quoth.open(str(tmp_path), **settings)
     assert readers() == 0
+
+
+@pytest.mark.parametrize("below", ["", "home"])
+def test_a_file_is_no_home(tmp_path: Path, below: str) -> None:
+    file = tmp_path / "file.py"
+    file.write_text("pass\n", encoding="utf-8")
+    with pytest.raises(quoth.ConfigError, match=r"file\.py is a file\. Name a folder"):
+        quoth.open(str(file / below), embedder="fake")
 
 
 @pytest.fixture

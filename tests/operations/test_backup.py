@@ -286,7 +286,10 @@ def test_a_library_is_backed_up_checked_and_restored(tmp_path: Path) -> None:
     home, new, pack = tmp_path / "home", tmp_path / "new", str(tmp_path / "b.tar.zst")
     assert quoth(home, "add", str(tmp_path / "bees.md")).code == 0
     assert quoth(home, "backup", pack, "--json").json["documents"] == 1
-    assert "1 documents with 1 passages" in quoth(home, "backup", "verify", pack).out
+    assert (
+        "1 document with 1 passage in 1 collection, 1 file,"
+        in quoth(home, "backup", "verify", pack).out
+    )
     again = quoth(home, "backup", "--index", pack)
     assert (again.code, "there already" in again.err) == (2, True)
     restored = quoth(home, "backup", "restore", pack, "--home", str(new), "--json")

@@ -78,6 +78,8 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
         where = f"in {file}" if name in below else f"(variable {PREFIX}{name.upper()} or option)"
+        if first["type"] == "extra_forbidden":
+            raise _unknown(name, f" in {file}" if name in below else "") from None
         if name in theirs:
             where = f"(variable {' or '.join(PROVIDER_VARIABLES[name])})"
         raise ConfigError(f"The setting '{name}' {where} is wrong: {first['msg']}.") from None
@@ -87,6 +89,15 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
         if (path := getattr(settings, name)) is not None
     }
     return settings.model_copy(update=paths)
+
+
+def _unknown(name: str, where: str) -> ConfigError:
+    """Return the error for a setting that there is not, with the one of the nearest name."""
+    near = get_close_matches(name, Settings.model_fields, n=1)
+    hint = f"Did you mean '{near[0]}'? " if near else ""
+    return ConfigError(
+        f"There is no setting '{name}'{where}. {hint}All settings are in docs/settings.md."
+    )
 
 
 def _json(text: str) -> Any:

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import time
 from contextlib import closing, suppress
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,10 @@ def connect(file: Path, *, patience_s: float) -> Engine:
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(f"The home folder {file.parent} cannot be made: {error}.") from error
+        folders = (file.parent, *file.parent.parents)
+        there = next((folder for folder in folders if isfile(folder)), None)
+        why = f"{there} is a file. Name a folder with --home" if there else error
+        raise ConfigError(f"The home folder {file.parent} cannot be made: {why}.") from error
     with suppress(OSError):  # a folder without access is reported when the file is opened
         # A file that is there is not opened: closing it would end the locks of this process on it.
         with suppress(FileExistsError):

@@ -15,6 +15,10 @@ from sqlalchemy import func, update
 
 from quoth.core.types import Chars
 from quoth.interfaces.cli.render import place_name
+from quoth.interfaces.cli.session import quantity
+from quoth.store.catalogue import Catalogue
+from quoth.store.database import open_database
+from quoth.store.ingest_jobs import Jobs
 from tests.support.cli import quoth, quoth_process
 from tests.support.embedding_server import embedding_server
 from tests.support.small_library import NOTES, write_sources
@@ -299,6 +303,15 @@ def test_an_index_that_is_damaged_is_a_sentence_and_rebuilt(home: Path) -> None:
     assert pure(quoth(home, "--json", "ask", "When does a colony swarm?"))["citations"]
 
 
+def test_one_thing_is_no_plural() -> None:
+    assert [quantity(number, "file") for number in (0, 1, 1200)] == [
+        "0 files",
+        "1 file",
+        "1,200 files",
+    ]
+    assert [quantity(number, "index", "indexes") for number in (1, 2)] == ["1 index", "2 indexes"]
+
+
 def test_doctor(sample_home: Path) -> None:
     said = quoth(sample_home, "doctor")
     assert said.code == 0
@@ -306,6 +319,21 @@ def test_doctor(sample_home: Path) -> None:
     health = pure(quoth(sample_home, "--json", "doctor"))
     assert health["ok"]
     assert {"home", "model", "documents", "index"} <= {each["name"] for each in health["checks"]}
+
+
+def test_an_interrupted_add_is_listed_as_such(home: Path) -> None:
+    database = open_database(home / "catalogue.sqlite")
+    catalogue = Catalogue(database, tenant="local")
+    past = Jobs(catalogue, clock=lambda: 1_000_000.0)
+    past.claim(catalogue.collection("default"), "d1", source="/wasps.txt", title="wasps.txt")
+    database.close()
+    assert "d1  interrupted  wasps.txt" in quoth(home, "list").out
+    assert "running" in {each["status"] for each in pure(quoth(home, "--json", "list"))}
+    doctor = quoth(home, "doctor")
+    assert doctor.code == 1
+    assert "fix  interrupted: adding was interrupted: wasps.txt" in doctor.out
+    assert quoth(home, "remove", "wasps").code == 0
+    assert quoth(home, "doctor").code == 0
 
 
 def test_collections_are_kept_apart(home: Path, tmp_path: Path) -> None:

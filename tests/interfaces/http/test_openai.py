@@ -333,7 +333,7 @@ async def test_texts_are_embedded_as_openais_clients_expect(house: House, form: 
     [
         ({"model": "text-embedding-3-small"}, openai.NotFoundError, "model"),
         ({"input": [[1, 2]]}, openai.BadRequestError, "input"),
-        ({"input": []}, openai.BadRequestError, "input.list[constrained-str]"),
+        ({"input": []}, openai.BadRequestError, "input"),
         ({"dimensions": 3}, openai.BadRequestError, None),
     ],
 )
@@ -344,6 +344,30 @@ async def test_what_cannot_be_embedded_is_refused_in_openais_words(
         with pytest.raises(error) as refused:
             await api.embeddings.create(**{"model": "quoth", "input": "Honey", **given})
     assert refused.value.param == param or str(refused.value.param).startswith("input")
+
+
+@pytest.mark.parametrize("texts", ["", [], ["Honey", ""]])
+async def test_no_text_to_embed_is_one_sentence(house: House, texts: Any) -> None:
+    async with client(house) as api:
+        with pytest.raises(openai.BadRequestError) as refused:
+            await api.embeddings.create(model="quoth", input=texts)
+    assert refused.value.body["message"] == (  # type: ignore[index]
+        "body.input: send at least one text, and none that is empty"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [("", "The question is empty"), ([{"type": "image_url"}], "A question is text: images")],
+)
+async def test_an_empty_question_is_not_called_a_picture(
+    house: House, content: Any, says: str
+) -> None:
+    async with client(house) as api:
+        with pytest.raises(openai.BadRequestError, match=says):
+            await api.chat.completions.create(
+                model="quoth/bees", messages=[{"role": "user", "content": content}]
+            )
 
 
 RECORDED = json.loads((DATA / "requests" / "chat_clients.json").read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from quoth.interfaces.cli.session import CliSession, command
+from quoth.interfaces.cli.session import CliSession, command, quantity
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
@@ -109,8 +109,9 @@ def _show(session: CliSession, backup: Backup, verb: str) -> None:
         session.put(to_json(backup))
     else:
         session.out.print_line(
-            f"{verb} {backup.path}: {backup.documents:,} documents with {backup.chunks:,} "
-            f"passages in {len(backup.collections)} collections, {backup.files:,} files, "
+            f"{verb} {backup.path}: {quantity(backup.documents, 'document')} with "
+            f"{quantity(backup.chunks, 'passage')} in "
+            f"{quantity(len(backup.collections), 'collection')}, {quantity(backup.files, 'file')}, "
             f"{backup.bytes / 1e6:,.1f} MB{', with indexes' if backup.index else ''}. "
             f"As of {backup.made_at[:19].replace('T', ' ')} UTC."
         )

@@ -15,6 +15,7 @@ from quoth.interfaces.cli.session import (
     Llm,
     command,
     engine_of,
+    quantity,
     with_model,
 )
 from quoth.text.json_codec import to_json
@@ -158,8 +159,8 @@ async def purge(session: CliSession) -> int:
     if session.json:
         session.put({"complete": done.complete, **to_json(done)})
     session.say(
-        f"Wrote {done.indexes} indexes, redacted {done.questions} questions, deleted "
-        f"{done.files} files."
+        f"Wrote {quantity(done.indexes, 'index', 'indexes')}, redacted "
+        f"{quantity(done.questions, 'question')}, deleted {quantity(done.files, 'file')}."
     )
     for each in done.left:
         session.warn(each)

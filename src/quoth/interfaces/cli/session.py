@@ -141,6 +141,11 @@ def stored_documents(session: CliSession) -> list[Document]:
         return documents_in(catalogue, session.settings.collection)
 
 
+def quantity(number: int, one: str, several: str = "") -> str:
+    """Return a number with its noun: "1 file", "2 files"; ``several`` for another plural."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
 def command(
     work: Callable[..., Any] | None = None, *, stopped: str = STOPPED
 ) -> Callable[..., Any]:

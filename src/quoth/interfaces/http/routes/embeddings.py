@@ -40,6 +40,8 @@ class EmbeddingsRequest(BaseModel):
     @field_validator("input", mode="before")
     @classmethod
     def _be_texts(cls, given: object) -> object:
+        if given in ("", []) or (isinstance(given, list) and "" in given):
+            raise ValueError("send at least one text, and none that is empty")
         if isinstance(given, list) and any(not isinstance(text, str) for text in given):
             raise ValueError(
                 "send texts: numbers of tokens cannot be read (LangChain sends texts with "

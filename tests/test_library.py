@@ -256,7 +256,7 @@ def test_errors_are_raised_where_they_belong(tmp_path: Path) -> None:
         ({"url": "file:///etc/passwd"}, "is not a web address"),
         ({"language": "klingon"}, "Write one such as en or fr"),
         ({"title": "Bees"}, "A title is for a single file"),
-        ({"url": "https://example.org/bees"}, "A url is for a single file"),
+        ({"url": "https://example.org/bees"}, "A URL is for a single file"),
     ],
 )
 def test_what_cannot_hold_for_the_files_is_refused_before_any_is_read(

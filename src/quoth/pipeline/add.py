@@ -92,7 +92,7 @@ class DocumentMetadata:
     def require_one_file(self, sources: Sequence[Path]) -> None:
         """Raise InputError for a title or a URL that several files would have."""
         if (self.title or self.url) and len(list(islice(find_files(sources), 2))) > 1:
-            what = "title" if self.title else "url"
+            what = "title" if self.title else "URL"
             raise InputError(
                 f"A {what} is for a single file, and these are several. Add each with its own "
                 f"{what}, or leave it out; a speaker and a language may hold for all."

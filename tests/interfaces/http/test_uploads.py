@@ -64,6 +64,29 @@ async def test_a_whole_file_becomes_a_document(tmp_path: Path) -> None:
         assert original.content == TEXT
 
 
+async def test_uploads_that_wait_are_named_where_nothing_is_found(tmp_path: Path) -> None:
+    ask: dict[str, Any] = {"query": "What is the melting point of tungsten carbide?"}
+    async with asking(tmp_path) as (house, client):
+        await client.post("/v1/uploads", params={"name": "bees.md"}, content=TEXT)
+        first = await client.post("/v1/query", json=ask)
+        assert (first.status_code, first.json()["detail"]) == (
+            409,
+            "A file is still being read; ask again when it is ready.",
+        )
+        async with working(house.tenants):
+            await drained(house.tenants, tenant="ada")
+        assert not [
+            each
+            for each in (await client.post("/v1/query", json=ask)).json()["warnings"]
+            if "still being read" in each
+        ]
+        for at in range(2):
+            await client.post("/v1/uploads", params={"name": f"{at}.md"}, content=b"Wasps %d." % at)
+        waiting = (await client.post("/v1/query", json=ask)).json()
+    assert waiting["status"] in ("no_results", "low_relevance")
+    assert "2 files are still being read; ask again when they are ready." in waiting["warnings"]
+
+
 async def test_a_citation_of_an_upload_leads_to_its_original(tmp_path: Path) -> None:
     async with asking(tmp_path) as (house, client):
         pdf = (Path(__file__).parents[2] / "fixtures/pdf/book.pdf").read_bytes()

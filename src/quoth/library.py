@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from os import PathLike, fspath
 from pathlib import Path
@@ -36,6 +36,7 @@ from quoth.store.history import QuerySummary
 
 T = TypeVar("T")
 Source = str | PathLike[str]
+CLOSED = "This library is closed. Open it again with quoth.open()."
 
 
 class Library:
@@ -54,7 +55,9 @@ class Library:
     ) -> None:
         given = load_settings({**settings, "home": home})
         self._session = uuid4().hex
-        self._streams: set[Future[None]] = set()
+        self._running: set[Future[Any]] = set()
+        self._closed = False
+        self._lock = threading.Lock()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="quoth", daemon=True)
         self._thread.start()
@@ -92,11 +95,12 @@ class Library:
     ) -> Document:
         """Add a text, or the bytes of a file of any format; the library keeps a copy of it.
 
-        ``name`` is its file name, whose ending names the format where the content does not.
+        ``name`` is its file name, whose ending names the format where the content does not. The
+        same text added again is the same document.
         """
-        data = text.encode() if isinstance(text, str) else text
-        if not isinstance(data, bytes):
-            raise InputError(f"A text is str or bytes, not {type(text).__name__}.")
+        data = text.encode("utf-8", "replace") if isinstance(text, str) else text
+        if not isinstance(data, bytes) or not isinstance(name, str):
+            raise InputError("A text is str or bytes, and its name is a str.")
         given = DocumentMetadata(title=title, url=url, speaker=speaker, language=language)
         return self._added(self._engine.add_data(data, name=name, given=given))[0]
 
@@ -192,6 +196,8 @@ class Library:
             found = await self._find(document)
             catalogue = self._engine.parts.catalogue
             chunks = await asyncio.to_thread(catalogue.document_chunks, found)
+            if not chunks:
+                raise NotFound("This document holds no text, or is no longer there.")
             return "".join(chunk.text for chunk in chunks)
 
         return self._run(read())
@@ -231,11 +237,15 @@ class Library:
 
     def close(self) -> None:
         """Close all resources; a second call does nothing."""
-        if self._thread.is_alive():
-            for stream in list(self._streams):
-                stream.cancel()
-            self._run(self._opened.__aexit__(None, None, None))
-            self._stop()
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        for work in list(self._running):
+            work.cancel()
+        closing = self._opened.__aexit__(None, None, None)
+        asyncio.run_coroutine_threadsafe(closing, self._loop).result()
+        self._stop()
 
     def _request(
         self,
@@ -255,6 +265,8 @@ class Library:
         filters = choices.get("filters")
         written: tuple[str, ...] = ()
         if isinstance(filters, Mapping):
+            if not all(isinstance(value, (str, int, float)) for value in filters.values()):
+                raise InputError("A filter is a text or a number: {'kind': 'pdf,text', 'page': 12}")
             written = tuple(f"{key}={value}" for key, value in filters.items())
             choices = {**choices, "filters": None}
         elif isinstance(filters, Filter):
@@ -286,34 +298,41 @@ class Library:
         waiting: SimpleQueue[Event | None] = SimpleQueue()
 
         async def collect() -> None:
-            try:
-                async with aclosing(events):
-                    async for event in events:
-                        waiting.put(event)
-            finally:
-                waiting.put(None)
+            async with aclosing(events):
+                async for event in events:
+                    waiting.put(event)
 
         future = self._submit(collect())
-        self._streams.add(future)
+        future.add_done_callback(lambda _done: waiting.put(None))
         try:
             while (event := waiting.get()) is not None:
                 yield event
-            future.result()
+            self._result(future)
         finally:
-            self._streams.discard(future)
-            if not self._loop.is_closed():
-                future.cancel()
+            future.cancel()
 
     def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        if self._loop.is_closed():
-            work.close()
-            raise InputError("This library is closed. Open it again with quoth.open().")
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise InputError(CLOSED)
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+            self._running.add(future)
+        future.add_done_callback(self._running.discard)
+        return future
+
+    def _result(self, future: Future[T]) -> T:
+        try:
+            return future.result()
+        except CancelledError:
+            if self._closed:
+                raise InputError(CLOSED) from None
+            raise
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         future = self._submit(work)
         try:
-            return future.result()
+            return self._result(future)
         except BaseException:
             future.cancel()  # On Ctrl-C the work must not continue in the background.
             raise

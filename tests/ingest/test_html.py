@@ -85,7 +85,8 @@ DOCBOOK = """<table><tr><td><a href=s>Prev</a></td><td><a href=n>Next</a></td></
         f"{CONTENT}<table><tr><td>Soil</td><td><a href=i.html>Up</a></td><td>Shears</td></table>",
         f"<div class=navheader>{DOCBOOK}</div>{CONTENT}<div class=navfooter>{DOCBOOK}</div>",
         CONTENT.replace("</h1>", "</h1><p>Next: <a href=#s rel=next>Soil</a> [<a>Top</a>]</p>"),
-        f"{CONTENT}<table><tr><td>[<a href=s> &lt; </a>]<td>[<a href=n>Up</a>]</table><p></p>",
+        f"{CONTENT}<table><tr><td>[<a href=n title='Next section in reading order'> &gt; </a>]<td>"
+        "[<a href=u>Up</a>]</table><p></p>",
         f"{CONTENT}<div id=footer>Comments? <a href='mailto:a@b.example'>Write to us</a></div>",
         CONTENT.replace("</h1>", "<a href='#hedge'>\uf0c1</a></h1>"),
     ],
@@ -136,6 +137,11 @@ def test_links_that_belong_to_the_text_stay(body: str) -> None:
         *(TEXT if "<main>" not in body else []),
         *text_of(body),
     ]
+
+
+def test_a_table_of_operators_is_no_navigation() -> None:
+    table = "<table><tr><td><a href=#lt>&lt;</a></td><td>is less than</td></tr></table>"
+    assert "is less than" in read_page(CONTENT + table)[-1]
 
 
 def test_anchors_are_own_surrounding_and_preceding_ids() -> None:

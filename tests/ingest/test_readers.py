@@ -334,6 +334,9 @@ def test_restructuredtext_is_known_under_the_name_of_a_text(tmp_path: Path) -> N
     )
     reading = read(path)
     assert (reading.text, reading.warnings) == ("Swarms\n\nSee the queen.", ())
+    shown = "Notes\n=====\n\n```\n.. note:: a\n.. note:: b\n```\n"
+    path.write_text(shown)
+    assert ".. note:: b" in read(path).text
 
 
 def test_titles_and_signs_of_latex(tmp_path: Path) -> None:

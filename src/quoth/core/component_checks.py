@@ -77,15 +77,11 @@ def checked_scores(scores: Any, *, count: int, name: str) -> list[float]:
     return found
 
 
-def checked_counts(counts: Sequence[int], *, count: int, name: str) -> list[int]:
-    """Return the token counts of an embedder, one per text; raises EmbeddingError."""
+def checked_counts(counts: Sequence[int], *, count: int) -> list[int]:
+    """Return the token counts of a model, one per text; raises ValueError and TypeError."""
     found = [int(each) for each in counts]
     if len(found) != count:
-        _refuse(
-            EmbeddingError,
-            f"The embedder {name} counted the tokens of {len(found)} texts where {count} were "
-            "given.",
-        )
+        raise ValueError(f"counted the tokens of {len(found)} texts where {count} were given")
     return found
 
 

@@ -18,11 +18,13 @@ _TIME = re.compile(
 _PAGE = re.compile(
     r"(?P<pdf>pdf )?(?:p\.? ?|page |slide )?(?P<first>\w+)(?:[-–](?P<last>\w+))?", re.I
 )
-_CHARS = re.compile(r"(?:characters? |chars? )?(?P<start>\d{1,12})[-–](?P<end>\d{1,12})", re.I)
+_CHARS = re.compile(
+    r"(?P<exact>characters? |chars? )?(?P<start>\d{1,12})[-–](?P<end>\d{1,12})", re.I
+)
 _UNITS = r"(?:lines?|rows?|cells?|messages?) "
 _LINES = re.compile(
     rf"(?:(?P<section>.+?)(?: ▸)? (?={_UNITS}))?(?:{_UNITS}|L)?"
-    r"(?P<first>\d{1,9})(?:[-–](?P<last>\d{1,9}))?",
+    r"(?P<first>\d{1,9})(?:[-–]L?(?P<last>\d{1,9}))?",
     re.I,
 )
 _DOTTED = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,3}")
@@ -54,9 +56,9 @@ def find_place(
         found = _on_pages(spots, page)
         if found is not None:
             return found, True
-    if chars is not None and lines is not None and (found := _on_lines(spots, lines)):
-        return found, False
-    if chars is not None and kind != "pages":
+    if lines is not None and chars is not None and any(map(_is_counted, spots)):
+        chars = None
+    if chars is not None and (chars["exact"] or kind != "pages"):
         start, end = int(chars["start"]), int(chars["end"])
         if start < end <= chunks[-1].end:
             return (start, end), False
@@ -130,6 +132,12 @@ def _on_pages(spots: Sequence[SpanLocator], page: re.Match[str]) -> Span | None:
     return (on[0].start, on[-1].end) if on else None
 
 
+def _is_counted(spot: SpanLocator) -> bool:
+    """Return whether a place is one of lines, rows or cells that the source counts."""
+    at = spot.locator
+    return isinstance(at, Chars) and at.label_first.isdecimal() and at.label_last.isdecimal()
+
+
 def _on_lines(spots: Sequence[SpanLocator], lines: re.Match[str]) -> Span | None:
     """Return what stands on lines, rows or cells that the source counts, None where it has none.
 
@@ -141,9 +149,7 @@ def _on_lines(spots: Sequence[SpanLocator], lines: re.Match[str]) -> Span | None
     sheets: dict[str, None] = {}
     for spot in spots:
         at = spot.locator
-        if not isinstance(at, Chars):
-            continue
-        if not at.label_first.isdecimal() or not at.label_last.isdecimal():
+        if not isinstance(at, Chars) or not _is_counted(spot):
             continue
         section = normalize_name(at.section or "")
         is_wanted = wanted in ("", section, section.rpartition(ARROW)[2])

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from quoth.core.errors import StoreDown
 from quoth.core.translations import translate
 from quoth.core.types import Answer
 from quoth.store.catalogue import Catalogue
@@ -24,7 +25,10 @@ async def note_unread(context: RequestContext, answer: Answer) -> Answer:
     if answer.status not in WITHOUT_ANSWER:
         return answer
     asked = [collection.name for collection, _outline in context.view.collections]
-    count = await asyncio.to_thread(count_unread, context.parts.catalogue, asked)
+    try:
+        count = await asyncio.to_thread(count_unread, context.parts.catalogue, asked)
+    except StoreDown:  # The answer is complete without it.
+        count = 0
     if not count:
         return answer
     return replace(answer, warnings=(*answer.warnings, still_read(count, answer.query.language)))

@@ -101,7 +101,8 @@ def folder_name(tenant: str) -> str:
 
 def is_path_segment(name: str) -> bool:
     """Return whether a name can be one segment of a URL's path, as a collection's is."""
-    return not ("/" in name or "\\" in name or name in (".", ".."))
+    plain = name.isprintable() and name.strip() == name != ""
+    return plain and not ("/" in name or "\\" in name or name in (".", ".."))
 
 
 def now() -> str:

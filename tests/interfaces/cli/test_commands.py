@@ -249,11 +249,11 @@ def test_collections_are_listed_with_their_size(home: Path) -> None:
     assert (found["name"], found["documents"]) == ("default", len(documents))
     assert found["chunks"] == sum(each["chunks"] for each in documents)
     assert found["embedder"] in quoth(home, "collections").out
-    assert pure(quoth(home, "--json", "collections", "--remove", "default")) == {
-        "removed": "default"
-    }
+    remove = ("--json", "collections", "--remove", "default")
+    assert "Confirm with --yes" in quoth(home, *remove).err
+    assert pure(quoth(home, *remove, "--yes")) == {"removed": "default"}
     assert pure(quoth(home, "--json", "collections")) == []
-    assert quoth(home, "collections", "--remove", "default").code == 1
+    assert quoth(home, *remove, "--yes").code == 1
 
 
 def test_reindex(home: Path) -> None:

@@ -17,6 +17,7 @@ from quoth.core.outline import Heading, SummarySentence
 from quoth.core.types import Chunk, Passage, Query
 from quoth.ingest.enrich.chapters import is_formality, is_front_or_back_matter
 from quoth.query.keywords import names_a_topic, only_asks_for_a_place
+from quoth.query.tokens import FUNCTION_WORDS, folded_words
 from quoth.store.blobs import source_name
 from quoth.text.analyzer import normalize_name
 from quoth.text.contents import is_contents, is_index
@@ -25,6 +26,8 @@ from quoth.text.locators import CELL_GAP
 MAX_PLACE_CHARACTERS = 2700
 """Length of what is quoted from a requested place, shared by its passages."""
 MAX_PLACE_PASSAGES = 8
+MIN_TITLE_WORDS = 2
+"""Words of a document's title by which a query names it."""
 MAX_SUMMARY_CHARACTERS = 320
 """Length up to which a sentence of a summary takes those after it along."""
 MAX_LONG_SECTIONS = 10
@@ -217,12 +220,15 @@ def restricting_files(query: Query, passages: Sequence[Passage]) -> frozenset[st
 def names_only_a_place(query: Query, passages: Sequence[Passage]) -> bool:
     """Return whether a query names a place and at most the documents that it is restricted to.
 
-    Where all that stands at the place is of one document, so is a query with words of its title.
+    Where all that stands at the place is of one document, so does one with words of its title.
     """
     files = restricting_files(query, passages)
     titles = {each.document.title for each in passages}
-    if not files and (len(titles) > 1 or names_a_topic(query.standalone)):
-        titles.clear()
+    if not files:
+        named = {word for title in titles for word in folded_words(title)}
+        shared = named.intersection(folded_words(query.standalone)) - FUNCTION_WORDS
+        if len(titles) > 1 or len(shared) < MIN_TITLE_WORDS or names_a_topic(query.standalone):
+            titles.clear()
     return only_asks_for_a_place(query, sources=titles | files)
 
 
@@ -243,9 +249,11 @@ def place_statements(
         key=lambda group: (passages[group[0].passage].document.document_id, group[0].start),
     )[:MAX_PLACE_PASSAGES]
     found = []
-    for group in groups:
-        longest = MAX_PLACE_CHARACTERS // len(groups)
+    left = MAX_PLACE_CHARACTERS
+    for number, group in enumerate(groups):
+        longest = left // (len(groups) - number)
         parts = [each for each in group if each.end - group[0].start <= longest] or group[:1]
         quoted = statement_of(parts, passages[group[0].passage])
+        left -= min(left, quoted.end - quoted.start)
         found.append(replace(quoted, goes_on=len(parts) < len(group)))
     return tuple(found)

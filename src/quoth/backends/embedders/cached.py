@@ -41,7 +41,7 @@ class CachedEmbedder(EmbedderWrapper):
         """Count the tokens of each text; raises EmbeddingError."""
         with backend_errors(self._part, EmbeddingError):
             counts = self.inner.count_tokens(texts)
-            return checked_counts(counts, count=len(texts), name=self.name)
+            return checked_counts(counts, count=len(texts))
 
     async def embed_inner(self, texts: Sequence[str], *, role: Role) -> tuple[Matrix, Usage]:
         """Return the checked rows of the embedder, and what a provider charges for them."""

@@ -8,13 +8,14 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
+from math import isfinite
 from random import random as uniform
 from typing import TypeVar
 
 from quoth.backends.generators.fallback import closable
 from quoth.backends.generators.limits import Limits, model_breaker
 from quoth.core.circuit_breaker import CircuitBreaker
-from quoth.core.component_checks import backend_errors
+from quoth.core.component_checks import backend_errors, checked_counts
 from quoth.core.errors import GenerationCode, GenerationError
 from quoth.core.prices import price
 from quoth.core.protocols import Finish, GenerationParams, Generator, Message, Written
@@ -92,7 +93,7 @@ class GuardedGenerator:
         """Count the tokens of each text as the model does, or over-estimate them."""
         try:
             with backend_errors(self._part, GenerationError):
-                return list(self.inner.count_tokens(texts))
+                return checked_counts(self.inner.count_tokens(texts), count=len(texts))
         except GenerationError:
             return estimate_tokens(texts)
 
@@ -100,7 +101,8 @@ class GuardedGenerator:
         """Return the most that so many tokens cost in dollars, None where it is unknown."""
         try:
             with backend_errors(self._part, GenerationError):
-                return self.inner.usd(usage)
+                dollars = self.inner.usd(usage)
+                return dollars if dollars is None or isfinite(dollars) else None
         except GenerationError:
             return None
 
@@ -173,7 +175,8 @@ class GuardedGenerator:
                     yield piece
                 if not said:
                     raise self._error("wrote nothing", code="llm_empty")
-        yield self._priced(piece)
+                finish = self._priced(piece)
+        yield finish
 
     def _reading_s(self, messages: Sequence[Message]) -> float:
         """Return the time that a local model is given to read a prompt, in seconds."""

@@ -26,8 +26,10 @@ _NAVIGATION_CLASSES = frozenset(["navheader", "navfooter", "navcenter", "pg-boil
 which have the titles of these beside them, and of the licence around books of Project Gutenberg."""
 _NEIGHBOURS = frozenset(["next", "prev", "previous", "up"])
 """Link types of the pages or sections before, after and above, such as Texinfo writes them."""
-_ARROWS = frozenset("< > << >> ‹ › « » ← →".split())
-"""Links that are but such a sign lead there, too."""
+_NEIGHBOUR_TITLES = frozenset(
+    ["Previous section in reading order", "Next section in reading order"]
+)
+"""How texi2html names its links to them."""
 MAX_LABELS = 30
 """Most letters beside the links in a line of them, such as "Next:" and "Up:"."""
 MIN_CONTENTS = 4
@@ -108,7 +110,7 @@ def _leads_to_neighbours(node: LexborNode) -> bool:
 
 def _is_to_neighbour(link: LexborNode) -> bool:
     kinds = (link.attributes.get("rel") or "").casefold().split()
-    return not _NEIGHBOURS.isdisjoint(kinds) or link.text(strip=True) in _ARROWS
+    return not _NEIGHBOURS.isdisjoint(kinds) or link.attributes.get("title") in _NEIGHBOUR_TITLES
 
 
 def _letters(node: LexborNode) -> int:

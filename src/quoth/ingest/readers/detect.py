@@ -60,6 +60,7 @@ in 60 characters; Russian, Arabic and Chinese have .8."""
 _RST_MARK = re.compile(r"^\.\. (?:_[^:\n]+:|[\w-]+::)", re.MULTILINE)
 """A target or a directive of reStructuredText, which many projects have in files named .txt."""
 MIN_RST_MARKS = 2
+_RST_TITLE = re.compile(r"^\S[^\n]*\n([=~^\"*#+-])\1{2,}[^\S\n]*$", re.MULTILINE)
 MIN_GUESSED, MAX_GUESSED = 40, 100_000
 """Bytes from which an encoding is guessed: of lines with characters beyond ASCII."""
 _LATIN_END = "\u0250"
@@ -134,9 +135,18 @@ def sniff(text: str, *, suffix: str, name: str) -> Format:
         return "html"
     if misnamed and is_delimited(text):
         return "csv"
-    if expected != "markdown" and len(_RST_MARK.findall(text)) >= MIN_RST_MARKS:
+    if expected != "markdown" and _is_restructuredtext(text):
         return "rst"
     return _transcript_form(text) or ("markdown" if expected == "markdown" else "text")
+
+
+def _is_restructuredtext(text: str) -> bool:
+    """Return whether a text has marks of reStructuredText and an underlined title.
+
+    One with blocks of code as Markdown has them only shows such marks.
+    """
+    marked = len(_RST_MARK.findall(text)) >= MIN_RST_MARKS
+    return marked and "```" not in text and _RST_TITLE.search(text) is not None
 
 
 def _transcript_form(text: str) -> Format | None:

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from quoth.core.errors import BackendError, IndexMismatch, NotFound
+from quoth.core.errors import BackendError, IndexMismatch, InputError, NotFound
 from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
@@ -45,11 +45,14 @@ async def collections(
             metavar="NAME", help="Remove this collection with its documents and questions."
         ),
     ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Confirm that it is removed.")] = False,
 ) -> None:
     """List the collections: how many documents and passages, and the embedding model."""
     from quoth.store.document_list import DocumentLists
 
     if remove is not None:
+        if not yes:
+            raise InputError(f"All documents of '{remove}' would be removed. Confirm with --yes.")
         async with engine_of(session) as engine:
             await engine.remove_collection(remove)
         session.show({"removed": remove}, lambda _session, _removed: None)

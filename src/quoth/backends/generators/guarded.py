@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import aclosing, contextmanager, nullcontext
+from contextlib import aclosing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from math import isfinite
@@ -99,12 +99,10 @@ class GuardedGenerator:
 
     def usd(self, usage: Usage) -> float | None:
         """Return the most that so many tokens cost in dollars, None where it is unknown."""
-        try:
-            with backend_errors(self._part, GenerationError):
-                dollars = self.inner.usd(usage)
-                return dollars if dollars is None or isfinite(dollars) else None
-        except GenerationError:
-            return None
+        with suppress(GenerationError), backend_errors(self._part, GenerationError):
+            dollars = self.inner.usd(usage)
+            return dollars if dollars is None or isfinite(dollars) else None
+        return None
 
     async def stream(
         self, messages: Sequence[Message], *, writing: GenerationParams

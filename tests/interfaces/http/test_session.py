@@ -181,8 +181,11 @@ async def test_wrong_keys_are_refused_and_counted(tmp_path: Path) -> None:
         assert found == [401, 401, 401, 429, 429]
         assert not page.cookies
         page.cookies.set("quoth_session", "qss_" + "a" * 43)
-        asked = [(await page.get("/v1/documents")).status_code for _attempt in range(61)]
-        assert asked == [401] * 60 + [429]
+        asked: list[int] = []
+        while 429 not in asked and len(asked) < 120:  # one more is allowed for each second
+            asked.append((await page.get("/v1/documents")).status_code)
+        assert asked[:60] == [401] * 60
+        assert asked[-1] == 429
 
 
 async def test_a_key_signs_in_so_often_and_its_oldest_session_ends(

@@ -315,10 +315,17 @@ async def test_a_document_in_other_hands_is_waited_for(tmp_path: Path, sources: 
         other = Jobs(catalogue)
         collection = catalogue.collection("default")
         assert other.claim(collection, key, source=str(path), title="notes") == "claimed"
+
+        async def ready() -> list[Document]:
+            return [each for each in await engine.documents() if each.status == "ready"]
+
         adding = asyncio.create_task(add(engine, sources))
+        async with asyncio.timeout(30):
+            while len(await ready()) < 3:  # noqa: ASYNC110 - the catalogue is asked
+                await asyncio.sleep(0.05)
         done, _pending = await asyncio.wait([adding], timeout=0.6)
         assert not done
-        assert len([e for e in await engine.documents() if e.status == "ready"]) == 3
+        assert len(await ready()) == 3
         other.release([key])  # as if it had been stopped
         assert by_name(await adding)["notes.md"].status == "ready"
 

@@ -6,9 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from hashlib import sha256
-from pathlib import Path
-from uuid import uuid4
 
 from quoth.core.errors import Conflict, InputError
 from quoth.core.lecture import Lecture, WindowRecord
@@ -16,8 +13,8 @@ from quoth.core.types import Chunk, Document, Seconds
 from quoth.engine import Engine
 from quoth.history.lecture_export import as_vtt
 from quoth.pipeline.add import DocumentMetadata
-from quoth.pipeline.uploads import require_room, tenant_blobs
-from quoth.store.blobs import Blobs, clean_name
+from quoth.pipeline.uploads import require_room
+from quoth.store.blobs import clean_name
 from quoth.store.catalogue import Catalogue
 from quoth.store.lectures import Lectures
 
@@ -54,23 +51,14 @@ async def keep_as_talk(engine: Engine, session_id: str, *, collection: str) -> D
     content = as_vtt(lecture, segments, ()).encode()
     await asyncio.to_thread(require_room, parts, size=len(content))
     name = clean_name(f"{lecture.title}.vtt")
-    path = await asyncio.to_thread(_store_file, tenant_blobs(parts), content, name=name)
-    given = DocumentMetadata(title=lecture.title, language=lecture.language, name=name)
-    async with aclosing(engine.add([path], given=given, collection=collection)) as steps:
+    given = DocumentMetadata(title=lecture.title, language=lecture.language)
+    adding = engine.add_data(content, name=name, given=given, collection=collection)
+    async with aclosing(adding) as steps:
         [document] = [step async for step in steps if isinstance(step, Document)]
     if document.error is not None:
         raise InputError(document.error.message)
     await asyncio.to_thread(store.change, session_id, document_id=document.document_id)
     return document
-
-
-def _store_file(blobs: Blobs, content: bytes, *, name: str) -> Path:
-    part = blobs.part(uuid4().hex)
-    part.parent.mkdir(parents=True, exist_ok=True)
-    part.write_bytes(content)
-    key = sha256(content).hexdigest()
-    blobs.share(part, sha256=key, name=name)
-    return blobs.store(part, sha256=key, name=name)
 
 
 def explained_moments(

@@ -92,17 +92,17 @@ def _follow_up(
 ) -> tuple[str, ...]:
     found, outline = parts.outlines.read([collection])[0][0]
     language = answer.query.language
-    cited = parts.catalogue.chunks(
-        [citation.chunk_id for citation in answer.citations[:MAX_CITATIONS]]
-    )
+    near = [citation.chunk_id for citation in answer.citations[:MAX_CITATIONS]]
+    chunks = parts.catalogue.chunks([*near, *answer.used_chunks])
+    cited = [chunks[key] for key in dict.fromkeys(near) if key in chunks]
     languages = {each.document_id: each.language for each in outline.documents}
-    own = [each for each in cited.values() if languages.get(each.document_id) == language]
-    texts = [each.text for each in parts.catalogue.chunks(answer.used_chunks).values()]
+    own = [each for each in cited if languages.get(each.document_id) == language]
+    texts = [chunks[key].text for key in answer.used_chunks if key in chunks]
     titles = [each.title for each in outline.documents]
     return suggest(
         answer.query.standalone,
         language=language,
-        headings=_round_robin([_headings_near(outline, each) for each in own or cited.values()]),
+        headings=_round_robin([_headings_near(outline, each) for each in own or cited]),
         names=frequent_names(texts, without=" ".join((answer.query.standalone, *titles))),
         asked=(
             each

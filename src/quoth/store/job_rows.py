@@ -24,8 +24,8 @@ NOT_FINISHED = (
 def document_from_job(row: Any, *, collection: str) -> Document:
     """Return the document of a row of the jobs table: failed or in progress.
 
-    One that nobody works on any more has the error `INTERRUPTED`, except an upload, which a worker
-    takes over.
+    One that no process works on any more has the error `INTERRUPTED`, except an upload, which a
+    worker takes over.
     """
     error = None if row.code is None else Problem(row.code, row.message or "")
     if row.state == "running" and is_abandoned(row) and stored_name(row.source) is None:
@@ -69,5 +69,5 @@ def count_unread(catalogue: TenantConnection, names: Sequence[str]) -> int:
 
 
 def is_interrupted(document: Document) -> bool:
-    """Return whether adding a document was interrupted, and nobody works on it."""
+    """Return whether adding a document was interrupted, and no process works on it."""
     return document.error is not None and document.error.code == INTERRUPTED

@@ -224,12 +224,14 @@ def names_only_a_place(query: Query, passages: Sequence[Passage]) -> bool:
     """
     files = restricting_files(query, passages)
     titles = {each.document.title for each in passages}
-    if not files:
-        named = {word for title in titles for word in folded_words(title)}
-        shared = named.intersection(folded_words(query.standalone)) - FUNCTION_WORDS
-        if len(titles) > 1 or len(shared) < MIN_TITLE_WORDS or names_a_topic(query.standalone):
-            titles.clear()
+    if not files and not (len(titles) == 1 and _names_title(query, *titles)):
+        titles.clear()
     return only_asks_for_a_place(query, sources=titles | files)
+
+
+def _names_title(query: Query, title: str) -> bool:
+    shared = set(folded_words(title)).intersection(folded_words(query.standalone))
+    return len(shared - FUNCTION_WORDS) >= MIN_TITLE_WORDS and not names_a_topic(query.standalone)
 
 
 def place_statements(

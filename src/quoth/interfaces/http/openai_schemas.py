@@ -154,10 +154,10 @@ def split_messages(messages: list[ChatMessage]) -> tuple[str, tuple[Turn, ...]]:
             answer = _MARKDOWN_LINK.sub("", text[: 4 * MAX_TURN_LENGTH])[:MAX_TURN_LENGTH]
             turns[-1] = Turn(turns[-1].question, answer)
     query = spoken[last].plain_text()
-    if not query.strip() and not spoken[last].unread():
-        raise InputError("The question is empty. Type what you want to know.")
     if not query.strip():
-        raise InputError("A question is text: images, audio and files cannot be read here.")
+        if spoken[last].unread():
+            raise InputError("A question is text: images, audio and files cannot be read here.")
+        raise InputError("The question is empty. Type what you want to know.")
     return query, tuple(turns[-MAX_TURNS:])
 
 

@@ -31,7 +31,9 @@ def commands() -> str:
     parts = ["# Commands\n", *_command("quoth", group)]
     parts.append("## Filters\n")
     parts.append(
-        "`--filter KEY=VALUE` takes these keys: " + ", ".join(f"`{key}`" for key in KEYS) + ".\n"
+        "`--filter KEY=VALUE` takes these keys: "
+        + ", ".join(f"`{key}`" for key in KEYS)
+        + ", and `meta.KEY` for metadata of your own.\n"
     )
     return "\n".join(parts)
 

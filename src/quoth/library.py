@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from quoth.bootstrap import discard_line, open_engine
+from quoth.core.custom_metadata import check_metadata
 from quoth.core.errors import InputError, NotFound
 from quoth.core.events import Event
 from quoth.core.load_settings import load_settings
@@ -26,8 +27,8 @@ from quoth.core.types import (
     Turn,
 )
 from quoth.engine import Engine
-from quoth.pipeline.add import DocumentMetadata
 from quoth.pipeline.commit import IngestProgress
+from quoth.pipeline.given_metadata import DocumentMetadata
 from quoth.pipeline.maintain import Health
 from quoth.pipeline.remote import check_sources, is_address
 from quoth.pipeline.retrieve import Request
@@ -75,12 +76,16 @@ class Library:
         url: str | None = None,
         speaker: str | None = None,
         language: str | None = None,
+        metadata: Mapping[str, object] | None = None,
     ) -> list[Document]:
         """Add files and folders; return one document per file, failed ones included.
 
+        ``metadata`` are keys of your own, such as ``{"team": "legal", "year": 2024}``, by which
+        questions can be filtered; without any those of an earlier version of the file stay.
         Raises InputError for an empty name and for the address of a page.
         """
-        given = DocumentMetadata(title=title, url=url, speaker=speaker, language=language)
+        custom = check_metadata(metadata or {})
+        given = DocumentMetadata(title, url, speaker, language, custom=custom)
         return self._added(self._engine.add([_path(source) for source in sources], given=given))
 
     def add_text(
@@ -92,16 +97,18 @@ class Library:
         url: str | None = None,
         speaker: str | None = None,
         language: str | None = None,
+        metadata: Mapping[str, object] | None = None,
     ) -> Document:
         """Add a text, or the bytes of a file of any format; the library keeps a copy of it.
 
         ``name`` is its file name, whose ending names the format where the content does not. The
-        same text added again is the same document.
+        same text added again is the same document. ``metadata`` as `add` takes them.
         """
         data = text.encode("utf-8", "replace") if isinstance(text, str) else text
         if not isinstance(data, bytes) or not isinstance(name, str):
             raise InputError("A text is str or bytes, and its name is a str.")
-        given = DocumentMetadata(title=title, url=url, speaker=speaker, language=language)
+        custom = check_metadata(metadata or {})
+        given = DocumentMetadata(title, url, speaker, language, custom=custom)
         return self._added(self._engine.add_data(data, name=name, given=given))[0]
 
     def ask(
@@ -115,8 +122,8 @@ class Library:
     ) -> Answer:
         """Answer a question; options are fields of `quoth.core.plan.Plan`.
 
-        ``filters`` is a mapping such as ``{"page": "12-14", "kind": "pdf"}``, as on the command
-        line, or a sequence of `Filter`.
+        ``filters`` is a mapping such as ``{"page": "12-14", "meta.team": "legal"}``, as on the
+        command line, or a sequence of `Filter`.
         ``history`` holds the turns so far, for questions such as "and the second one?". With
         ``cache="semantic"`` a cached answer to a paraphrase may be returned, within the same
         ``session``; without one the library is its own session.
@@ -201,6 +208,18 @@ class Library:
             return "".join(chunk.text for chunk in chunks)
 
         return self._run(read())
+
+    def set_metadata(self, document: Document | str, metadata: Mapping[str, object]) -> Document:
+        """Replace the metadata of your own of a document, which is not read again; return it.
+
+        Takes what `remove` takes; raises NotFound, and InputError for what is no metadata.
+        """
+
+        async def change() -> Document:
+            found = await self._find(document)
+            return await self._engine.set_metadata(found, metadata)
+
+        return self._run(change())
 
     def remove(self, *documents: Document | str) -> list[str]:
         """Delete documents completely, by id, beginning of an id, title or file name; return ids.

@@ -21,7 +21,7 @@ from quoth.bootstrap import open_tenants
 from quoth.core.settings import Settings
 from quoth.interfaces.http.middleware.stack import access_control
 from quoth.operations.worker import run_workers
-from quoth.pipeline.add import DocumentMetadata
+from quoth.pipeline.given_metadata import DocumentMetadata
 from quoth.store.keys import SCOPES, Keys
 from quoth.tenants import Tenants
 from tests.support.service_client import shared_app

@@ -20,7 +20,7 @@ from quoth.bootstrap import open_tenants
 from quoth.core.settings import Settings
 from quoth.core.types import Document
 from quoth.interfaces.http.middleware.stack import access_control
-from quoth.pipeline.add import DocumentMetadata
+from quoth.pipeline.given_metadata import DocumentMetadata
 from quoth.store.keys import SCOPES, Keys
 from quoth.store.shares import Shares
 from quoth.tenants import Tenants

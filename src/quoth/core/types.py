@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from quoth.core.custom_metadata import MetadataValue
 from quoth.core.usage import Usage as Usage
 
 DocumentKind = (
@@ -175,7 +176,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A book, file, page or talk in a collection."""
+    """A book, file, page or talk in a collection; ``metadata`` are keys of its owner's own."""
 
     document_id: str
     title: str
@@ -192,6 +193,7 @@ class Document:
     speaker: str | None = None
     date: str | None = None
     warnings: tuple[str, ...] = ()
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from quoth.core.lecture import Lecture, WindowRecord
 from quoth.core.types import Chunk, Document, Seconds
 from quoth.engine import Engine
 from quoth.history.lecture_export import as_vtt
-from quoth.pipeline.add import DocumentMetadata
+from quoth.pipeline.given_metadata import DocumentMetadata
 from quoth.pipeline.uploads import require_room
 from quoth.store.blobs import clean_name
 from quoth.store.catalogue import Catalogue

@@ -10,8 +10,8 @@ from pathlib import Path
 from quoth.core.errors import ConfigError, DocumentError
 from quoth.core.types import Document
 from quoth.engine import Engine
-from quoth.pipeline.add import DocumentMetadata
 from quoth.pipeline.commit import IngestProgress
+from quoth.pipeline.given_metadata import DocumentMetadata
 from quoth.pipeline.uploads import metadata_of, tenant_blobs
 from quoth.store.blobs import stored_name
 from quoth.store.upload_tasks import Task

@@ -8,25 +8,24 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from quoth.core.errors import DocumentError, InputError
+from quoth.core.errors import DocumentError
 from quoth.core.types import Document, ParsedDocument, Problem
 from quoth.ingest.chunker import chunk
 from quoth.ingest.enrich.outline import contents_of
 from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
 from quoth.ingest.readers.dates import date_from_file_name
-from quoth.ingest.readers.metadata import Metadata, file_title, require_language, require_url
+from quoth.ingest.readers.metadata import file_title, read_custom_beside
 from quoth.ingest.sources.files import find_files, fingerprint
 from quoth.pipeline.commit import BATCH_CHUNKS, IngestProgress, write_batch
 from quoth.pipeline.components import Components
+from quoth.pipeline.given_metadata import DocumentMetadata
 from quoth.pipeline.same_file import known_file
-from quoth.store.blobs import source_of
 from quoth.store.ingest_jobs import POISON, SET_ASIDE, Claim
 from quoth.store.job_rows import LEASE_SECONDS
 from quoth.store.rows import Collection, Entry, digest
@@ -44,71 +43,6 @@ READ_AHEAD = 2
 """Files parsed ahead while another is embedded."""
 
 LEASE_POLL_S = 0.25
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentMetadata:
-    """Metadata given by the caller; overrides the file's own.
-
-    ``name`` is the display name of a file stored under another name; it does not affect identity.
-    ``files`` holds metadata of single files, by resolved path, in place of this. Raises InputError
-    for a URL that is no web address and a language that is no code.
-    """
-
-    title: str | None = None
-    url: str | None = None
-    speaker: str | None = None
-    language: str | None = None
-    name: str | None = None
-    files: Mapping[Path, DocumentMetadata] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        require_url(self.url or "")
-        require_language(self.language or "")
-
-    def of(self, path: Path) -> DocumentMetadata:
-        """Return the metadata of one file."""
-        return self.files.get(path, self)
-
-    def values(self) -> tuple[str | None, ...]:
-        """Return the values that identify a document's version, in a fixed order."""
-        return (self.title, self.url, self.speaker, self.language)
-
-    def cleaned(self) -> DocumentMetadata:
-        """Return a copy without line breaks and unstorable characters."""
-        files = {path: each.cleaned() for path, each in self.files.items()}
-        # Cleaned as the stored document will be, so that its identity can be recomputed.
-        meta = Metadata(*map(_line, self.values())).normalized()
-        return replace(
-            self,
-            title=meta.title,
-            url=meta.url,
-            speaker=meta.speaker,
-            language=meta.language,
-            name=_line(self.name),
-            files=files,
-        )
-
-    def require_one_file(self, sources: Sequence[Path]) -> None:
-        """Raise InputError for a title or a URL that several files would have."""
-        if (self.title or self.url) and len(list(islice(find_files(sources), 2))) > 1:
-            what = "title" if self.title else "URL"
-            raise InputError(
-                f"A {what} is for a single file, and these are several. Add each with its own "
-                f"{what}, or leave it out; a speaker and a language may hold for all."
-            )
-
-    def meta(self) -> Metadata:
-        """Return the document metadata."""
-        return Metadata(*self.values())
-
-    def title_of(self, path: Path) -> str:
-        """Return the title of a file that was not read: its name."""
-        return self.title or to_plain_text(normalize_whitespace(Path(self.name or path.name).name))
-
-    def source_of(self, path: Path) -> str:
-        """Return a document's source as stored."""
-        return file_uri(path) if self.name is None else source_of(path, name=self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +156,7 @@ async def _prepare(
         sha = await asyncio.to_thread(fingerprint, path, given=given.values(), most_mb=most)
         said = given.meta()
         if same := await known_file(parts, collection, path=path, name=given.name, said=said):
-            return same
+            return await asyncio.to_thread(_unchanged, parts, collection, same, given)
         # Chunking parameters belong to the identity: changing them makes a new version.
         document_id = digest(collection.id, sha, PIPELINE, str(parts.settings.chunk_tokens))
 
@@ -241,16 +175,17 @@ async def _prepare(
             if known is None or (first and known.source != source):
                 return LeasedDocument(document_id, path)
             if known.source == source or await asyncio.to_thread(_path_exists, known.source):
-                return replace(known, status="unchanged")
+                return await asyncio.to_thread(_unchanged, parts, collection, known, given)
             # The file has moved: read it again, so that links lead to its current path.
         if claim == "poison":
             problem = Problem(POISON, SET_ASIDE)
             return _failed(collection, document_id, problem=problem, source=source, title=title)
         reading = await (parts.workers or parts.readers()).read(path, said)
         reading = rename(reading, given.name, path=path)
-        return await asyncio.to_thread(
+        entry = await asyncio.to_thread(
             make_entry, parts, collection, reading=reading, source=source, sha=sha, key=document_id
         )
+        return await asyncio.to_thread(_described, parts, collection, entry, given=given, path=path)
     except DocumentError as error:
         # Use the name: it may hold bytes that are not text.
         error.args = (
@@ -266,6 +201,28 @@ async def _prepare(
 
 def _stored(parts: Components, collection: Collection, document_id: str) -> Document | None:
     return parts.catalogue.documents_by_id(collection, [document_id]).get(document_id)
+
+
+def _unchanged(
+    parts: Components, collection: Collection, known: Document, given: DocumentMetadata
+) -> Document:
+    """Return a document that is there already, with the custom metadata that are given now."""
+    if given.custom and known.metadata != given.custom:
+        parts.catalogue.set_metadata(collection, known.document_id, given.custom)
+        known = replace(known, metadata=given.custom)
+    return replace(known, status="unchanged")
+
+
+def _described(
+    parts: Components, collection: Collection, entry: Entry, *, given: DocumentMetadata, path: Path
+) -> Entry:
+    """Add the custom metadata: given, else beside the file, else those of its last version."""
+    document, custom = entry.document, given.custom
+    if not custom:
+        custom, warnings = read_custom_beside(path)
+        custom = custom or parts.catalogue.metadata_of_source(collection, document.source)
+        document = replace(document, warnings=(*document.warnings, *warnings))
+    return replace(entry, document=replace(document, metadata=custom))
 
 
 async def _shielded(work: Coroutine[Any, Any, T]) -> T:
@@ -310,16 +267,6 @@ def rename(reading: ParsedDocument, name: str | None, *, path: Path) -> ParsedDo
 
 def _called(text: str, name: str | None, *, path: Path) -> str:
     return text if name is None else text.replace(str(path), name).replace(path.name, name)
-
-
-def _line(text: str | None) -> str | None:
-    return (text and to_plain_text(normalize_whitespace(text))) or None
-
-
-def file_uri(path: Path) -> str:
-    """Return a path as stored: unchanged, or a file URI if its bytes are not text."""
-    text = str(path)
-    return text if text == text.encode("utf-8", "replace").decode() else path.as_uri()
 
 
 def _path_exists(source: str) -> bool:

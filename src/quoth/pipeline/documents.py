@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quoth.core.errors import IndexMismatch
+from quoth.core.custom_metadata import check_metadata
+from quoth.core.errors import IndexMismatch, NotFound
 from quoth.core.types import Document
 from quoth.pipeline.components import Components, components_of, make_collection
 from quoth.pipeline.egress import require_egress
@@ -21,8 +22,8 @@ from quoth.store.blobs import clean_name
 from quoth.store.rows import Collection
 
 if TYPE_CHECKING:
-    from quoth.pipeline.add import DocumentMetadata
     from quoth.pipeline.commit import IngestProgress
+    from quoth.pipeline.given_metadata import DocumentMetadata
     from quoth.pipeline.maintain import Health
 
 
@@ -43,8 +44,9 @@ class DocumentEngine:
 
         Raises InputError for a title or a URL that several files would have.
         """
-        from quoth.pipeline.add import DocumentMetadata, add_documents
+        from quoth.pipeline.add import add_documents
         from quoth.pipeline.commit import IngestProgress
+        from quoth.pipeline.given_metadata import DocumentMetadata
         from quoth.pipeline.maintain import copy_chunks, reconcile
 
         about = (given or DocumentMetadata()).cleaned()
@@ -72,7 +74,7 @@ class DocumentEngine:
         collection: str | None = None,
     ) -> AsyncGenerator[Document | IngestProgress, None]:
         """Add the content of a file of this name as `add` does; the library keeps a copy of it."""
-        from quoth.pipeline.add import DocumentMetadata
+        from quoth.pipeline.given_metadata import DocumentMetadata
         from quoth.pipeline.uploads import keep_data
 
         path = await asyncio.to_thread(keep_data, self.parts, data, name=name)
@@ -102,6 +104,29 @@ class DocumentEngine:
 
         name = collection or self.parts.settings.collection
         return await asyncio.to_thread(documents_in, self.parts.catalogue, name)
+
+    async def set_metadata(
+        self,
+        document_id: str,
+        metadata: Mapping[str, object],
+        *,
+        collection: str | None = None,
+    ) -> Document:
+        """Replace the custom metadata of a ready document; nothing is read or embedded again.
+
+        Raises NotFound, and InputError for what is no metadata.
+        """
+        custom = check_metadata(metadata)
+        found, catalogue = await self._collection(collection), self.parts.catalogue
+
+        def change() -> Document:
+            known = catalogue.documents_by_id(found, [document_id]).get(document_id)
+            if known is None:
+                raise NotFound(f"There is no document with the id '{document_id}'.")
+            catalogue.set_metadata(found, document_id, custom)
+            return replace(known, metadata=custom)
+
+        return await asyncio.to_thread(change)
 
     async def remove(self, ids: Sequence[str], *, collection: str | None = None) -> list[str]:
         """Delete documents with their uploaded files; return the ids found."""

@@ -210,7 +210,8 @@ async def analyse(context: RequestContext) -> AnalysedQuery:
         given = context.plan.filters
         dropped: frozenset[FilterField] = frozenset()
         if request.filters:
-            given = (*parse_filters(request.filters), *given)
+            written = parse_filters(request.filters, documents=names.documents.values())
+            given = (*written, *given)
             dropped = dropped_fields(request.filters)
         query = understand(
             request.question,

@@ -9,7 +9,7 @@ from pathlib import Path
 from quoth.core.errors import InputError
 from quoth.core.types import Document
 from quoth.ingest.sources.files import find_files
-from quoth.pipeline.add import file_uri
+from quoth.pipeline.given_metadata import file_uri
 from quoth.pipeline.same_file import is_current
 from quoth.store.blobs import source_path
 from quoth.store.catalogue import Catalogue

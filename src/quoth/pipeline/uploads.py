@@ -7,16 +7,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
 from uuid import uuid4
 
+from quoth.core.custom_metadata import read_metadata
 from quoth.core.errors import Busy, InputError, NotFound, StorageFull
 from quoth.core.types import Document
-from quoth.pipeline.add import PIPELINE, DocumentMetadata
+from quoth.pipeline.add import PIPELINE
 from quoth.pipeline.components import Components
+from quoth.pipeline.given_metadata import DocumentMetadata
 from quoth.store.blobs import Blobs, PartialUpload, source_name, stored_name
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import Database
 from quoth.store.rows import digest
 from quoth.store.uploads import Requirements, UploadStore
 from quoth.text.analyzer import normalize_name
+from quoth.text.json_codec import dump
 
 STALE_HOURS = 24.0
 """Hours after which a stalled upload is abandoned."""
@@ -36,6 +39,7 @@ def upload_store(parts: Components) -> UploadStore:
 def content_key(parts: Components, *, collection: str, sha256: str, given: DocumentMetadata) -> str:
     """Return the content key of an upload, equal for uploads that make the same document."""
     fields = ["" if each is None else f"={each}" for each in given.cleaned().values()]
+    fields += [dump(dict(given.custom))] if given.custom else []
     version = PIPELINE, str(parts.settings.chunk_tokens)
     return digest("upload", parts.settings.tenant, collection, sha256, *version, *fields)
 
@@ -48,6 +52,7 @@ def metadata_of(fields: Mapping[str, str], *, name: str | None = None) -> Docume
         speaker=fields.get("speaker"),
         language=fields.get("language"),
         name=name,
+        custom=read_metadata(fields["metadata"]) if "metadata" in fields else {},
     )
 
 

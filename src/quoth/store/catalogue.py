@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from sqlalchemy import BindParameter, Connection, and_, bindparam, delete, func, insert, or_, select
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
+from quoth.core.custom_metadata import MetadataValue, read_metadata
 from quoth.core.types import Chunk, Document
 from quoth.store.checksums import intact
 from quoth.store.collections import CollectionRows
@@ -22,6 +34,7 @@ from quoth.store.rows import (
     chunk_to_row,
     document_from_row,
     document_to_row,
+    pack_metadata,
 )
 from quoth.store.schema import chunks, collections, documents, jobs
 
@@ -194,6 +207,29 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
             if gone:
                 self._bump(connection, collection)
         return gone
+
+    def set_metadata(
+        self, collection: Collection, document_id: str, metadata: Mapping[str, MetadataValue]
+    ) -> None:
+        """Replace the custom metadata of a ready document; its chunks and vectors stay."""
+        with self.writing("change metadata") as connection:
+            connection.execute(
+                update(documents)
+                .where(self.for_tenant(documents, collection), documents.c.id == document_id)
+                .values(metadata=pack_metadata(metadata))
+            )
+            self._bump(connection, collection)
+
+    def metadata_of_source(
+        self, collection: Collection, source: str
+    ) -> Mapping[str, MetadataValue]:
+        """Return the custom metadata of the ready document from a source; empty without one."""
+        statement = select(documents.c.metadata).where(
+            self.for_tenant(documents, collection), documents.c.source == source
+        )
+        with self.reading() as connection:
+            packed = connection.execute(statement.order_by(documents.c.added_at.desc())).scalar()
+        return read_metadata(packed) if packed else {}
 
     def _write(
         self, connection: Connection, collection: Collection, entries: Sequence[Entry]

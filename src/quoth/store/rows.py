@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from sqlalchemy import String, Text
 from sqlalchemy.types import TypeEngine
 
 from quoth.core.calibration import Calibration, Tuning
+from quoth.core.custom_metadata import MetadataValue, read_metadata
 from quoth.core.outline import Heading, Summary
 from quoth.core.settings import Settings
 from quoth.core.types import Chunk, Document, IndexIdentity
@@ -244,6 +246,7 @@ def document_to_row(entry: Entry, *, tenant: str, collection: str) -> dict[str, 
         "warnings": dump(list(document.warnings)),
         "added_at": now(),
         "date": document.date,
+        "metadata": pack_metadata(document.metadata),
     }
 
 
@@ -264,7 +267,13 @@ def document_from_row(row: Any, *, collection: str) -> Document:
         speaker=row.speaker,
         date=row.date,
         warnings=() if row.warnings == "[]" else tuple(json.loads(row.warnings)),
+        metadata=read_metadata(row.metadata) if row.metadata else {},
     )
+
+
+def pack_metadata(metadata: Mapping[str, MetadataValue]) -> str | None:
+    """Encode custom metadata as JSON, None without any; `read_metadata` restores them."""
+    return dump(dict(metadata)) if metadata else None
 
 
 def new_owner() -> str:

@@ -18,7 +18,7 @@ from sqlalchemy import (
 from quoth.store.checksums import add_checksum
 from quoth.store.rows import words
 
-HEAD = "0015"
+HEAD = "0016"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -66,6 +66,7 @@ documents = Table(
     Column("warnings", words(), nullable=False),
     Column("added_at", words(40), nullable=False),
     Column("date", words(40)),
+    Column("metadata", words()),
     Index("ix_documents_collection_source", "collection_id", "source"),
 )
 
@@ -378,7 +379,9 @@ lecture_citations = Table(
     Index("ix_lecture_citations_document", "tenant", "document_id", "page_number"),
 )
 
-SHOWN = "id title kind chunks pages seconds language source url speaker date warnings".split()
+SHOWN = (
+    "id title kind chunks pages seconds language source url speaker date warnings metadata"
+).split()
 """What answers show of a document. Page labels are wide, so the rest has another checksum."""
 CHECKSUMS = (  # of all but the audit log, whose rows are chained by hash
     add_checksum(documents, covered=SHOWN),

@@ -149,9 +149,15 @@ def test_set_changes_what_is_known_and_adding_again_keeps_it(home: Path, sources
     )
     assert changed["url"].endswith("aaaaaaaaaaa")
     assert json.loads((sources / "hive.srt.meta.json").read_text())["title"] == "My hive"
-    quoth(home, "add", str(sources))
+    quoth(home, "add", str(sources), "--meta", "team=bees", "--meta", "room=12")
     assert "My hive" in titles(home)
     assert "Inside the hive" not in titles(home)
+    (own,) = quoth(home, "--json", "set", "My hive", "meta.room=", "meta.topic=honey").json
+    assert own["document_id"] == changed["document_id"]
+    assert own["metadata"] == {"team": "bees", "topic": "honey"}
+    assert "team=bees" in quoth(home, "list").out
+    asked = quoth(home, "--json", "search", "bees", "--filter", "meta.topic=honey").json
+    assert {each["document_id"] for each in asked} == {own["document_id"]}
 
 
 @pytest.mark.parametrize("words", [("colour=red",), ("title",), ("date=soon",)])

@@ -14,7 +14,7 @@ from quoth.core.settings import Settings
 from quoth.core.types import Document
 from quoth.interfaces.http.server.start import check_binding
 from quoth.operations.backup import make_backup, restore_backup
-from quoth.pipeline.add import DocumentMetadata
+from quoth.pipeline.given_metadata import DocumentMetadata
 from quoth.store.database import open_database
 from tests.support.service_client import House, served
 from tests.support.small_library import write_sources

@@ -54,6 +54,33 @@ async def test_metadata_of_an_upload_is_corrected_and_stays_one_document(
     assert (back["title"], back["speaker"]) == ("On wasps", None)
 
 
+async def test_custom_metadata_come_with_an_upload_are_changed_in_place_and_filter(
+    ada: httpx.AsyncClient, house: House
+) -> None:
+    text = b"# Hornets\n\nHornets make paper from wood.\n"
+    about = {"name": "hornets.md", "collection": "own", "metadata": '{"team": "legal"}'}
+    async with house.working():
+        for metadata in (about["metadata"], '{"team": "sales", "year": 2024}'):
+            given = {**about, "metadata": metadata}
+            upload = (await ada.post("/v1/uploads", params=given, content=text)).json()
+            await ada.get(f"/v1/uploads/{upload['id']}/events")  # ends with the upload
+    (stored,) = (await ada.get("/v1/documents", params={"collection": "own"})).json()["documents"]
+    assert stored["metadata"] == {"team": "sales", "year": 2024}
+    path = f"/v1/documents/{stored['document_id']}"
+    changed = (await ada.patch(path, json={"metadata": {"tags": ["wasps", "wood"]}})).json()
+    assert changed == {**stored, "metadata": {"tags": ["wasps", "wood"]}}
+    query = {"query": "What do hornets make?", "collection": "own"}
+    for value, count in (("wood", 1), ("stone", 0)):
+        asked = {**query, "filters": {"meta.tags": value}}
+        assert len((await ada.post("/v1/search", json=asked)).json()["hits"]) == count
+    unknown = await ada.post("/v1/search", json={**query, "filters": {"meta.team": "legal"}})
+    assert unknown.status_code == 422
+    assert "There are: tags." in unknown.json()["detail"]
+    for wrong in ("no object", '{"1": "a"}', '{"a": {}}'):
+        sent = await ada.post("/v1/uploads", params={**about, "metadata": wrong}, content=text)
+        assert sent.status_code == 422
+
+
 async def test_a_file_on_the_disk_is_not_changed_with_a_key(ada: httpx.AsyncClient) -> None:
     documents = (await ada.get("/v1/documents")).json()["documents"]
     answer = await ada.patch(

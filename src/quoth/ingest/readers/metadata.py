@@ -13,6 +13,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import NamedTuple
 
+from quoth.core.custom_metadata import PREFIX, MetadataValue, check_metadata
 from quoth.core.errors import InputError
 from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
 from quoth.ingest.readers.dates import normalize_date
@@ -23,6 +24,8 @@ TALKS = "talks.meta.csv"
 """A table that describes the files of its folder, by their names in the column "file"."""
 SIDECARS = (SIDECAR, ".meta.csv")
 MAX_SIDECAR_BYTES = 1 << 20
+CUSTOM = "metadata"
+"""The key of the owner's own metadata in a sidecar."""
 
 _KEYS = {"title", "url", "speaker", "language", "date"}
 _OTHER_NAMES = {
@@ -149,6 +152,34 @@ def read_beside(path: Path) -> tuple[Metadata, list[str]]:
     return meta.merged_with(lower), [*warnings, *more]
 
 
+def read_custom_beside(path: Path) -> tuple[dict[str, MetadataValue], list[str]]:
+    """Return the owner's own metadata: under "metadata" in the sidecar, else columns "meta.KEY".
+
+    What is wrong with them is only a warning.
+    """
+    beside = sidecar(path)
+    try:
+        own = custom_in_sidecar(beside.read_text(encoding="utf-8-sig")) if beside else None
+    except (ValueError, OSError):
+        own = None  # which `read_beside` says
+    row = row_beside(path) or {}
+    cells = {key: cell for key, cell in row.items() if key.startswith(PREFIX)}
+    try:
+        return check_metadata(own or {k.removeprefix(PREFIX): v for k, v in cells.items()}), []
+    except InputError as error:
+        where = TALKS if beside is None or not own else beside.name
+        return {}, [f"{where}: its metadata were not used: {error}"]
+
+
+def custom_in_sidecar(text: str) -> object:
+    """Return what the text of a sidecar gives as the owner's own metadata, None for nothing."""
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return values.get(CUSTOM) if isinstance(values, dict) else None
+
+
 def _read_sidecar(path: Path) -> tuple[Metadata, list[str]]:
     beside = sidecar(path)
     if beside is None:
@@ -206,6 +237,8 @@ def make_meta(values: Mapping[str, object], *, where: str) -> tuple[Metadata, li
     unknown: list[str] = []
     for key, value in values.items():
         name = _name(key)
+        if name == CUSTOM or name.startswith(PREFIX):
+            continue  # `read_custom_beside` reads it
         if name not in _KEYS | {"video"}:
             unknown.append(key)
         elif value is None or value == "":

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from quoth.core.types import Document
     from quoth.engine import Engine
     from quoth.interfaces.cli.add_report import AddReport
-    from quoth.pipeline.add import DocumentMetadata
+    from quoth.pipeline.given_metadata import DocumentMetadata
     from quoth.pipeline.remote import RemoteOptions
 
 
@@ -60,6 +60,13 @@ async def add(  # noqa: PLR0913 - one for each option
     ] = None,
     speaker: Annotated[str | None, typer.Option(help="Who speaks.")] = None,
     language: Annotated[str | None, typer.Option(help="Language, such as en or fr.")] = None,
+    meta: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="Metadata of your own, to filter by (--filter meta.KEY=VALUE); may be repeated.",
+        ),
+    ] = None,
     depth: Depth = 0,
     max_pages: MaxPages = 200,
     include: Annotated[
@@ -71,14 +78,16 @@ async def add(  # noqa: PLR0913 - one for each option
     on: On = None,
 ) -> int:
     """Add files, folders and pages to the collection; existing documents are skipped."""
+    from quoth.core.custom_metadata import metadata_from_pairs
     from quoth.ingest.sources.site import CrawlLimits
     from quoth.ingest.sources.youtube.videos import VideoOptions
-    from quoth.pipeline.add import DocumentMetadata
+    from quoth.pipeline.given_metadata import DocumentMetadata
     from quoth.pipeline.remote import RemoteOptions
 
     session = on_cluster(of_owner(session), on)
     patterns = FilePatterns(tuple(include or ()), tuple(exclude or ()))
-    given = DocumentMetadata(title=title, url=url, speaker=speaker, language=language)
+    custom = metadata_from_pairs(meta or ())
+    given = DocumentMetadata(title, url, speaker, language, custom=custom)
     videos = VideoOptions(languages=(language,) if language else ())
     options = RemoteOptions(CrawlLimits(depth=depth, max_pages=max_pages), videos)
     async with engine_of(session) as engine:
@@ -175,7 +184,7 @@ async def add_all(
     from quoth.ingest.sources.files import find_files, left_out
     from quoth.interfaces.cli.add_report import AddReport, show_report, ways_of
     from quoth.interfaces.cli.documents_view import adding, fetching
-    from quoth.pipeline.add import DocumentMetadata
+    from quoth.pipeline.given_metadata import DocumentMetadata
     from quoth.pipeline.remote import check_sources, is_address
 
     check_sources(sources)
@@ -202,7 +211,7 @@ async def add_all(
 
 def _stored_names(files: Sequence[Path]) -> frozenset[str]:
     """Return files as their documents name them; a link that leads to itself is no error here."""
-    from quoth.pipeline.add import file_uri
+    from quoth.pipeline.given_metadata import file_uri
 
     return frozenset(file_uri(Path(realpath(each))) for each in files)
 

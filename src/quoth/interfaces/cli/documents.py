@@ -113,25 +113,33 @@ async def set_metadata(
         list[str],
         typer.Argument(
             metavar="KEY=VALUE…",
-            help="title, url, speaker, language or date; a key without a value takes it back.",
+            help="title, url, speaker, language, date, or meta.KEY for metadata of your own; a "
+            "key without a value takes it back.",
         ),
     ],
 ) -> int:
     """Change what is known of a document, and read it again.
 
-    The values go to FILE.meta.json beside the file, so that adding it again keeps them.
+    The values go to FILE.meta.json beside the file, so that adding it again keeps them. Metadata of
+    your own (meta.KEY=VALUE) are changed in the library, and nothing is read again.
     """
+    from quoth.core.custom_metadata import PREFIX, changed_metadata
     from quoth.interfaces.cli.add_report import AddReport, show_report
     from quoth.interfaces.cli.documents_view import adding
     from quoth.pipeline.suggest import describe, read_pairs
     from quoth.pipeline.uploads import find_document
 
-    given = read_pairs(values)
+    custom = [value for value in values if value.startswith(PREFIX)]
+    given = read_pairs([value for value in values if value not in custom])
     there = stored_documents(session)
     found = find_document(there, document, whole=True)
-    path = await asyncio.to_thread(describe, found, given)
+    metadata = changed_metadata(found.metadata, custom)
+    path = await asyncio.to_thread(describe, found, given) if given else None
     async with engine_of(session) as engine:
-        documents = await adding(session, engine.add([path]))
+        documents = await adding(session, engine.add([path])) if path else [found]
+        if custom:
+            new = await engine.set_metadata(documents[0].document_id, metadata)
+            documents = [replace(documents[0], metadata=new.metadata)]
     known = frozenset({found.source})
     show_report(session, AddReport(documents, known, named=known))
     session.show(documents, lambda _session, _documents: None)

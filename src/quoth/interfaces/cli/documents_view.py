@@ -18,6 +18,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from quoth.core.custom_metadata import pairs_of
 from quoth.core.types import Document
 from quoth.interfaces.cli.session import CliSession
 from quoth.store.blobs import source_name
@@ -169,7 +170,8 @@ def _document_line(each: Document) -> Text:
 
 def _about(each: Document) -> str:
     passages = f"{each.chunks} passage{'' if each.chunks == 1 else 's'}"
-    return ", ".join(filter(None, (each.kind, each.language, _length(each), passages)))
+    own = pairs_of(each.metadata)
+    return ", ".join(filter(None, (each.kind, each.language, _length(each), passages, *own)))
 
 
 def _length(each: Document) -> str:

@@ -60,6 +60,7 @@ FilterKey = Literal[
     "segment",
     "date",
 ]
+MetadataKey = Annotated[str, Field(pattern=r"^meta\..{1,64}$")]
 
 
 def require_integer(number: object) -> object:
@@ -187,8 +188,8 @@ class SearchRequest(Body):
     )
     scope: ScopeRequest | None = None
     filters: Annotated[
-        dict[FilterKey, Annotated[Text, Field(min_length=1, max_length=500)]],
-        Field(max_length=11, examples=[{"speaker": "Ada", "page": "12-14"}]),
+        dict[FilterKey | MetadataKey, Annotated[Text, Field(min_length=1, max_length=500)]],
+        Field(max_length=20, examples=[{"speaker": "Ada", "page": "12-14", "meta.team": "legal"}]),
     ] = {}
     top_k: Annotated[int | None, Field(ge=1, le=MAX_TOP_K)] = None
     mode: Literal["hybrid", "semantic", "keyword", "dense", "vector", "bm25", "fts"] | None = None

@@ -1,4 +1,4 @@
-"""Parses filters as users write them: ``kind=pdf``, ``page=12-14``, ``time=12:30-14:00``.
+"""Parses filters as users write them: ``kind=pdf``, ``page=12-14``, ``meta.team=legal``.
 
 ``KEY=any`` removes inferred filters on that key, ``none`` all of them.
 """
@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from types import MappingProxyType
 
+from quoth.core.custom_metadata import PREFIX, fits
 from quoth.core.errors import InputError
 from quoth.core.translations import translate
 from quoth.core.types import Document, Filter, FilterField
@@ -29,12 +30,15 @@ NONE = "none"
 LAST_DAY = 9999_12_31
 
 
-def parse_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
+def parse_filters(
+    texts: Sequence[str], *, documents: Collection[Document] = ()
+) -> tuple[Filter, ...]:
     """Parse filters; raises InputError naming what is invalid and what is available.
 
-    Those that only remove something (``KEY=any``, ``none``) give no filter.
+    Those that only remove something (``KEY=any``, ``none``) give no filter. Custom metadata
+    (``meta.KEY=VALUE``) are looked up in ``documents``: those that fit are searched.
     """
-    return tuple([_parse(text) for text in texts if not _removed_fields(text)])
+    return tuple([_parse(text, documents) for text in texts if not _removed_fields(text)])
 
 
 def dropped_fields(texts: Sequence[str]) -> frozenset[FilterField]:
@@ -67,15 +71,34 @@ def printed_pages_filter(first: str, last: str) -> Filter | None:
     return Filter("label", "in", tuple(spell(number) for number in between))
 
 
-def _parse(text: str) -> Filter:
+def _parse(text: str, documents: Collection[Document]) -> Filter:
     key, found, value = text.partition("=")
     key, value = key.strip().casefold(), value.strip()
     broken = any("\ud800" <= sign <= "\udfff" for sign in text)
+    if found and value and key.startswith(PREFIX) and not broken:
+        return _with_metadata(key.removeprefix(PREFIX), value, documents)
     if not found or not value or key not in KEYS or broken:
         raise InputError(
-            f"'{text}' is not a filter. Write KEY=VALUE with one of the keys {', '.join(KEYS)}."
+            f"'{text}' is not a filter. Write KEY=VALUE with one of the keys {', '.join(KEYS)}, or "
+            "meta.KEY=VALUE for your own metadata."
         )
     return KEYS[key](value)
+
+
+def _with_metadata(key: str, value: str, documents: Collection[Document]) -> Filter:
+    given = [
+        (each.document_id, stored)
+        for each in documents
+        for name, stored in each.metadata.items()
+        if name.casefold() == key
+    ]
+    if not given:
+        known = sorted({name for each in documents for name in each.metadata})
+        there = f"There are: {', '.join(known[:20])}." if known else "No document has any metadata."
+        raise InputError(f"No document has metadata with the key '{key}'. {there}")
+    # No document has an empty id: where none fits, nothing is found.
+    fitting = [document for document, stored in given if fits(stored, value)]
+    return Filter("document", "in", tuple(fitting) or ("",))
 
 
 def _ends(value: str) -> tuple[str, str]:

@@ -24,7 +24,7 @@ from quoth.interfaces.http.schemas import Body, OneCollection, OneId
 from quoth.interfaces.http.sse import EventStream
 from quoth.interfaces.http.text_rules import Language, Text, WebAddress
 from quoth.interfaces.http.uploads.receive import file_bytes, receive_whole
-from quoth.pipeline.add import DocumentMetadata
+from quoth.pipeline.given_metadata import DocumentMetadata
 from quoth.pipeline.sample import sample_files
 from quoth.pipeline.suggest import describe
 from quoth.pipeline.uploads import metadata_of, tenant_blobs
@@ -46,6 +46,11 @@ class DocumentChanges(Body):
     url: Annotated[WebAddress, Field(max_length=2000)] | None = None
     speaker: Annotated[Text, Field(max_length=200)] | None = None
     language: Annotated[Language, Field(max_length=20, examples=["en"])] | None = None
+    metadata: Annotated[
+        dict[str, str | int | float | bool | list[str]] | None,
+        Field(max_length=50, examples=[{"team": "legal", "year": 2024}]),
+    ] = None
+    """Keys and values of the owner's own, in place of those before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +74,21 @@ async def correct(document_id: OneId, caller: Writer, changes: DocumentChanges) 
     """Change the title, address, speaker or language of a document, and read it again.
 
     The document gets a new id, because its passages are others. A file that the operator added
-    from the disk is changed only from this machine.
+    from the disk is changed only from this machine. Metadata are changed without reading again.
     """
     found = await find_document(document_id, caller)
-    given = changes.model_dump(exclude_none=True)
-    path, metadata = await asyncio.to_thread(_correction, found, given, caller)
+    given = changes.model_dump(exclude_none=True, exclude={"metadata"})
     corrected = found
-    steps = caller.engine.add([path], given=metadata, collection=found.collection)
-    async for step in steps:
-        if isinstance(step, Document):
-            corrected = step
+    if given:
+        path, metadata = await asyncio.to_thread(_correction, found, given, caller)
+        steps = caller.engine.add([path], given=metadata, collection=found.collection)
+        async for step in steps:
+            if isinstance(step, Document):
+                corrected = step
+    if changes.metadata is not None:
+        corrected = await caller.engine.set_metadata(
+            corrected.document_id, changes.metadata, collection=found.collection
+        )
     return ApiResponse(corrected)
 
 

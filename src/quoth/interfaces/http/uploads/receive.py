@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Self
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from quoth.core.custom_metadata import check_metadata, read_metadata
 from quoth.core.errors import (
     DocumentError,
     InputError,
     StorageFull,
     TooLarge,
 )
-from quoth.ingest.readers.metadata import SIDECAR, parse_sidecar
+from quoth.ingest.readers.metadata import SIDECAR, custom_in_sidecar, parse_sidecar
 from quoth.ingest.sources.http import Internet, fetch
 from quoth.interfaces.http.text_rules import Language, PathSegment, Text, WebAddress
 from quoth.pipeline.components import Components
@@ -35,7 +37,7 @@ from quoth.store.blobs import BLOCK, Blobs, PartialUpload, clean_name
 from quoth.store.upload_tasks import LEASE_SECONDS, Task
 from quoth.store.uploads import UploadStore
 
-METADATA = ("title", "url", "speaker", "language")
+METADATA = ("title", "url", "speaker", "language", "metadata")
 EMPTY = "This file is empty: it has no bytes to read."
 
 
@@ -50,6 +52,12 @@ class UploadMetadata(BaseModel):
     url: Annotated[WebAddress, Field(max_length=2000)] | None = None
     speaker: Annotated[Text, Field(max_length=200)] | None = None
     language: Annotated[Language, Field(max_length=20, examples=["en"])] | None = None
+    metadata: Annotated[
+        str | None,
+        BeforeValidator(lambda given: json.dumps(given) if isinstance(given, dict) else given),
+        Field(max_length=8000, examples=['{"team": "legal"}']),
+    ] = None
+    """Keys and values of the caller's own, as a JSON object, by which questions can be filtered."""
     sidecar: Annotated[str | None, Field(max_length=8000)] = None
     """The text of the file's ``.meta.json``: it gives what the other fields do not."""
 
@@ -61,6 +69,11 @@ class UploadMetadata(BaseModel):
             self.speaker = self.speaker or (said.speaker and said.speaker[:200])
             self.url = self.url or said.url
             self.language = self.language or said.language
+            if self.metadata is None and (own := custom_in_sidecar(self.sidecar)):
+                with suppress(InputError):
+                    self.metadata = json.dumps(check_metadata(own))
+        if self.metadata is not None:
+            read_metadata(self.metadata)
         return self
 
 
@@ -82,7 +95,7 @@ class WrongOffset(InputError):
 
 
 def metadata_fields(said: dict[str, str | None]) -> dict[str, str]:
-    """Return the metadata of a file that is set: title, address, speaker and language."""
+    """Return the metadata of a file that is set."""
     return {name: text for name in METADATA if (text := said.get(name))}
 
 

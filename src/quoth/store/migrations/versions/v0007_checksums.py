@@ -28,7 +28,7 @@ def upgrade() -> None:
     """Bring the catalogue one step forward; what is there stays as it is."""
     for name, columns in COLUMNS.items():
         op.add_column(name, sa.Column("checksum", sa.BigInteger))
-        _fill(name, columns)
+        fill(name, columns)
 
 
 def downgrade() -> None:
@@ -37,7 +37,8 @@ def downgrade() -> None:
         op.drop_column(name, "checksum")
 
 
-def _fill(name: str, columns: Sequence[str]) -> None:
+def fill(name: str, columns: Sequence[str]) -> None:
+    """Compute the checksums of all rows, a page at a time."""
     connection = op.get_bind()
     table = sa.table(name, *map(sa.column, (*columns, "checksum")))
     page = sa.select(*(table.c[column] for column in columns)).order_by(table.c.id).limit(BATCH)

@@ -34,10 +34,11 @@ class DocumentAbout extends Base {
 
   render() {
     if (!this.document) return nothing;
-    const { kind, language, status, collection, speaker, date, warnings, error } = this.document;
+    const { kind, language, status, collection, speaker, date, warnings, error, metadata } = this.document;
     const facts = [
       kind && kindName(this.document), lengthName(this.document), language && languageName(language), speaker,
       date && dateName(date), named("state", status), collectionName(collection),
+      ...Object.entries(metadata).map(([key, value]) => `${key}: ${[value].flat().join(", ")}`),
     ];
     const notes = [error?.message, ...warnings].filter(Boolean);
     return html`<p class="soft">${facts.filter(Boolean).join(" · ")}</p>

@@ -57,6 +57,7 @@ PLAIN = {
         "q",
         "links",
         "sidecar",
+        "metadata",
         "why_not",
         "format",
         "state",

@@ -92,10 +92,11 @@ def _with_metadata(key: str, value: str, documents: Collection[Document]) -> Fil
         for name, stored in each.metadata.items()
         if name.casefold() == key
     ]
+    known = sorted({name for each in documents for name in each.metadata})
+    if not known:
+        raise InputError(f"No document has metadata, so none has '{key}'.")
     if not given:
-        known = sorted({name for each in documents for name in each.metadata})
-        there = f"There are: {', '.join(known[:20])}." if known else "No document has any metadata."
-        raise InputError(f"No document has metadata with the key '{key}'. {there}")
+        raise InputError(f"No document has metadata '{key}'. There are: {', '.join(known[:20])}.")
     # No document has an empty id: where none fits, nothing is found.
     fitting = [document for document, stored in given if fits(stored, value)]
     return Filter("document", "in", tuple(fitting) or ("",))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from quoth.ingest.readers.registry import read
-from quoth.ingest.sources.files import LINKED, find_files, fingerprint, left_out
+from quoth.ingest.sources.files import LINKED, SHOWN, find_files, fingerprint, left_out
 
 
 def folder(tmp_path: Path) -> Path:
@@ -114,3 +114,28 @@ def test_tables_of_talks_of_spreadsheets_and_other_systems(
     document = read(talk)
     assert document.title == title
     assert document.warnings == ((warning,) if warning else ())
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("a.html", '<p><img alt="" src="img/My%20window.png"></p>'),
+        ("a.html", "<img src='./img/My window.png'>"),
+        ("a.htm", "<img src=img/My%20window.png>"),
+        ("a.md", "![The window](img/My%20window.png)"),
+        ("deep/a.md", "![](<../img/My window.png>)"),
+        ("a.rst", ".. image:: img/My window.png\n   :alt: window"),
+        ("a.adoc", "image::img/My window.png[]"),
+        ("a.org", "[[file:img/My window.png]]"),
+        ("a.tex", r"\includegraphics[width=4cm]{img/My window.png}"),
+    ],
+)
+def test_a_picture_that_a_page_shows_is_no_document(tmp_path: Path, page: str, text: str) -> None:
+    for name, content in ((page, text), ("img/My window.png", "x"), ("scan.png", "x")):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content)
+    assert [each.name for each in find_files([tmp_path])] == ["a" + Path(page).suffix, "scan.png"]
+    assert left_out([tmp_path]) == {SHOWN: 1}
+    chosen = find_files([tmp_path], include=["*.png"])
+    assert [each.name for each in chosen] == ["My window.png", "scan.png"]

@@ -36,9 +36,9 @@ from tests.support.failing_backends import FailingEmbedder, FailingIndex, SlowEm
 CHUNK = Chunk("c0", "d0", 0, 0, 9, "", Chars(0, 9), "text")
 TEXTS = ["the fox runs", "the dog sleeps", "whales swim"]
 QUESTION = Query("A fox?", "fox", "en")
-SOON = 300.0
+SOON = 800.0
 """Milliseconds of the deadline of those who are late."""
-LATE = 5.0
+LATE = 8.0
 """Seconds that those need."""
 
 Rows = dict[str, tuple[Chunk, Matrix]]

@@ -2,7 +2,8 @@
 
 The index stores `terms` of every chunk as a column separated by white space; a question goes
 through `analyze_query`. Both sides must agree, so `ANALYSER` is part of an index's fingerprint and
-changes with every change of the output. The choices are measured in docs/decisions/006.
+changes with every change after which an older index would miss what it found. The choices are
+measured in docs/decisions/006.
 """
 
 from __future__ import annotations
@@ -256,6 +257,7 @@ class _KnownTerms(dict[str, str]):
         self._stemmer = Stemmer.Stemmer(algorithm, 0) if algorithm else None
         self._stop = query_stop_words(without)
         self._folded_first = language in _FOLDED_FIRST
+        self._language = language
 
     def __missing__(self, word: str) -> str:
         tokens = _tokens_of_normalized(word)
@@ -287,9 +289,13 @@ class _KnownTerms(dict[str, str]):
                 found += self._unspaced_terms(part) if unspaced else [self._stemmed(part)]
             if token.startswith("."):
                 found.append(token)
-            elif len(telling) > 1 and telling == parts:
+            elif (len(telling) > 1 and telling == parts) or self._joins(parts, telling):
                 found.append(self._stemmed("".join(parts)))
         return found
+
+    def _joins(self, parts: list[str], telling: list[str]) -> bool:
+        """Return whether English also writes a compound with a particle as one word: "log-in"."""
+        return self._language == "en" and len(parts) == 2 and len(telling) == 1
 
     def _unspaced_terms(self, part: str) -> list[str]:
         """Return bigrams of what is in a script without spaces, and the words beside it."""

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from itertools import product
 from math import inf
-from os.path import exists, isdir, islink
+from os.path import exists, isdir, islink, realpath
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from quoth.core.errors import DocumentError
-from quoth.ingest.readers.formats import is_wanted
+from quoth.ingest.readers.formats import SUFFIX_FORMATS, is_wanted
 from quoth.ingest.readers.media import MEDIA_SUFFIXES, captions_beside
 from quoth.ingest.readers.metadata import SIDECARS, row_beside, sidecar
 
@@ -28,8 +31,19 @@ IGNORE = ".quothignore"
 LINKED = "link to a folder"
 """How a link that leads out of an added folder to another one is counted; none is followed."""
 
+SHOWN = "pictures of pages"
+"""How a picture is counted that a page of the same folder shows: it is no document of its own."""
+
 INSTALLED = ("node_modules", "__pycache__", "site-packages")
 """Folders of installed packages and compiled code: never a person's own documents."""
+
+
+PAGES = frozenset(["html", "markdown", "rst", "asciidoc", "org", "latex"])
+"""Formats that show pictures by the names of their files."""
+MAX_PAGE_BYTES = 4 * BLOCK
+_PICTURE = re.compile(
+    r"""["'(<\[{:=]\s*([^"'()<>\[\]{}:=\n]{1,300}?\.(?:png|jpe?g|tiff?))(?![\w.])""", re.IGNORECASE
+)
 
 
 def find_files(
@@ -38,7 +52,8 @@ def find_files(
     """Return the given files, and the supported files below the given folders, without duplicates.
 
     Of folders, only files that one of the ``include`` patterns matches, if there are any, and none
-    that ``exclude`` or the file `IGNORE` of the folder does; none of `INSTALLED`.
+    that ``exclude`` or the file `IGNORE` of the folder does; none of `INSTALLED`, and no picture
+    that a page of HTML or Markdown there shows, unless ``include`` matches it.
 
     A file given directly is returned whatever its name, except a sidecar of another file; in
     folders, hidden files, sidecars and unknown suffixes are skipped. A missing source is returned
@@ -63,13 +78,18 @@ def find_files(
 def left_out(sources: Sequence[Path]) -> Counter[str]:
     """Count the files below the given folders that are not read, by suffix in small letters.
 
-    Links to a folder that is in none of them are counted as `LINKED`.
+    Links to a folder that is in none of them are counted as `LINKED`, and as `SHOWN` pictures that
+    a page shows.
     """
     folders = [source for source in sources if isdir(source)]
     targets = [folder.resolve() for folder in folders]
     found: Counter[str] = Counter()
-    for path in (path for folder in folders for path in _not_ignored(folder)):
-        if isdir(path):
+    inside = [path for folder in folders for path in _not_ignored(folder)]
+    shown = _shown_on_pages(inside)
+    for path in inside:
+        if path in shown:
+            found[SHOWN] += 1
+        elif isdir(path):
             found[LINKED] += islink(path) and not any(map(path.resolve().is_relative_to, targets))
         elif not is_wanted(path) and not path.name.lower().endswith(SIDECARS):
             suffix = path.suffix.lower()
@@ -79,11 +99,26 @@ def left_out(sources: Sequence[Path]) -> Counter[str]:
 
 
 def _below(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Iterator[Path]:
-    for path in _visible(folder):
+    paths = [*_visible(folder)]
+    shown = set[Path]() if include else _shown_on_pages(paths)
+    for path in (path for path in paths if path not in shown):
         inside = path.relative_to(folder).as_posix()
         chosen = not include or _matches(inside, include)
         if chosen and not _matches(inside, exclude) and is_wanted(path):
             yield path
+
+
+def _shown_on_pages(paths: Sequence[Path]) -> set[Path]:
+    """Return the pictures among the files of a folder that one of its pages shows."""
+    kinds = {path: SUFFIX_FORMATS.get(path.suffix.lower()) for path in paths}
+    pictures = {realpath(path): path for path, kind in kinds.items() if kind == "picture"}
+    shown: set[Path] = set()
+    for page in (path for path, kind in kinds.items() if pictures and kind in PAGES):
+        with suppress(OSError), page.open("rb") as file:
+            names = _PICTURE.findall(file.read(MAX_PAGE_BYTES).decode("utf-8", "replace"))
+            found = {realpath(page.parent / unquote(name)) for name in names}
+            shown |= {pictures[each] for each in found & pictures.keys()}
+    return shown
 
 
 def _visible(folder: Path) -> Iterator[Path]:

@@ -221,6 +221,9 @@ async def test_a_large_file_has_a_process_of_its_own_and_leaves_room_to_other_te
             eve = UploadStore(house.tenants.database, tenant="eve")
             await until(lambda: eve.find(small.id).state == "ready")
             assert len(set(began)) == 3, "one by the worker, and two of other tenants beside it"
+            own = await send(house.tenants, text(2), tenant="ada")
+            await until(lambda: ada.find(own.id).state == "ready")
+            assert len(began) == 3, "the small file of a tenant does not wait for its large one"
             ended.set()
 
 

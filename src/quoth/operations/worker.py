@@ -4,7 +4,7 @@ A worker renews the lease on its task; the task of a dead worker is taken over b
 the same file yields the same document. A file whose workers died is added in a process of its own,
 and fails only if that one dies while its worker lives. So is a large file, whose text would keep
 this process from answering. Lanes for the files of tenants without a file in work embed part by
-part in turn with the workers, so that no tenant delays another.
+part in turn with the workers, so that no tenant delays another and no large file the small ones.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class WorkerPool:
         self._taking = asyncio.Lock()
 
     async def work(self, *, beside: bool = False) -> None:
-        """Process tasks until stopped; ``beside`` the workers only other tenants' ones."""
+        """Process tasks until stopped; ``beside`` the workers only other tenants' or small ones."""
         poll_s = self._rhythm.poll_s * (LANES if beside else 1)
         while not self._stop.is_set():
             if beside and not self._held:
@@ -193,6 +193,10 @@ class WorkerPool:
         full = beside and sum(hand.beside and hand.isolated for hand in held) >= OWN_LANES
         while True:
             turn = self._line.next(self._last, without=busy, isolated=not full)
+            if turn is None and beside:
+                # While a tenant's large file is read, its small ones need not wait.
+                reading = [hand.queue.tenant for hand in held if not hand.isolated]
+                turn = self._line.next(self._last, without=reading, isolated=False)
             if turn is None:
                 return None
             self._last, key = turn

@@ -143,10 +143,10 @@ class TenantRoundRobin:
         without: Collection[str] = (),
         isolated: bool = True,
     ) -> tuple[str, str] | None:
-        """Return the tenant after this one, in the round, that has a task to do, and its oldest.
+        """Return the tenant after this one, in the round, that has a task to do, and that task.
 
-        Tenants in ``without`` are left out, and files that need a process of their own unless
-        ``isolated``.
+        It is the oldest one, small files before those that need a process of their own. Tenants in
+        ``without`` are left out, and files that need a process of their own unless ``isolated``.
         """
         now = self._clock()
         fits: ColumnElement[bool] = tasks.c.tenant.not_in(without)
@@ -166,7 +166,7 @@ class TenantRoundRobin:
                 tasks.c.state == "queued",
                 or_(tasks.c.lease_until.is_(None), tasks.c.lease_until <= now),
             )
-            order = tasks.c.tenant, tasks.c.created_at, tasks.c.id
+            order = tasks.c.tenant, is_not_isolated().desc(), tasks.c.created_at, tasks.c.id
             first = select(tasks.c.tenant, tasks.c.id).where(due).order_by(*order).limit(1)
             for turn in (first.where(tasks.c.tenant > after), first):
                 found = connection.execute(turn).first()

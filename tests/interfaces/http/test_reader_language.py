@@ -8,6 +8,8 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from quoth.interfaces.http.responses import answer_for
+from tests.support.answers import answer_to
 from tests.support.service_client import House, served
 from tests.support.small_library import write_sources
 
@@ -65,6 +67,18 @@ async def test_warnings_are_in_the_readers_language_also_from_history(
     path = f"/v1/queries/{told['query_id']}"
     stored = (await ada.get(path, headers={"accept-language": "en"})).json()["answer"]
     assert any("There is no page 77 here" in each for each in stored["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("fr", "Il n'est pas certain"), ("en", "It is not certain"), (None, "It is not certain")],
+)
+async def test_an_answer_that_may_be_none_says_so_to_every_client(
+    language: str | None, said: str
+) -> None:
+    doubtful = answer_to("Why?", citations=("c",), model=None, confidence=0.2)
+    (warning,) = answer_for(doubtful, language).warnings
+    assert warning.startswith(said)
 
 
 async def test_what_is_wrong_with_a_document_is_in_the_readers_language(

@@ -145,13 +145,18 @@ class SentenceRun:
         return self.follows(at) and self.mark_before(at) != ""
 
     def announcement(self) -> str:
-        """Return the words that announce the list in whose middle the run begins, else ""."""
+        """Return the words that announce the list in whose middle the run begins, else "".
+
+        An ellipsis on the next line stands for what is left out between both.
+        """
         sentences, at, in_list = self.material.sentences, self.first, False
         while self.is_item(at) or self.is_joined(at):
             in_list = in_list or self.is_item(at)
             at -= 1
             if in_list and (colon := _INTRODUCED.search(sentences[at].text)):
                 words = sentences[at].text[: colon.start() + 1]
+                skips = at + 1 < self.first or colon.end() < len(sentences[at].text)
+                words += "\n…" if skips else ""
                 return words if len(words) <= MAX_REST else ""
         return ""
 

@@ -39,7 +39,8 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
         if statement.heading != heading or statement.line:
             heading = statement.heading
             colon = "" if heading.endswith(tuple("?!:…？！：")) else ":"
-            text += f"{plain_quotation(heading)}{colon}\n" if heading else ""
+            shown = "\n".join(map(plain_quotation, heading.splitlines()))
+            text += f"{shown}{colon}\n" if heading else ""
         number = numbers[statement_span(statement)]
         shown = quotation_lines(statement.text, program=statement.program)
         if statement.cut:

@@ -80,10 +80,9 @@ def _texts_restated(value: Any, language: str) -> Any:
 
 
 def answer_for(answer: Answer, language: str | None) -> Answer:
-    """Return an answer whose warnings say in a language what is to know, also what failed."""
-    if language is None:
-        return answer
-    said = (restate(each, language) for each in notes(answer, language=language))
+    """Return an answer whose warnings say what is to know, in a language or the question's."""
+    spoken = language or answer.query.language
+    said = (restate(each, spoken) for each in notes(answer, language=language))
     return replace(answer, warnings=tuple(dict.fromkeys(said)))
 
 

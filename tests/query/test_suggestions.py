@@ -104,5 +104,6 @@ def test_names_that_the_passages_repeat_are_suggested(question: str, names: list
     texts = [
         "Final states are read. From Hugging Face comes BERT, and with Hugging Face, T5.",
         "Final states of BERT are kept by Hugging Face.",
+        "See the Chapter 3, the Chapter 4, the States and the States; in Table 1, in Table 2.",
     ]
     assert frequent_names(texts, without=question) == names

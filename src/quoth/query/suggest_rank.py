@@ -28,8 +28,12 @@ _EMPTY = frozenset(
 )
 _WORD = re.compile(r"\w+(?:[-.]\w+)*")
 _UPPER = "A-ZÀ-ÖØ-ÞŒŠŽ"
-_NAME = re.compile(rf"(?<=[a-zà-öø-ÿ,] )[{_UPPER}][\w+#-]+(?: [{_UPPER}][\w+#-]+){{0,3}}")
-"""Words with capitals after a word or a comma, which no sentence begins with."""
+_NAME = re.compile(
+    rf"(?<=[a-zà-öø-ÿ,] )[{_UPPER}][\w+#-]++(?: [{_UPPER}][\w+#-]++){{0,3}}+(?! ?\d)"
+)
+"""Words with capitals after a word or a comma, which no sentence begins with, and before no number,
+as those of "Chapter 3" are."""
+_SMALL = re.compile(r"\b[^\W\d_A-Z]\w+")
 _ABOUT: Mapping[str, str] = MappingProxyType(
     {"en": "What is said about “{}”?", "fr": "Que dit-on de «\u202f{}\u202f»\u202f?"}
 )
@@ -128,15 +132,19 @@ def sort_by_similarity(titles: Sequence[Sequence[str]], *, at: int) -> Iterator[
 def frequent_names(texts: Iterable[str], *, without: str) -> list[str]:
     """Return the names that the texts hold at least twice, most frequent first.
 
-    A name is a run of words with capitals within a sentence; one that shares a word with the text
-    ``without`` is left out.
+    A name is a run of words with capitals within a sentence, of which one is never written without;
+    one that shares a word with the text ``without`` is left out.
     """
+    texts = list(texts)
     known = set(_words(without))
+    common = {word for text in texts for word in _SMALL.findall(text)}
     counts = Counter(name for text in texts for name in _NAME.findall(text))
     return [
         name
         for name, count in counts.most_common()
-        if count >= MIN_NAMED and known.isdisjoint(_words(name))
+        if count >= MIN_NAMED
+        and known.isdisjoint(_words(name))
+        and not common.issuperset(name.lower().split())
     ]
 
 

@@ -319,6 +319,9 @@ async def test_a_filter_read_from_the_question_that_leaves_little_only_lifts(
     assert "The wasp keeper's guide" in documents[:2]
     assert len(set(documents)) > 1
     assert result.warnings[0].endswith("so the rest was searched, too.")
+    only = await found(engine, 'What does "The wasp keeper\'s guide" say?')
+    assert {hit.document for hit in only.hits} == {"The wasp keeper's guide"}
+    assert "the rest" not in only.warnings[0]
 
 
 async def test_a_follow_up_is_searched_by_what_it_stands_for(

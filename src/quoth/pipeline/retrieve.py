@@ -301,7 +301,7 @@ async def _search(
     if stated and not any(ranking.fused for ranking in ranked):
         query, reach = replace(query, filters=()), FilterReach.dropped
         plan, ranked = await search(replace(analysed, query=query), given)
-    elif stated and found_little(query, ranked):
+    elif stated and found_little(query, ranked, documents=context.view.names.documents):
         reach = FilterReach.widened
         _, wide = await search(analysed, given)
         ranked = fuse_with(ranked, wide)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 
 from quoth.core.plan import Plan
-from quoth.core.types import Candidate, Query
+from quoth.core.types import Candidate, Document, Query
 from quoth.pipeline.strategies import RankedList
-from quoth.query.keywords import LOCATOR_FIELDS
+from quoth.query.keywords import LOCATOR_FIELDS, content_words
 from quoth.retrieval.fusion import lift
 from quoth.retrieval.passages import cap_per_document, collapse_duplicates
 from quoth.retrieval.rerank import RERANK, mix, spread
 from quoth.retrieval.search import RetrieverResults, fuse
 from quoth.store.catalogue import Catalogue
 from quoth.store.rows import ChunkContext, Collection
+from quoth.text.analyzer import analyze
 from quoth.text.contents import is_contents
 
 FEW = 3
@@ -95,11 +96,22 @@ def _joint_scores(ranked: Sequence[RankedList], plan: Plan) -> dict[str, float]:
     return {each.chunk_id: score for each, score in zip(pool, scores, strict=True)}
 
 
-def found_little(query: Query, ranked: Sequence[RankedList]) -> bool:
-    """Return whether filters read from a query, other than places, left fewer than `FEW` hits."""
+def found_little(
+    query: Query, ranked: Sequence[RankedList], *, documents: Mapping[str, Document]
+) -> bool:
+    """Return whether filters read from a query, other than places, left fewer than `FEW` hits.
+
+    A query that only names a short document ("What does the harbour report say?") wants no more.
+    """
     if any(each.field in LOCATOR_FIELDS for each in query.filters):
         return False
-    return sum(len(each.pool) for each in ranked) < FEW and not any(each.whole for each in ranked)
+    if sum(len(each.pool) for each in ranked) >= FEW or any(each.whole for each in ranked):
+        return False
+    named = (key for each in query.filters if each.field == "document" for key in each.values)
+    titles = " ".join(documents[str(key)].title for key in named if key in documents)
+    known = set(analyze(titles, language=query.language))
+    words = content_words(query.standalone, language=query.language)
+    return not titles or not known.issuperset(analyze(" ".join(words), language=query.language))
 
 
 def fuse_with(ranked: Sequence[RankedList], wide: Sequence[RankedList]) -> list[RankedList]:

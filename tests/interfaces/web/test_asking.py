@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from quoth.core.translations import translate
 from tests.support.payloads import ACTIVE, CANARY
 from tests.support.web_app import NEEDS_CHROMIUM, WebApp
 
@@ -51,7 +52,8 @@ def test_a_question_is_answered_with_proof_beside_it(web: WebApp) -> None:
         assert set(lit.all_inner_texts()) == {"1"}
 
         marker = sentence.locator("button.number").first
-        marker.click()
+        marker.focus()
+        page.keyboard.press("Enter")
         expect(page.locator(".proof .reading mark").first).to_be_visible()
         said = " ".join(page.locator(".proof .reading mark").all_inner_texts())
         assert said in sentence.inner_text().replace("\n", " ")
@@ -59,13 +61,18 @@ def test_a_question_is_answered_with_proof_beside_it(web: WebApp) -> None:
         page.keyboard.press("Escape")
         expect(page.locator(".proof")).to_have_count(0)
         expect(marker).to_be_focused()
+        markers = page.locator(".answer button.number:not(.hidden)")
+        assert 0 < markers.count() < page.locator(".sentence").count(), "one for each run"
+        sentence.click()
+        expect(page.locator(".proof .reading mark").first).to_be_visible()
+        assert page.url.endswith("#s2")
 
 
 def test_an_address_shows_the_stored_answer_and_its_proof(web: WebApp) -> None:
     with web.opened() as visit:
         visit.ask(HONEY)
         query_id = stored_id(visit.page)
-        visit.page.locator("button.number").first.click()
+        visit.page.locator("button.number:not(.hidden)").first.click()
         visit.page.locator(".proof .reading mark").first.wait_for()
         visit.page.go_back()
         expect(visit.page.locator(".proof")).to_have_count(0)
@@ -76,6 +83,27 @@ def test_an_address_shows_the_stored_answer_and_its_proof(web: WebApp) -> None:
         expect(visit.page.locator("#question")).to_have_value("")
         expect(visit.page.locator(".status")).to_contain_text("stored answer")
         expect(visit.page.locator(".proof .reading mark").first).to_be_visible()
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_a_doubtful_answer_says_so_in_place_of_its_proofs(web: WebApp, language: str) -> None:
+    """The stored answer is changed on its way: the fixture's embedder is never in doubt."""
+    doubt = translate("answering.uncertain", language)
+
+    def doubted(route: Route) -> None:
+        stored = route.fetch()
+        record = stored.json()
+        record["answer"]["warnings"] = [doubt, "Another note."]
+        route.fulfill(response=stored, json=record)
+
+    with web.opened(locale=language) as visit:
+        visit.ask(HONEY)
+        query_id = stored_id(visit.page)
+        visit.page.route("**/v1/queries/q_*", doubted)
+        visit.page.goto(f"{web.url}/q/{query_id}")
+        expect(visit.page.locator(".status.doubt")).to_contain_text(doubt)
+        expect(visit.page.locator(".status")).not_to_contain_text("✓")
+        expect(visit.page.locator(".notes li")).to_have_text(["Another note."])
 
 
 def test_the_keyboard_walks_through_the_citations(web: WebApp) -> None:
@@ -112,7 +140,7 @@ def test_on_a_small_screen_the_proof_is_a_dialog(web: WebApp) -> None:
         expect(page.locator("h1")).to_have_text("Interrogez vos documents")
         visit.ask(HONEY)
         expect(page.locator(".status")).to_contain_text("mot pour mot")
-        page.locator("button.number").first.click()
+        page.locator("button.number:not(.hidden)").first.click()
         page.locator(".proof .reading mark").first.wait_for()
         assert page.evaluate("document.querySelector('.proof').matches(':modal')")
         wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
@@ -178,7 +206,7 @@ def test_without_its_file_a_pdf_shows_its_text_at_the_cited_words(web: WebApp) -
         page = visit.page
         page.route("**/marks?*", lambda route: route.fulfill(status=404, json={}))
         visit.ask(LIGHT)
-        page.locator("button.number").first.click()
+        page.locator("button.number:not(.hidden)").first.click()
         expect(page.locator(".proof .reading mark").first).to_be_in_viewport()
         expect(page.locator(".proof .page-image")).to_have_count(0)
 
@@ -323,7 +351,7 @@ def test_hostile_texts_are_shown_as_text_everywhere(web: WebApp) -> None:
             current["text"] = text
             visit.ask(HONEY)
             expect(page.locator(".card blockquote")).to_have_text(text)
-            page.locator("button.number").first.click()
+            page.locator("button.number:not(.hidden)").first.click()
             page.locator(".reading .block").wait_for()
             found = page.evaluate(DANGERS)
             assert found == {"ran": None, "bad": 0}, text

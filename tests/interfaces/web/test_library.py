@@ -35,6 +35,30 @@ def test_a_document_is_corrected_in_a_dialog(web: WebApp, tmp_path: Path) -> Non
         expect(page.locator("h1")).to_have_text("All about hornets")
 
 
+def test_uploads_are_followed_after_another_page_stopped_and_known_again(
+    web: WebApp, tmp_path: Path
+) -> None:
+    file, long = tmp_path / "moths.md", tmp_path / "long.md"
+    file.write_text("# On moths\n\nMoths eat wool.\n", encoding="utf-8")
+    lines = (f"Line {at} of a long story about moths and wool." for at in range(60_000))
+    long.write_text("\n\n".join(lines), encoding="utf-8")
+    with web.opened("/library") as visit:
+        page = visit.page
+        choose = page.locator("input[type=file]").first
+        choose.set_input_files(long)
+        row = page.locator(".uploads li", has_text="long.md")
+        expect(row).to_contain_text(" passages", timeout=60_000)
+        choose.set_input_files(file)
+        page.locator("nav a", has_text="History").click()
+        page.locator("nav a", has_text="Library").click()
+        row.locator("button", has_text="Stop").click()
+        expect(row).to_contain_text("stopped")
+        expect(page.locator("tbody", has_text="On moths")).to_be_visible(timeout=60_000)
+        page.locator("input[type=file]").first.set_input_files(file)
+        again = page.locator(".uploads li", has_text="moths.md").nth(1)
+        expect(again).to_contain_text("already there", timeout=30_000)
+
+
 def test_an_index_is_rebuilt_and_a_collection_made(web: WebApp) -> None:
     with web.opened("/library") as visit:
         page = visit.page

@@ -1,4 +1,5 @@
 /** Requests to the service; every failure is a `Problem` with a sentence for people. */
+import { t } from "./i18n.js";
 import { linkTo } from "./router.js";
 import { readEvents } from "./sse.js";
 
@@ -15,11 +16,14 @@ export class Problem extends Error {
 }
 
 /**
- * Send a request and return its response; raises Problem. A 401 also opens the sign-in page.
+ * Send a request and return its response; raises Problem, and Error where the service cannot be reached.
+ * A 401 also opens the sign-in page.
  * @param {string} path @param {RequestInit} [options]
  */
 export async function send(path, options = {}) {
-  const response = await fetch(linkTo(path), { credentials: "same-origin", ...options });
+  const response = await fetch(linkTo(path), { credentials: "same-origin", ...options }).catch((error) => {
+    throw error instanceof TypeError ? new Error(t("status.offline")) : error;
+  });
   if (response.ok) return response;
   const body = await response.json().catch(() => ({}));
   if (response.status === 401) window.dispatchEvent(new CustomEvent("quoth-signed-out"));

@@ -13,6 +13,7 @@ const messages = await (await fetch(new URL(`./locales/${language}.json`, import
 const plural = new Intl.PluralRules(language);
 const number = new Intl.NumberFormat(language);
 const date = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+const day = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: "UTC" });
 
 /**
  * Return a message with its values filled in; `count` selects `KEY.one` or `KEY.other`.
@@ -56,4 +57,9 @@ export function languageName(code) {
 /** @param {string} iso */
 export function dateName(iso) {
   return date.format(new Date(iso));
+}
+
+/** Return the day of a document, without a time. @param {string} iso */
+export function dayName(iso) {
+  return day.format(new Date(iso));
 }

@@ -6,9 +6,11 @@ import { readEvents } from "./sse.js";
 /**
  * @typedef {object} Upload
  * @property {string} name
- * @property {string} state  waiting, sending, queued, running, ready or failed
+ * @property {string} state  waiting, sending, queued, running, ready, unchanged, stopped or failed
  * @property {number} share  0 to 1
  * @property {string} detail what went wrong
+ * @property {string} [id]
+ * @property {{at: number, of: number}} [passages] that are read
  */
 
 /** What was sent since the page was loaded: the list stays while other pages are open. @type {Upload[]} */
@@ -57,7 +59,10 @@ export async function sendFile({ file, sidecar }, collection, tell) {
  * @param {string} url @param {string} collection @param {(upload: Upload) => void} tell
  */
 export async function sendPage(url, collection, tell) {
-  await follow(url, tell, async () => (await postJson("/v1/uploads", { url, ...(collection && { collection }) })).json());
+  await follow(url, tell, async () => {
+    const response = await postJson("/v1/uploads", { url, ...(collection && { collection }) });
+    return { ...await response.json(), known: response.status === 200 };
+  });
 }
 
 /** @param {string} name @param {(upload: Upload) => void} tell @param {() => Promise<any>} begin */
@@ -66,16 +71,17 @@ async function follow(name, tell, begin) {
     tell({ name, state: "sending", share: 0, detail: "" });
     const upload = await begin();
     const response = await send(`/v1/uploads/${upload.id}/events`);
-    for await (const { data } of readEvents(response)) if (data.upload) tell(shown(name, data.upload));
+    for await (const { data } of readEvents(response)) if (data.upload) tell(shown(name, data.upload, upload.known));
   } catch (error) {
     tell({ name, state: "failed", share: 1, detail: /** @type {Error} */ (error).message });
   }
 }
 
-/** @param {string} name @param {any} upload @returns {Upload} */
-function shown(name, { state, progress, error }) {
-  const share = progress.of_chunks ? progress.chunks / progress.of_chunks : 0;
-  return { name, state, share, detail: error?.message ?? "" };
+/** @param {string} name @param {any} upload @param {boolean} known whether it was sent before @returns {Upload} */
+function shown(name, { id, state: stored, progress: { chunks, of_chunks: of }, error }, known) {
+  const passages = of ? { at: chunks, of } : undefined;
+  const state = known && stored === "ready" ? "unchanged" : stored;
+  return { id, name, state, share: of ? chunks / of : 0, passages, detail: error?.message ?? "" };
 }
 
 /** `fetch` does not tell how much was sent. @param {string} path @param {File} file @param {(share: number) => void} tell */
@@ -88,7 +94,7 @@ function post(path, file, tell) {
     request.upload.onprogress = (event) => tell(event.loaded / event.total);
     request.onload = () => {
       const body = request.response ?? {};
-      if (request.status < 300) resolve(body);
+      if (request.status < 300) resolve({ ...body, known: request.status === 200 });
       else reject(new Problem(request.status, body.detail ?? request.statusText, body.code));
     };
     request.onerror = () => reject(new Problem(0, request.statusText || "The connection broke."));

@@ -41,11 +41,12 @@ class AnswerView extends Base {
 
   /** @param {import("../text.js").Piece[]} pieces */
   paragraph(pieces) {
-    return html`<p>${pieces.map((each) => html`${each.line ? "\n" : ""}${each.mark ? this.sentence(each) : `${each.text} `}`)}</p>`;
+    return html`<p>${pieces.map((each, at) => html`${each.line ? "\n" : ""}${each.mark
+      ? this.sentence(each, isRepeated(each, pieces[at + 1])) : `${each.text} `}`)}</p>`;
   }
 
-  /** @param {import("../text.js").Piece} piece */
-  sentence(piece) {
+  /** @param {import("../text.js").Piece} piece @param {boolean} repeated whether the next one has the same markers */
+  sentence(piece, repeated) {
     const { numbers, words } = this.lit;
     const lit = words ? words === piece.text : piece.citations.some((each) => numbers.includes(each));
     const chosen = this.selected === piece.mark ? "chosen" : "";
@@ -56,12 +57,19 @@ class AnswerView extends Base {
     const dark = () => this.tell("quoth-light", DARK);
     const tag = piece.support === "supported" ? nothing : html` <em class="tag">${t(`support.${piece.support}`)}</em>`;
     return html`<span id=${this.prefix + piece.mark} class="sentence ${piece.support} ${piece.telling ? "telling" : ""} ${lit ? "lit" : ""} ${chosen}"
-      @mouseenter=${light} @mouseleave=${dark} @focusin=${light} @focusout=${dark}>${piece.text.slice(0, at)}<span class="keep">${piece.text.slice(at)}${piece.citations.map((number) => this.marker(piece, number))}</span>${tag}</span> `;
+      @mouseenter=${light} @mouseleave=${dark} @focusin=${light} @focusout=${dark}
+      @click=${(/** @type {any} */ event) => this.opened(event, piece)}>${piece.text.slice(0, at)}<span class="keep">${piece.text.slice(at)}${piece.citations.map((number) => this.marker(piece, number, repeated))}</span>${tag}</span> `;
   }
 
-  /** @param {import("../text.js").Piece} piece @param {number} number */
-  marker(piece, number) {
-    return html`<button class="number"
+  /** Open the proof of a sentence that is clicked, unless its text is being selected. @param {any} event @param {import("../text.js").Piece} piece */
+  opened(event, piece) {
+    if (event.target.closest("button") || String(getSelection()) || !piece.citations.length) return;
+    this.tell("quoth-open", { mark: piece.mark, number: piece.citations[0] });
+  }
+
+  /** @param {import("../text.js").Piece} piece @param {number} number @param {boolean} repeated */
+  marker(piece, number, repeated) {
+    return html`<button class="number ${repeated ? "hidden" : ""}"
       aria-label=${t("answer.open", { number, support: t(`support.${piece.support}`) })}
       @click=${() => this.tell("quoth-open", { mark: piece.mark, number })}>${number}</button>`;
   }
@@ -75,6 +83,14 @@ class AnswerView extends Base {
         ${each.reasons.length ? html`<small>${t("answer.reasons", { reasons: each.reasons.join(", ") })}</small>` : nothing}</li>`)}</ul>
     </section>`;
   }
+}
+
+/**
+ * Return whether the next sentence has the same markers: then they are shown after that one only.
+ * @param {import("../text.js").Piece} piece @param {import("../text.js").Piece | undefined} next
+ */
+function isRepeated(piece, next) {
+  return String(piece.citations) === String(next?.citations) && piece.support === next?.support;
 }
 
 customElements.define("answer-view", AnswerView);

@@ -1,7 +1,7 @@
 /** What a document is: kind, length, language, state, warnings, and its outline with links to its sections. */
 import { getJson } from "../api.js";
 import { Base } from "../base.js";
-import { collectionName, dateName, isPicture, kindName, languageName, named, t } from "../i18n.js";
+import { collectionName, dayName, isPicture, kindName, languageName, named, t } from "../i18n.js";
 import { linkTo } from "../router.js";
 import { clock, placeName } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
@@ -37,7 +37,7 @@ class DocumentAbout extends Base {
     const { kind, language, status, collection, speaker, date, warnings, error, metadata } = this.document;
     const facts = [
       kind && kindName(this.document), lengthName(this.document), language && languageName(language), speaker,
-      date && dateName(date), named("state", status), collectionName(collection),
+      date && dayName(date), named("state", status), collectionName(collection),
       ...Object.entries(metadata).map(([key, value]) => `${key}: ${[value].flat().join(", ")}`),
     ];
     const notes = [error?.message, ...warnings].filter(Boolean);

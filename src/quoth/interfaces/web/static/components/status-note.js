@@ -17,7 +17,7 @@ class StatusNote extends Base {
     if (!found) return nothing;
     const { answer } = this.asking;
     /** @type {string[]} */
-    const notes = answer?.warnings ?? [];
+    const notes = (answer?.warnings ?? []).filter((/** @type {string} */ each) => each !== t("status.uncertain"));
     return html`<p class="status ${found.kind}" role="status">${found.text}</p>
       ${notes.length ? html`<ul class="notes">${notes.map((each) => html`<li>${each}</li>`)}</ul>` : nothing}`;
   }
@@ -34,6 +34,9 @@ function noteOf({ phase, answer, problem, restored }) {
   const of = answer.sentences.length;
   // Without sentences the answer itself says in words why there is none.
   if (!of) return { kind: "doubt", text: t(`status.${answer.status}`) + stored };
+  if (answer.warnings.includes(t("status.uncertain"))) {
+    return { kind: "doubt", text: `${t("status.uncertain")} ${t("status.wordForWord")}${stored}` };
+  }
   const proved = answer.sentences.filter((/** @type {any} */ each) => each.support === "supported").length;
   const whole = answer.model ? "status.proved" : "status.quoted";
   const text = proved === of ? t(whole, { count: of }) : t("status.someProved", { proved, of });

@@ -1,4 +1,5 @@
 /** Files are dropped or chosen here, each with its progress and its error; tells `quoth-added`. */
+import { send } from "../api.js";
 import { Base } from "../base.js";
 import { named, t } from "../i18n.js";
 import { droppedFiles, pathOf, sendFile, sendPage, sent, withSidecars } from "../uploads.js";
@@ -8,27 +9,32 @@ import { html, nothing } from "../vendor/lit.js";
 const AT_ONCE = 3;
 
 class UploadArea extends Base {
-  static properties = { collection: {}, uploads: { state: true }, over: { state: true }, pages: { state: true } };
+  static properties = { collection: {}, uploads: { state: true }, over: { state: true }, pages: { state: true }, problem: { state: true } };
 
   constructor() {
     super();
     this.collection = "";
     this.uploads = [...sent];
     this.over = false;
+    this.problem = "";
     /** @type {boolean | null} whether the service fetches web pages, null until it is known */
     this.pages = null;
-    this.refresh = () => { this.uploads = [...sent]; };
+    // Also of files whose sending another element began: it is gone when the page is opened again.
+    this.noted = (/** @type {any} */ { detail }) => {
+      this.uploads = [...sent];
+      if (["ready", "unchanged"].includes(detail.state)) this.tell("quoth-added");
+    };
   }
 
   async connectedCallback() {
     super.connectedCallback();
-    window.addEventListener("quoth-upload", this.refresh);
+    window.addEventListener("quoth-upload", this.noted);
     this.pages = (await aboutService()).web_pages;
   }
 
   disconnectedCallback() {
     super.disconnectedCallback();
-    window.removeEventListener("quoth-upload", this.refresh);
+    window.removeEventListener("quoth-upload", this.noted);
   }
 
   /** @param {Iterable<File>} files */
@@ -36,7 +42,7 @@ class UploadArea extends Base {
     const waiting = withSidecars([...files].filter((each) => !each.name.startsWith(".")));
     const first = sent.length;
     sent.push(...waiting.map(({ file }) => ({ name: pathOf(file), state: "waiting", share: 0, detail: "" })));
-    this.refresh();
+    this.uploads = [...sent];
     const { collection } = this;
     let at = 0;
     const sendNext = async () => {
@@ -50,9 +56,17 @@ class UploadArea extends Base {
 
   /** Keep the row of one upload up to date, also for the page when it is opened again. @param {number} at @param {import("../uploads.js").Upload} upload */
   note(at, upload) {
+    if (sent[at]?.state === "stopped") return; // its events end with an error
     sent[at] = upload;
-    window.dispatchEvent(new CustomEvent("quoth-upload"));
-    if (upload.state === "ready") this.tell("quoth-added");
+    window.dispatchEvent(new CustomEvent("quoth-upload", { detail: upload }));
+  }
+
+  /** Stop an upload that waits or is read. @param {import("../uploads.js").Upload} upload */
+  async stop(upload) {
+    await this.attempt(async () => {
+      await send(`/v1/uploads/${encodeURIComponent(upload.id ?? "")}`, { method: "DELETE" });
+      this.note(sent.findIndex(({ id }) => id === upload.id), { ...upload, state: "stopped" });
+    });
   }
 
   /** @param {DragEvent} event */
@@ -98,16 +112,21 @@ class UploadArea extends Base {
     const done = this.uploads.length - failed.length - state("ready").length - state("unchanged").length === 0;
     const summary = t("library.summary", { total: this.uploads.length, ready: state("ready").length, failed: failed.length });
     return html`<h2>${t("library.uploads")}</h2>
+      ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       <p role="status" class=${done && failed.length ? "problem" : "soft"}>${summary}</p>
       <ul class="list uploads">${[...failed, ...this.uploads.filter((upload) => !failed.includes(upload))].map((upload) => this.row(upload))}</ul>`;
   }
 
   /** @param {import("../uploads.js").Upload} upload */
-  row({ name, state, share, detail }) {
+  row(upload) {
+    const { id, name, state, share, detail, passages } = upload;
     const running = state === "sending" || state === "running";
+    const stoppable = id && ["queued", "running"].includes(state);
     return html`<li><span class="grow">${name}${detail ? html`<br><small class="problem">${detail}</small>` : nothing}</span>
       ${running ? html`<progress max="1" value=${share || nothing} aria-label=${name}></progress>` : nothing}
-      <span class=${state === "failed" ? "problem" : "soft"}>${named("state", state)}</span></li>`;
+      ${passages && state === "running" ? html`<span class="soft">${t("library.passages", passages)}</span>` : nothing}
+      <span class=${state === "failed" ? "problem" : "soft"}>${named("state", state)}</span>
+      ${stoppable ? html`<button aria-label=${`${t("library.stop")}: ${name}`} @click=${() => this.stop(upload)}>${t("library.stop")}</button>` : nothing}</li>`;
   }
 }
 

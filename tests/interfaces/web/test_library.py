@@ -73,6 +73,12 @@ def test_an_index_is_rebuilt_and_a_collection_made(web: WebApp) -> None:
         page.keyboard.press("Enter")
         expect(page.locator("collection-bar select")).to_have_value("insects")
         expect(page.locator("document-list")).to_contain_text("no documents in this collection")
+        asked: list[str] = []
+        page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
+        page.locator("button", has_text="Delete the collection").click()
+        expect(page.locator("collection-bar select")).to_have_value("")
+        expect(page.locator("collection-bar option", has_text="insects")).to_have_count(0)
+        assert asked[0].startswith("Delete “insects” with its 0 documents")
 
 
 def test_a_watched_folder_and_the_tenants_are_shown_to_the_operator(web: WebApp) -> None:

@@ -1,5 +1,5 @@
-/** The collection that is shown: choose one, make one, rebuild its index; tells `quoth-collection`. */
-import { postJson } from "../api.js";
+/** The collection that is shown: choose, make or delete one, rebuild its index; tells `quoth-collection`. */
+import { postJson, send } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { readEvents } from "../sse.js";
@@ -60,6 +60,17 @@ class CollectionBar extends Base {
     });
   }
 
+  /** Delete the collection that is shown, when that is confirmed. */
+  async remove() {
+    const { collection: name, collections } = this;
+    const count = collections.find((each) => each.name === name)?.documents ?? 0;
+    if (!window.confirm(t("library.confirmCollection", { name, count }))) return;
+    await this.attempt(async () => {
+      await send(`/v1/collections/${encodeURIComponent(name)}`, { method: "DELETE" });
+      this.choose("");
+    });
+  }
+
   /** @param {() => Promise<unknown>} work */
   async attempt(work) {
     await super.attempt(work);
@@ -83,7 +94,8 @@ class CollectionBar extends Base {
     return html`<details class="menu"><summary class="button">${t("library.newCollection")}</summary>
         <form class="panel" @submit=${this.make}><label>${t("field.name")}<input name="name" maxlength="100" required></label>
           <button>${t("library.make")}</button></form></details>
-      <button @click=${this.rebuild}>${t("library.rebuild")}</button>`;
+      <button @click=${this.rebuild}>${t("library.rebuild")}</button>
+      ${this.collection ? html`<button @click=${this.remove}>${t("library.deleteCollection")}</button>` : nothing}`;
   }
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import wave
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -127,3 +128,23 @@ def test_youtube_is_loaded_only_where_it_is_allowed_and_asked_for(web: WebApp) -
         address = page.locator("iframe").get_attribute("src")
         assert address is not None
         assert address.startswith("/youtube/dQw4w9WgXcQ?start=")
+
+
+def test_a_table_is_shown_as_one_with_the_quoted_cell_marked(web: WebApp, tmp_path: Path) -> None:
+    file = tmp_path / "ports.csv"
+    file.write_text("Port,Depth 𝟙,Crane\nN1,14 m,yes\nN2,,no\nN3,9 m,\n", encoding="utf-8")
+    with web.opened() as visit:
+        page = visit.page
+        page.request.post(f"{web.url}/v1/uploads?name=ports.csv", data=file.read_bytes())
+        until = f"{web.url}/v1/documents?limit=100&words=ports"
+        while not (there := page.request.get(until).json()["documents"]) or not there[0]["kind"]:
+            page.wait_for_timeout(100)
+        (table,) = [each for each in there if each["kind"] == "table"]
+        path = f"/v1/documents/{table['document_id']}/reading"
+        row = page.request.get(web.url + path).json()["blocks"][1]
+        start = row["start"] + row["text"].index("14 m")
+        page.goto(f"{web.url}/d/{table['document_id']}?start={start}&end={start + 4}")
+        expect(page.locator(".reading mark")).to_have_text("14 m")
+        expect(page.locator(".rows th")).to_have_text(["Port", "Depth 𝟙", "Crane"])
+        shown = page.locator(".rows tbody td:not(.time)")
+        assert shown.all_inner_texts() == ["N1", "14 m", "yes", "N2", "", "no", "N3", "9 m", ""]

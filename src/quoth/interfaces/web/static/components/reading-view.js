@@ -3,7 +3,8 @@ import { getJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { linkTo } from "../router.js";
-import { around, clock, isSafeLink, linePath, placeName } from "../text.js";
+import { rowUnder, withTables } from "../tables.js";
+import { around, clock, isSafeLink, lengthOf, linePath, placeName } from "../text.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 
 const CONTEXT = 1500;
@@ -118,20 +119,37 @@ class ReadingView extends Base {
     if (this.problem) return html`<p class="problem" role="alert">${this.problem}</p>`;
     if (!this.part) return html`<p class="soft">${t("loading")}</p>`;
     const { start, end, total_chars: total, blocks, language } = this.part;
+    const groups = withTables(blocks);
     return html`<div class="reading" lang=${language ?? nothing} dir="auto">
       ${start > 0 ? html`<button lang="" @click=${this.earlier}>${t("proof.earlier")}</button>` : nothing}
-      ${repeat(blocks, (/** @type {any} */ each) => each.start, (each, at) => this.block(each, blocks[at - 1]))}
+      ${repeat(groups, ({ block }) => block.start, (group, at) => this.group(group, groups[at - 1]))}
       ${end < total ? html`<button lang="" @click=${this.later}>${t("proof.later")}</button>` : nothing}
     </div>`;
   }
 
-  /** @param {any} block @param {any} previous */
-  block(block, previous) {
+  /** A block, or a table of several. @param {any} group @param {any} above the group before */
+  group({ block, header, rows }, above) {
+    const previous = above && (above.rows.at(-1) ?? above.block);
+    if (!rows.length) return this.block(block, previous);
+    const names = header.map((/** @type {any} */ cell) => cell.text);
+    return html`${this.heading(block, previous)}<div class="scroll"><table class="rows">
+      <thead><tr><td class="time">${this.place(block, previous)}</td>${header.map((/** @type {any} */ cell) => html`<th scope="col">${this.text(block, cell)}</th>`)}</tr></thead>
+      <tbody>${rows.map((/** @type {any} */ row, /** @type {number} */ at) => html`<tr><td class="time">${this.place(row, rows[at - 1] ?? block)}</td>
+        ${rowUnder(row.text, names)?.map((cell) => html`<td>${cell ? this.text(row, cell) : nothing}</td>`)}</tr>`)}</tbody></table></div>`;
+  }
+
+  /** What stands above a block where a section begins. @param {any} block @param {any} previous */
+  heading(block, previous) {
     const heading = block.section.join(" ▸ ");
     const isNew = heading && heading !== previous?.section.join(" ▸ ");
+    return isNew ? html`<p class="section">${heading}</p>` : nothing;
+  }
+
+  /** @param {any} block @param {any} previous */
+  block(block, previous) {
     const { kind, start, end, speaker } = block.locator;
     const now = kind === "seconds" && start <= this.playing && this.playing < end;
-    return html`${isNew ? html`<p class="section">${heading}</p>` : nothing}
+    return html`${this.heading(block, previous)}
       ${speaker && speaker !== previous?.locator.speaker ? html`<p class="section">${speaker}</p>` : nothing}
       <p class="block ${kind} ${now ? "playing" : ""}">${this.place(block, previous)}<span>${this.text(block)}</span></p>`;
   }
@@ -156,12 +174,13 @@ class ReadingView extends Base {
     return placeName({ ...block.locator, section: null }, t);
   }
 
-  /** @param {any} block */
-  text(block) {
+  /** A block with what is quoted of it marked, or a part of it. @param {any} block @param {{text: string, at: number}} [part] */
+  text(block, { text, at } = { text: block.text, at: 0 }) {
     const { span } = this.part;
-    if (!span || span.start >= block.end || span.end <= block.start) return block.text;
-    const marked = /** @type {[number, number]} */ ([Math.max(0, span.start - block.start), Math.min(block.end, span.end) - block.start]);
-    const [before, inside, after] = around(block.text, marked);
+    const first = block.start + lengthOf(block.text.slice(0, at));
+    const last = first + lengthOf(text);
+    if (!span || span.start >= last || span.end <= first) return text;
+    const [before, inside, after] = around(text, [Math.max(first, span.start) - first, Math.min(last, span.end) - first]);
     return html`${before}<mark>${inside}</mark>${after}`;
   }
 }

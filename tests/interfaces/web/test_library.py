@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Dialog, Route, expect
 
 from tests.support.web_app import NEEDS_CHROMIUM, WebApp
 
@@ -29,10 +29,19 @@ def test_a_document_is_corrected_in_a_dialog(web: WebApp, tmp_path: Path) -> Non
         page.locator("tbody button", has_text="Edit").click()
         page.locator("dialog input[name=title]").fill("All about hornets")
         page.locator("dialog input[name=speaker]").fill("A. Person")
-        page.keyboard.press("Enter")
+        own = page.locator("dialog textarea[name=metadata]")
+        own.fill("team=legal\nno pair")
+        page.locator("dialog button.primary").click()
+        expect(page.locator("dialog [role=alert]")).to_contain_text("“no pair” is no metadata")
+        own.fill("team=legal\nyear = 2024\nteam=sales")
+        page.locator("dialog button.primary").click()
         expect(page.locator("tbody td a").first).to_have_text("All about hornets", timeout=30_000)
+        page.locator("tbody button", has_text="Edit").click()
+        expect(own).to_have_value("team=legal\nteam=sales\nyear=2024")
+        page.keyboard.press("Escape")
         page.locator("tbody a").click()
         expect(page.locator("h1")).to_have_text("All about hornets")
+        expect(page.locator("document-about")).to_contain_text("team: legal, sales · year: 2024")
 
 
 def test_uploads_are_followed_after_another_page_stopped_and_known_again(
@@ -74,7 +83,12 @@ def test_an_index_is_rebuilt_and_a_collection_made(web: WebApp) -> None:
         expect(page.locator("collection-bar select")).to_have_value("insects")
         expect(page.locator("document-list")).to_contain_text("no documents in this collection")
         asked: list[str] = []
-        page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
+
+        def agree(dialog: Dialog) -> None:
+            asked.append(dialog.message)
+            dialog.accept()
+
+        page.on("dialog", agree)
         page.locator("button", has_text="Delete the collection").click()
         expect(page.locator("collection-bar select")).to_have_value("")
         expect(page.locator("collection-bar option", has_text="insects")).to_have_count(0)

@@ -192,3 +192,27 @@ export function openedAt(asking, mark) {
   const wanted = sentence ? `c${sentence.citations[0]}` : mark;
   return passages(asking).findIndex((each) => each.mark === wanted);
 }
+
+/** Return metadata as lines KEY=VALUE, a line for each value of a key. @param {Record<string, unknown>} [metadata] */
+export function metadataLines(metadata = {}) {
+  return Object.entries(metadata).flatMap(([key, value]) => [value].flat().map((each) => `${key}=${each}`)).join("\n");
+}
+
+/**
+ * Return the metadata of lines KEY=VALUE; numbers that were there stay numbers. Throws Error with a line that is none.
+ * @param {string} lines @param {Record<string, unknown>} [before]
+ */
+export function readMetadata(lines, before = {}) {
+  /** @type {Map<string, string[]>} */
+  const found = new Map();
+  for (const line of lines.split("\n").map((each) => each.trim()).filter(Boolean)) {
+    const [, key, value] = /^([^=]*[^=\s])\s*=\s*(.+)$/.exec(line) ?? [];
+    if (!key) throw new Error(line);
+    found.set(key, [...(found.get(key) ?? []), value]);
+  }
+  return Object.fromEntries([...found].map(([key, values]) => {
+    const known = before[key];
+    if (values.length > 1 || Array.isArray(known)) return [key, values];
+    return [key, String(known) === values[0] ? known : values[0]];
+  }));
+}

@@ -11,6 +11,7 @@ import { readEvents } from "./sse.js";
  * @property {string} detail what went wrong
  * @property {string} [id]
  * @property {{at: number, of: number}} [passages] that are read
+ * @property {number} [left] minutes until it is read, where that can be told
  */
 
 /** What was sent since the page was loaded: the list stays while other pages are open. @type {Upload[]} */
@@ -18,6 +19,9 @@ export const sent = [];
 
 /** Return whether a file is being sent: leaving the page would stop it. */
 export const isSending = () => sent.some(({ state }) => state === "sending" || state === "waiting");
+
+/** Return whether nothing more happens to an upload. @param {Upload} upload */
+export const hasEnded = ({ state }) => ["ready", "unchanged", "failed", "stopped"].includes(state);
 
 window.addEventListener("beforeunload", (event) => {
   if (isSending()) event.preventDefault();
@@ -71,7 +75,10 @@ async function follow(name, tell, begin) {
     tell({ name, state: "sending", share: 0, detail: "" });
     const upload = await begin();
     const response = await send(`/v1/uploads/${upload.id}/events`);
-    for await (const { data } of readEvents(response)) if (data.upload) tell(shown(name, data.upload, upload.known));
+    const left = minutesLeft();
+    for await (const { data } of readEvents(response)) {
+      if (data.upload) tell({ ...shown(name, data.upload, upload.known), left: left(data.upload.progress, performance.now()) });
+    }
   } catch (error) {
     tell({ name, state: "failed", share: 1, detail: /** @type {Error} */ (error).message });
   }
@@ -82,6 +89,18 @@ function shown(name, { id, state: stored, progress: { chunks, of_chunks: of }, e
   const passages = of ? { at: chunks, of } : undefined;
   const state = known && stored === "ready" ? "unchanged" : stored;
   return { id, name, state, share: of ? chunks / of : 0, passages, detail: error?.message ?? "" };
+}
+
+/** Return a function that tells the minutes left from how fast passages were read since it was first called. */
+export function minutesLeft() {
+  /** @type {{at: number, now: number} | null} */
+  let first = null;
+  return (/** @type {{chunks: number, of_chunks: number}} */ { chunks, of_chunks: of }, /** @type {number} */ now) => {
+    if (!chunks) return undefined;
+    first ??= { at: chunks, now };
+    const read = chunks - first.at;
+    return read > 0 ? Math.max(1, Math.ceil(((of - chunks) * (now - first.now)) / read / 60_000)) : undefined;
+  };
 }
 
 /** `fetch` does not tell how much was sent. @param {string} path @param {File} file @param {(share: number) => void} tell */

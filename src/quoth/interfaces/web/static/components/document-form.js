@@ -1,7 +1,8 @@
-/** Title, speaker, address and language of a document, in a dialog; tells `quoth-edited`. */
+/** Title, speaker, address, language and metadata of a document, in a dialog; tells `quoth-edited`. */
 import { sendJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
+import { metadataLines, readMetadata } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 
 const FIELDS = [["title", "text", 500], ["speaker", "text", 200], ["url", "url", 2000], ["language", "text", 20]];
@@ -29,9 +30,17 @@ class DocumentForm extends Base {
   async save(event) {
     event.preventDefault();
     const form = event.target;
+    /** @type {Record<string, unknown>} */
     const changes = Object.fromEntries(
       FIELDS.map(([name]) => [name, form.elements[name].value.trim()]).filter(([name, value]) => value !== (this.document[name] ?? "")),
     );
+    const lines = form.elements.metadata.value;
+    try {
+      if (lines.trim() !== metadataLines(this.document.metadata)) changes.metadata = readMetadata(lines, this.document.metadata);
+    } catch (error) {
+      this.problem = t("field.metadataWrong", { line: /** @type {Error} */ (error).message });
+      return;
+    }
     if (!Object.keys(changes).length) return this.close();
     this.saving = true;
     try {
@@ -54,6 +63,8 @@ class DocumentForm extends Base {
       <h2 id="edit-title">${t("library.edit", { title: this.document.title })}</h2>
       ${FIELDS.map(([name, type, most]) => html`<label>${t(`field.${name}`)}
         <input name=${name} type=${type} maxlength=${most} .value=${this.document[name] ?? ""} ?required=${name === "title"}></label>`)}
+      <label>${t("field.metadata")}
+        <textarea name="metadata" rows="3" maxlength="8000" spellcheck="false" .value=${metadataLines(this.document.metadata)}></textarea></label>
       <p class="soft">${t("library.editNote")}</p>
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       <div class="row"><button class="primary" ?disabled=${this.saving}>${t(this.saving ? "state.running" : "save")}</button>

@@ -2,7 +2,7 @@
 import { send } from "../api.js";
 import { Base } from "../base.js";
 import { named, t } from "../i18n.js";
-import { droppedFiles, pathOf, sendFile, sendPage, sent, withSidecars } from "../uploads.js";
+import { droppedFiles, hasEnded, pathOf, sendFile, sendPage, sent, withSidecars } from "../uploads.js";
 import { aboutService } from "../service.js";
 import { html, nothing } from "../vendor/lit.js";
 
@@ -22,7 +22,7 @@ class UploadArea extends Base {
     // Also of files whose sending another element began: it is gone when the page is opened again.
     this.noted = (/** @type {any} */ { detail }) => {
       this.uploads = [...sent];
-      if (["ready", "unchanged"].includes(detail.state)) this.tell("quoth-added");
+      if (hasEnded(detail)) this.tell("quoth-added");
     };
   }
 
@@ -109,8 +109,9 @@ class UploadArea extends Base {
   sent() {
     const state = (/** @type {string} */ name) => this.uploads.filter((upload) => upload.state === name);
     const failed = state("failed");
-    const done = this.uploads.length - failed.length - state("ready").length - state("unchanged").length === 0;
-    const summary = t("library.summary", { total: this.uploads.length, ready: state("ready").length, failed: failed.length });
+    const done = this.uploads.every(hasEnded);
+    const ready = state("ready").length + state("unchanged").length;
+    const summary = t("library.summary", { total: this.uploads.length, ready, failed: failed.length });
     return html`<h2>${t("library.uploads")}</h2>
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       <p role="status" class=${done && failed.length ? "problem" : "soft"}>${summary}</p>
@@ -119,12 +120,12 @@ class UploadArea extends Base {
 
   /** @param {import("../uploads.js").Upload} upload */
   row(upload) {
-    const { id, name, state, share, detail, passages } = upload;
+    const { id, name, state, share, detail, passages, left } = upload;
     const running = state === "sending" || state === "running";
     const stoppable = id && ["queued", "running"].includes(state);
     return html`<li><span class="grow">${name}${detail ? html`<br><small class="problem">${detail}</small>` : nothing}</span>
       ${running ? html`<progress max="1" value=${share || nothing} aria-label=${name}></progress>` : nothing}
-      ${passages && state === "running" ? html`<span class="soft">${t("library.passages", passages)}</span>` : nothing}
+      ${passages && state === "running" ? html`<span class="soft">${t("library.passages", passages)}${left ? html` · ${t("library.left", { count: left })}` : nothing}</span>` : nothing}
       <span class=${state === "failed" ? "problem" : "soft"}>${named("state", state)}</span>
       ${stoppable ? html`<button aria-label=${`${t("library.stop")}: ${name}`} @click=${() => this.stop(upload)}>${t("library.stop")}</button>` : nothing}</li>`;
   }

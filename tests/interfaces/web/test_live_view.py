@@ -130,12 +130,35 @@ def attach_the_book_alone(page: Page) -> None:
     page.locator("live-documents > details > summary").click()
 
 
+def claim_a_language_model(page: Page) -> None:
+    """The page offers captions; that the model cannot be asked is seen then."""
+    model = {"provider": "openai", "model": "small", "local": False}
+    page.route(
+        "**/v1/service",
+        lambda route: route.fulfill(json={**route.fetch().json(), "language_model": model}),
+    )
+
+
 def ask_for_captions_without_a_model(page: Page) -> None:
-    """The page says why there are none, and goes on without."""
+    """The page says why there are none, until they are switched off."""
     menu = page.get_by_label("Translated captions")
     menu.select_option("fr")
-    expect(page.locator("live-transcript [role=alert]")).to_contain_text("none may be asked")
-    expect(menu).to_have_value("")
+    problem = page.locator("live-transcript [role=alert]")
+    expect(problem).to_contain_text("none may be asked")
+    expect(menu).to_have_value("fr")
+    menu.select_option("")
+    expect(problem).to_have_count(0)
+
+
+def follow_as_an_audience(page: Page) -> None:
+    """The words and the passages are shown, neither the owner's menu nor captions."""
+    expect(page.locator(".transcript")).to_contain_text("Hives must be registered")
+    expect(page.get_by_label("Translated captions")).to_have_count(0)
+    expect(page.locator("nav a")).to_have_count(0)
+    page.get_by_role("button", name="View page").last.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("mark")).to_contain_text("The queen of the hive lays")
+    expect(dialog.locator(".original")).to_have_count(0)
 
 
 def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Path) -> None:
@@ -143,6 +166,7 @@ def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Pat
     with web.opened("/live", viewport={"width": 360, "height": 800}) as visit:
         page = visit.page
         page.on("dialog", lambda each: each.accept())
+        claim_a_language_model(page)
         page.get_by_label("Title").fill("Bees in winter")
         page.get_by_label("bees").check()
         page.get_by_label("default").uncheck()
@@ -152,6 +176,7 @@ def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Pat
         switch_on_a_microphone_that_is_not_there(page)
         page.get_by_role("button", name="Share").click()
         shared = page.locator(".token").inner_text()
+        expect(page.locator("share-note")).to_contain_text("until a key is made")
         replay_without_connection(page, write_captions(tmp_path / "bees.vtt"))
         mark = page.locator(".transcript .number").first
         expect(mark).to_have_accessible_name("Citation 1: The bee book, The bee book ▸ Queens")
@@ -185,11 +210,7 @@ def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Pat
         address = shared.removeprefix(web.url).replace("#", "?view=presenter#")
         with web.opened(address) as other:
             audience = other.page
-            expect(audience.locator(".transcript")).to_contain_text("Hives must be registered")
-            audience.get_by_role("button", name="View page").last.click()
-            quoted = audience.get_by_role("dialog").locator("mark")
-            expect(quoted).to_contain_text("The queen of the hive lays")
-            expect(audience.get_by_role("dialog").locator(".original")).to_have_count(0)
+            follow_as_an_audience(audience)
             page.get_by_role("button", name="End").click()
             expect(audience.locator(".live-head .badge")).to_have_text("ended")
         expect(page.locator("live-replay")).to_have_count(0)

@@ -166,6 +166,37 @@ def test_only_web_addresses_and_our_own_are_links(visit: Visit, link: str, safe:
     assert call(visit, "text.js", "m.isSafeLink(given)", link) is safe
 
 
+def test_the_time_left_of_an_upload_follows_from_its_passages(visit: Visit) -> None:
+    code = """(() => {
+      const left = m.minutesLeft();
+      return given.map(([chunks, now]) => left({ chunks, of_chunks: 1000 }, now) ?? null);
+    })()"""
+    steps = [[0, 0], [100, 5_000], [100, 6_000], [200, 65_000], [990, 539_000]]
+    assert call(visit, "uploads.js", code, steps) == [None, None, None, 8, 1]
+
+
+@pytest.mark.parametrize(
+    ("address", "local"),
+    [
+        ("http://127.0.0.1:8000/#share=x", True),
+        ("http://localhost/", True),
+        ("http://[::1]:80/", True),
+        ("https://quoth.example.org/", False),
+        ("http://192.168.1.5:8000/", False),
+    ],
+)
+def test_an_address_of_this_machine_is_known(visit: Visit, address: str, local: bool) -> None:
+    assert call(visit, "shares.js", "m.isOfThisMachine(given)", address) is local
+
+
+def test_metadata_are_read_as_they_are_written(visit: Visit) -> None:
+    code = "[m.metadataLines(given), m.readMetadata(m.metadataLines(given), given)]"
+    metadata = {"team": ["legal", "sales"], "year": 2024, "final": True, "note": "a=b"}
+    lines = "team=legal\nteam=sales\nyear=2024\nfinal=true\nnote=a=b"
+    assert call(visit, "text.js", code, metadata) == [lines, metadata]
+    assert call(visit, "text.js", "m.readMetadata(given)", "year=2024\n\n") == {"year": "2024"}
+
+
 def test_addresses_name_what_is_shown(visit: Visit) -> None:
     def route(path: str) -> Any:
         return call(visit, "router.js", "m.routeOf(given)", f"http://x.test{path}")

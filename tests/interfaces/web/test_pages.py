@@ -12,7 +12,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.web_app import NEEDS_CHROMIUM, PROGRAM, WebApp, environment, serving
+from tests.support.web_app import (
+    NEEDS_CHROMIUM,
+    PROGRAM,
+    WebApp,
+    environment,
+    free_port,
+    serving,
+)
 
 pytestmark = NEEDS_CHROMIUM
 
@@ -76,7 +83,10 @@ def test_files_are_added_with_their_errors_and_deleted(web: WebApp, tmp_path: Pa
     with web.opened("/library") as visit:
         page = visit.page
         page.on("dialog", lambda each: each.accept())
-        page.locator("input[type=file]").first.set_input_files([good, bad])
+        page.locator("input[type=file]").first.set_input_files([bad])
+        listed = page.locator("tbody tr", has_text="bad.pdf")
+        expect(listed).to_contain_text("failed", timeout=30_000)
+        page.locator("input[type=file]").first.set_input_files([good])
         uploads = page.locator("upload-area .list li")
         expect(uploads.filter(has_text="drones")).to_contain_text("ready", timeout=30_000)
         expect(uploads.first).to_contain_text("failed", timeout=30_000)
@@ -165,15 +175,38 @@ def open_share(web: WebApp, address: str, url: str) -> None:
     with web.opened(address.removeprefix(url), locale="en-GB") as visit:
         visit.ask(HONEY)
         assert "share=" not in visit.page.url
+        expect(visit.page.locator("nav a")).to_have_text(["Ask", "Library"])
+        visit.page.locator("header button", has_text="Sign out").click()
+        expect(visit.page.locator("sign-in")).to_be_visible()
+
+
+def test_a_share_of_an_open_service_promises_nothing(web: WebApp) -> None:
+    with web.opened("/settings") as visit:
+        page = visit.page
+        address = share_address(page)
+        expect(page.locator("share-note")).to_contain_text("until a key is made")
+        expect(page.locator("share-note")).to_contain_text("Only this machine can open")
+        expect(page.locator("share-note")).not_to_contain_text("nothing else")
+        expect(page.locator("nav a")).to_have_count(5)
+        with web.opened(address.removeprefix(web.url), locale="en-GB") as other:
+            expect(other.page.locator("nav a")).to_have_text(["Ask"])
+            other.page.reload()
+            expect(other.page.locator("#question")).to_be_visible()
+            expect(other.page.locator("nav a")).to_have_text(["Ask"])
 
 
 @pytest.mark.soak
 def test_a_key_opens_the_app_below_its_base_path(web: WebApp, tmp_path: Path) -> None:
     """All that the page asks for is below the base, else ``opened`` fails."""
-    env = {**environment(tmp_path), "QUOTH_PUBLIC_URL": "http://127.0.0.1/library"}
+    port = free_port()
+    public = f"http://127.0.0.1:{port}/library"
+    env = {**environment(tmp_path), "QUOTH_PUBLIC_URL": public}
     notes = str(web.sources / "notes.md")
     subprocess.run([*PROGRAM, "--quiet", "add", notes], env=env, check=True)
-    with serving(env) as url, replace(web, url=f"{url}/library", idle=[]).opened() as visit:
+    with (
+        serving(env, port=port) as url,
+        replace(web, url=f"{url}/library", idle=[]).opened() as visit,
+    ):
         page = visit.page
         key = make_first_key(page, visit.url)
         open_share(replace(web, url=visit.url, idle=[]), share_address(page), visit.url)
@@ -209,7 +242,8 @@ def test_an_address_that_is_none_is_said_on_a_page(web: WebApp) -> None:
     with web.opened() as visit:
         visit.page.goto(f"{web.url}/nowhere")
         expect(visit.page.locator("main")).to_contain_text("There is no such page")
-        expect(visit.page.locator("main a").first).to_be_visible()
+        expect(visit.page.locator("main h1")).to_be_visible()
+        expect(visit.page.locator("main a")).to_have_text(["Ask", "Library"])
         for address in ("/d/nothing", "/pdf/nothing"):
             visit.page.goto(f"{web.url}{address}")
             expect(visit.page.locator(".problem")).to_contain_text("nothing here")

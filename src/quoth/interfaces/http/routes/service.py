@@ -40,7 +40,8 @@ class ServiceView:
 
     ``language_model`` is None where answers are in the sources' own words; ``web_pages`` is whether
     it fetches addresses, ``youtube_player`` whether its pages may embed YouTube's player,
-    ``sample`` whether the sample collection can be added. ``language_models`` and ``profiles`` are
+    ``sample`` whether the sample collection can be added. ``public_url`` is the address under which
+    users reach it, None where the operator has set none. ``language_models`` and ``profiles`` are
     those that a request may name.
     """
 
@@ -51,6 +52,7 @@ class ServiceView:
     web_pages: bool
     youtube_player: bool
     sample: bool
+    public_url: str | None
     language_models: list[str]
     profiles: list[str]
 
@@ -75,6 +77,7 @@ async def service(caller: Reader) -> Response:
             settings.allow_urls,
             settings.youtube_player,
             await asyncio.to_thread(sample_folder) is not None,
+            settings.public_url,
             [f"{each.provider}:{each.model}" for each in parts.request_models],
             allowed_profiles(settings),
         )

@@ -9,6 +9,7 @@ import { getJson } from "./api.js";
  * @property {boolean} web_pages   whether it fetches addresses
  * @property {boolean} youtube_player
  * @property {boolean} sample
+ * @property {string | null} public_url where its users reach it, null where that is not set
  * @property {string[]} language_models those that a question may name
  * @property {string[]} profiles  the same, the one in use first
  */
@@ -21,6 +22,7 @@ const NOTHING = Object.freeze({
   web_pages: false,
   youtube_player: false,
   sample: false,
+  public_url: null,
   language_models: [],
   profiles: [],
 });

@@ -5,8 +5,9 @@
 import { getJson, postJson, send } from "../api.js";
 import { Base } from "../base.js";
 import { collectionName, dateName, t } from "../i18n.js";
-import { linkTo } from "../router.js";
+import { shareAddress } from "../shares.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
+import "./share-note.js";
 
 const SCOPES = ["read", "ingest", "live", "admin"];
 
@@ -82,7 +83,7 @@ class KeysPanel extends Base {
     this.attempt(async () => {
       const body = { collection: collection.value, expires_days: Number(days.value) };
       const { token } = await (await postJson("/v1/shares", body)).json();
-      this.address = `${location.origin}${linkTo("/")}#share=${token}`;
+      this.address = await shareAddress("/", token);
       await this.load();
     });
   }
@@ -108,7 +109,7 @@ class KeysPanel extends Base {
         <label class="narrow">${t("keys.may")} <select name="scope">${SCOPES.map((scope) => html`<option value=${scope} ?selected=${scope === preset}>${t(`scope.${scope}`)}</option>`)}</select></label>
         <button>${t("keys.make")}</button></form>
       <h2>${t("settings.shares")}</h2>
-      <div role="status">${this.address ? html`<p>${t("keys.shared")}</p><p><code class="token">${this.address}</code></p>` : nothing}</div>
+      <div role="status"><share-note .address=${this.address} .promise=${t("keys.shared")} .open=${this.open}></share-note></div>
       <ul class="list">${repeat(this.shares, (share) => share.share_id, (share) => this.shared(share))}</ul>
       <form class="inline" @submit=${this.share}>
         <label>${t("choices.collection")} <select name="collection" required>${this.collections.map(({ name }) => html`<option value=${name}>${collectionName(name)}</option>`)}</select></label>

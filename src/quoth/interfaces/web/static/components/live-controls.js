@@ -4,11 +4,13 @@ import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { EMPTY } from "../live.js";
 import { linkTo } from "../router.js";
+import { shareAddress } from "../shares.js";
 import { isCollectionName } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./live-documents.js";
 import "./live-microphone.js";
 import "./live-replay.js";
+import "./share-note.js";
 
 const FORMATS = ["vtt", "md", "html"];
 
@@ -18,6 +20,7 @@ class LiveControls extends Base {
     state: { attribute: false },
     scopes: { attribute: false },
     collections: { attribute: false },
+    unlocked: { type: Boolean },
     shared: { state: true },
     keeping: { state: true },
     problem: { state: true },
@@ -32,6 +35,8 @@ class LiveControls extends Base {
     this.scopes = [];
     /** @type {any[] | null} */
     this.collections = null;
+    /** whether the service needs no key */
+    this.unlocked = false;
     /** the address for an audience */
     this.shared = "";
     /** whether the transcript is being added to the documents */
@@ -46,7 +51,7 @@ class LiveControls extends Base {
   share() {
     return this.attempt(async () => {
       const { token } = await (await postJson(`${this.path}/share`, {})).json();
-      this.shared = `${location.origin}${linkTo("/live/")}${this.lecture.session_id}#share=${token}`;
+      this.shared = await shareAddress(`/live/${this.lecture.session_id}`, token);
     });
   }
 
@@ -69,7 +74,7 @@ class LiveControls extends Base {
           <live-replay .path=${this.path} .state=${this.state}></live-replay>` : nothing}
         ${open ? nothing : this.talk()}
       </div>
-      <div role="status">${this.shared ? html`<p class="soft">${t("live.shared")}</p><p><code class="token">${this.shared}</code></p>` : nothing}</div>
+      <div role="status"><share-note .address=${this.shared} .promise=${t("live.shared")} .open=${this.unlocked}></share-note></div>
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}`;
   }
 

@@ -4,6 +4,8 @@ import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { EMPTY, groups, isBehind, reduceLive } from "../live.js";
 import { linkTo } from "../router.js";
+import { aboutService } from "../service.js";
+import { isSharedVisit, tokenIn } from "../shares.js";
 import { readEvents } from "../sse.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./live-controls.js";
@@ -20,6 +22,8 @@ class LivePage extends Base {
     state: { state: true },
     scopes: { state: true },
     collections: { state: true },
+    unlocked: { state: true },
+    translates: { state: true },
     opened: { state: true },
     lost: { state: true },
     problem: { state: true },
@@ -34,6 +38,10 @@ class LivePage extends Base {
     this.scopes = [];
     /** @type {any[] | null} those there are, null where they cannot be seen */
     this.collections = null;
+    /** whether the service needs no key */
+    this.unlocked = false;
+    /** whether a language model may translate: an audience cannot know it */
+    this.translates = true;
     /** the citation whose page is shown */
     this.opened = "";
     this.lost = false;
@@ -99,11 +107,14 @@ class LivePage extends Base {
 
   /** An audience comes with a token, which is exchanged for a cookie unless the visitor may follow already. */
   async enter() {
-    const token = /^share=(.+)$/.exec(this.route.mark)?.[1];
-    const { tenant, scopes } = await getJson("/v1/session");
+    const token = tokenIn(this.route.mark);
+    const session = await getJson("/v1/session");
+    const { tenant, scopes } = session;
+    this.unlocked = !session.key_needed;
     const known = !token || (tenant && (await getJson(this.path).then(() => true, () => false)));
     if (token && !known) await postJson("/v1/session", { key: token });
-    this.scopes = token ? [] : scopes;
+    this.scopes = token || (this.unlocked && isSharedVisit(session)) ? [] : scopes;
+    if (scopes.includes("read")) this.translates = !!(await aboutService()).language_model;
     if (this.scopes.includes("read")) await this.loadCollections();
   }
 
@@ -153,12 +164,12 @@ class LivePage extends Base {
         <div class="row"><h1 class="grow">${lecture.title}</h1>
           <span class="badge ${lecture.state}">${t(`live.${lecture.state}`)}</span>
           ${presenter ? html`<a class="button" href=${linkTo(`/live/${this.route.id}`)}>${t("live.leave")}</a>` : nothing}</div>
-        ${presenter ? nothing : html`<live-controls .lecture=${lecture} .state=${this.state} .scopes=${this.scopes} .collections=${this.collections}></live-controls>`}
+        ${presenter ? nothing : html`<live-controls .lecture=${lecture} .state=${this.state} .scopes=${this.scopes} .collections=${this.collections} .unlocked=${this.unlocked}></live-controls>`}
         ${this.speech()}
         ${this.lost ? html`<p class="status problem" role="status">${t("live.lost")}</p>` : nothing}
         ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       </div>
-      <live-transcript .state=${this.state} .path=${this.path}></live-transcript>
+      <live-transcript .state=${this.state} .path=${this.path} .translates=${this.translates}></live-transcript>
       <live-panel .state=${this.state} .empty=${this.hasNoDocuments(lecture)}></live-panel>
       ${at < 0 ? nothing : html`<proof-pane modal .quoted=${!this.scopes.includes("read")} .items=${items} .at=${at}></proof-pane>`}
     </section>`;

@@ -16,6 +16,7 @@ class LiveTranscript extends Base {
   static properties = {
     state: { attribute: false },
     path: { attribute: false },
+    translates: { type: Boolean },
     behind: { state: true },
     language: { state: true },
     captions: { state: true },
@@ -31,6 +32,8 @@ class LiveTranscript extends Base {
     this.top = 0;
     /** the address of the session */
     this.path = "";
+    /** whether captions are offered */
+    this.translates = true;
     /** the language of the captions, none where it is empty */
     this.language = "";
     /** the captions by language, window and its last segment @type {Record<string, string>} */
@@ -47,6 +50,7 @@ class LiveTranscript extends Base {
   /** @param {Event} event */
   choose(event) {
     this.language = /** @type {HTMLSelectElement} */ (event.target).value;
+    this.problem = "";
     this.first = Math.max(0, Object.keys(this.state.windows).length - BEHIND);
   }
 
@@ -63,7 +67,7 @@ class LiveTranscript extends Base {
       }
     });
     this.asking = false;
-    if (this.problem) this.language = "";
+    if (!this.language) this.problem = ""; // switched off meanwhile
   }
 
   get box() {
@@ -85,7 +89,7 @@ class LiveTranscript extends Base {
   }
 
   updated() {
-    if (this.language && !this.asking) this.fetchCaptions();
+    if (this.language && !this.asking && !this.problem) this.fetchCaptions();
     const { box } = this;
     if (!box) return;
     if (!this.behind) box.scrollTop = box.scrollHeight;
@@ -96,9 +100,9 @@ class LiveTranscript extends Base {
     const { segments, lecture } = this.state;
     const marks = citationsBySegment(this.state);
     return html`<div class="row"><h2 class="grow">${t("live.transcript")}</h2>
-        <label class="soft">${t("live.captions")} <select @change=${this.choose} .value=${this.language}><option value="">${t("live.captionsOff")}</option>
-          ${CAPTIONS.map((code) => html`<option value=${code}>${languageName(code)}</option>`)}</select></label></div>
-      ${this.language ? html`<p class="soft" role="status">${t("live.captionsNote")}</p>` : nothing}
+        ${this.translates ? html`<label class="soft">${t("live.captions")} <select @change=${this.choose} .value=${this.language}><option value="">${t("live.captionsOff")}</option>
+          ${CAPTIONS.map((code) => html`<option value=${code}>${languageName(code)}</option>`)}</select></label>` : nothing}</div>
+      ${this.language && !this.problem ? html`<p class="soft" role="status">${t("live.captionsNote")}</p>` : nothing}
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       <div class="transcript" role="region" tabindex="0" aria-label=${t("live.transcript")} lang=${lecture?.language ?? nothing} @scroll=${this.onScroll}>
         ${segments.length ? nothing : html`<p class="soft">${t("live.silent")}</p>`}

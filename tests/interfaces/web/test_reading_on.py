@@ -84,6 +84,7 @@ def test_a_recording_plays_and_its_transcript_follows(web: WebApp) -> None:
         player = page.locator("audio")
         expect(player).to_be_visible()
         expect(page.locator(".reading mark").first).to_be_visible()
+        expect(page.locator(".reading button.time").first).to_be_visible()
         # Who speaks is named where the voice begins, not at every line.
         expect(page.locator(".reading .section", has_text="Ada")).to_have_count(1)
         # Chromium plays without a click of the person only what has no sound.
@@ -103,14 +104,13 @@ def test_youtube_is_loaded_only_where_it_is_allowed_and_asked_for(web: WebApp) -
         path = f"**/v1/documents/{talk}"
 
         def reading(route: Route) -> None:
-            body = route.fetch().json()
+            body = route.fetch().json() | {"media": None}
             for block in body["blocks"]:
                 block["link"] = f"{addresses[-1]}&t={block['start']}"
             route.fulfill(json=body)
 
         addresses = [f"/v1/documents/{talk}/original?"]
         page.route(f"{path}/reading*", reading)
-        page.route(f"{path}/media", lambda route: route.fulfill(status=404, json={}))
         page.goto(f"{web.url}/d/{talk}")
         # Without a recording and its address, a time leads to its line.
         page.locator(".reading .block").nth(1).locator("a.time").click()

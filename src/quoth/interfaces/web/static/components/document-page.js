@@ -43,7 +43,7 @@ class DocumentPage extends Base {
       <document-about .documentId=${id} .start=${start}></document-about>
       ${part?.kind === "pdf" ? html`<p><a href=${linkTo(`/pdf/${encodeURIComponent(id)}${location.search}`)}>${t("proof.readOn")}</a></p>` : nothing}
       ${part?.kind === "pdf" && end ? html`<page-image .documentId=${id} .start=${start} .end=${end}></page-image>` : nothing}
-      ${part?.kind === "transcript" ? html`<media-player .documentId=${id} .seconds=${seconds} .link=${part.blocks[0]?.link ?? ""}></media-player>` : nothing}
+      ${part?.kind === "transcript" ? html`<media-player .documentId=${id} .media=${part.media ?? ""} .seconds=${seconds} .link=${part.blocks[0]?.link ?? ""}></media-player>` : nothing}
       <reading-view .documentId=${id} .start=${start} .end=${end} .quiet=${part?.kind === "pdf" && !!end} .playing=${this.playing}></reading-view>
     </section>`;
   }

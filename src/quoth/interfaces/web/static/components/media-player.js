@@ -13,19 +13,20 @@ const VIDEO = /^https:\/\/www\.youtube\.com\/watch\?v=([\w-]{11})(?:&|$)/;
 class MediaPlayer extends Base {
   static properties = {
     documentId: {},
+    media: {},
     seconds: { type: Number },
     link: {},
-    kind: { state: true },
     embed: { state: true },
   };
 
   constructor() {
     super();
     this.documentId = "";
+    /** the media type of the recording, "" without one */
+    this.media = "";
     this.seconds = 0;
     /** the web address of the talk */
     this.link = "";
-    this.kind = "";
     /** the address of the embedded player once it is asked for */
     this.embed = "";
     this.allowed = false;
@@ -43,17 +44,12 @@ class MediaPlayer extends Base {
 
   /** @param {Map<string, unknown>} changed */
   updated(changed) {
-    if (changed.has("seconds") || changed.has("kind")) this.seek(this.seconds);
+    if (changed.has("seconds") || changed.has("media")) this.seek(this.seconds);
   }
 
   async look() {
-    this.kind = "";
     this.embed = "";
     this.allowed = (await aboutService()).youtube_player;
-    const first = { headers: { range: "bytes=0-0" }, credentials: /** @type {const} */ ("same-origin") };
-    const response = await fetch(this.address, first).catch(() => null);
-    if (response?.ok) this.kind = (response.headers.get("content-type") ?? "").split("/")[0];
-    await response?.body?.cancel();
     this.requestUpdate();
   }
 
@@ -75,8 +71,8 @@ class MediaPlayer extends Base {
     const tell = (/** @type {any} */ event) => {
       if (!event.target.paused) this.tell("quoth-time", event.target.currentTime);
     };
-    if (this.kind === "video") return html`<video controls preload="metadata" aria-label=${label} src=${this.address} @timeupdate=${tell}></video>`;
-    if (this.kind === "audio") return html`<audio controls preload="metadata" aria-label=${label} src=${this.address} @timeupdate=${tell}></audio>`;
+    if (this.media.startsWith("video/")) return html`<video controls preload="metadata" aria-label=${label} src=${this.address} @timeupdate=${tell}></video>`;
+    if (this.media.startsWith("audio/")) return html`<audio controls preload="metadata" aria-label=${label} src=${this.address} @timeupdate=${tell}></audio>`;
     if (this.embed) return html`<iframe class="youtube" title=${label} src=${this.embed} allow="fullscreen; encrypted-media; picture-in-picture"></iframe>`;
     if (!this.allowed || !VIDEO.test(this.link ?? "")) return nothing;
     return html`<p class="row"><button @click=${() => this.play(this.seconds)}>${t("proof.youtube")}</button>

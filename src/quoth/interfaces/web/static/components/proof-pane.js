@@ -30,6 +30,7 @@ class ProofPane extends Base {
     span: { state: true },
     share: { state: true },
     playing: { state: true },
+    part: { state: true },
     gone: { state: true },
   };
 
@@ -48,10 +49,15 @@ class ProofPane extends Base {
     /** the width of the pane in percent of the window */
     this.share = 46;
     this.playing = -1;
+    /** what was read of the document last @type {any} */
+    this.part = null;
     /** whether the document is not there any more, or is another one */
     this.gone = false;
     this.addEventListener("quoth-time", (event) => {
       this.playing = /** @type {CustomEvent} */ (event).detail;
+    });
+    this.addEventListener("quoth-read", (event) => {
+      this.part = /** @type {CustomEvent} */ (event).detail;
     });
     this.addEventListener("quoth-unread", () => {
       this.gone = true;
@@ -210,7 +216,9 @@ class ProofPane extends Base {
 
   /** @param {any} locator */
   player(locator) {
-    return html`<media-player .documentId=${this.span?.documentId} .seconds=${locator.start} .link=${this.items[this.at].item.link ?? ""}></media-player>`;
+    const { part, span } = this;
+    const media = part?.document_id === span?.documentId ? part?.media ?? "" : "";
+    return html`<media-player .documentId=${span?.documentId} .media=${media} .seconds=${locator.start} .link=${this.items[this.at].item.link ?? ""}></media-player>`;
   }
 }
 

@@ -160,7 +160,7 @@ class ReadingView extends Base {
     const { unit } = block.locator;
     if (kind !== "seconds" && (!unit || block.label === previous?.label)) return nothing;
     const label = kind === "seconds" ? clock(block.locator.start) : this.counted(block);
-    if (kind === "seconds" && this.parentElement?.querySelector("video, audio")) {
+    if (kind === "seconds" && this.part.media) {
       return html`<button class="time" @click=${() => this.tell("quoth-seek", block.locator.start)}>${label}</button> `;
     }
     if (kind !== "seconds") return html`<span class="time">${label}</span> `;

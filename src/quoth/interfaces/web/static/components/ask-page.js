@@ -1,6 +1,7 @@
 /** The page of a question: box, answer, evidence and the proof beside it. */
 import { askStream, getJson, Problem, recoveredAnswer, storedAnswer } from "../api.js";
 import { Base } from "../base.js";
+import { historyOf, keepTurns, turnsBefore, turnsUntil } from "../conversation.js";
 import { t } from "../i18n.js";
 import { IDLE, isRunning, reduce } from "../reduce.js";
 import { go, linkTo } from "../router.js";
@@ -18,9 +19,8 @@ import "./filter-chips.js";
 import "./first-run.js";
 import "./proof-pane.js";
 import "./question-chips.js";
+import "./question-heading.js";
 import "./status-note.js";
-
-const MAX_TURNS = 5;
 
 class AskPage extends Base {
   static properties = {
@@ -43,7 +43,7 @@ class AskPage extends Base {
     this.choices = DEFAULTS;
     /** @type {string[]} */
     this.suggestions = [];
-    /** @type {{id: string, question: string, answer: string}[]} the conversation so far */
+    /** @type {import("../conversation.js").Turn[]} the conversation so far */
     this.turns = [];
     /** @type {Record<string, string>} */
     this.filters = {};
@@ -80,6 +80,11 @@ class AskPage extends Base {
   /** @param {Map<string, unknown>} changed */
   willUpdate(changed) {
     if (changed.has("route")) this.follow();
+  }
+
+  /** Keep the conversation with its address, for when the page is loaded again. @param {Map<string, unknown>} changed */
+  updated(changed) {
+    if (changed.has("route") || changed.has("asking")) keepTurns(this.route.id, this.turns);
   }
 
   /** Show the answer of the address, unless it is shown already. */
@@ -126,9 +131,7 @@ class AskPage extends Base {
     this.abort = abort;
     this.filters = filters;
     this.suggestions = [];
-    // A question asked again is no follow-up of itself.
-    const last = this.turns[this.turns.length - 1];
-    if (last && last.id === this.asking.queryId && question === last.question) this.turns = this.turns.slice(0, -1);
+    this.turns = turnsBefore(question, this.asking.queryId, this.turns);
     this.apply({ event: "asked", question });
     // A page that is loaded again meanwhile has the question in its box.
     go(`/?${new URLSearchParams({ question })}`);
@@ -148,8 +151,7 @@ class AskPage extends Base {
 
   /** @param {string} query */
   body(query) {
-    const history = this.turns.slice(-MAX_TURNS).map(({ question, answer }) => ({ question, answer }));
-    return { query, history, filters: this.filters, ...asFields(this.choices) };
+    return { query, history: historyOf(this.turns), filters: this.filters, ...asFields(this.choices) };
   }
 
   completed() {
@@ -200,8 +202,7 @@ class AskPage extends Base {
 
   /** Show a stored answer. @param {string} id @param {any} record */
   show(id, record) {
-    const known = this.turns.findIndex((each) => each.id === id);
-    this.turns = known < 0 ? [{ id, question: record.question, answer: record.answer.text }] : this.turns.slice(0, known + 1);
+    this.turns = turnsUntil(id, this.turns) ?? [{ id, question: record.question, answer: record.answer.text }];
     this.apply({ event: "restored", question: record.question, answer: record.answer });
     this.adopt(record.options);
     this.suggest(id);
@@ -260,7 +261,7 @@ class AskPage extends Base {
   /** @param {number} at */
   answered(at) {
     const { question } = this.asking;
-    return html`<h1 class=${question ? "" : "hidden"}>${question || "quoth"}</h1>
+    return html`${question ? html`<question-heading .question=${question}></question-heading>` : html`<h1 class="hidden">quoth</h1>`}
       <filter-chips .filters=${this.asking.answer?.query.filters ?? []} .titles=${documentTitles(this.items())}></filter-chips>
       <status-note .asking=${this.asking}></status-note>
       <answer-view .asking=${this.asking} .lit=${this.lit} .selected=${at >= 0 ? this.route.mark : ""}></answer-view>

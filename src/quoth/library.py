@@ -81,7 +81,7 @@ class Library:
         """Add files and folders; return one document per file, failed ones included.
 
         ``metadata`` are keys of your own, such as ``{"team": "legal", "year": 2024}``, by which
-        questions can be filtered; without any those of an earlier version of the file stay.
+        questions can be filtered; they are added to those that the document has.
         Raises InputError for an empty name and for the address of a page.
         """
         custom = check_metadata(metadata or {})

@@ -34,6 +34,9 @@ from quoth.core.errors import InputError
         ("2025-01-01", "2023..2024", False),
         ("2023-06-01", "2023-06..", True),
         ("anything", "..", True),
+        ("007", "7", False),
+        ("12345678901234567", "12345678901234568", False),
+        ("2024_1", "20241", False),
     ],
 )
 def test_a_value_fits_what_is_wanted(value: MetadataValue, wanted: str, *, expected: bool) -> None:
@@ -43,7 +46,8 @@ def test_a_value_fits_what_is_wanted(value: MetadataValue, wanted: str, *, expec
 def test_pairs_and_changes() -> None:
     known = metadata_from_pairs(["tag=a", "team = legal", "tag=b"])
     assert known == {"tag": ("a", "b"), "team": "legal"}
-    assert changed_metadata(known, ["meta.team=", "meta.year=2024"]) == {
+    assert changed_metadata({"sig": "x"}, ["meta.sig=abc="]) == {"sig": "abc="}
+    assert changed_metadata(known, ["meta.team =", "meta.year=2024"]) == {
         "tag": ("a", "b"),
         "year": "2024",
     }
@@ -64,6 +68,9 @@ def test_pairs_and_changes() -> None:
         {"a" * 65: "a"},
         {"a": None},
         {"a": {}},
+        {"a": ""},
+        {"a": []},
+        {"a": 10**5000},
         {"a": [1]},
         {"a": float("nan")},
         {"a": "x" * 1001},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import aclosing
 from pathlib import Path
 
@@ -122,6 +123,7 @@ def test_tables_of_talks_of_spreadsheets_and_other_systems(
         ("a.html", '<p><img alt="" src="img/My%20window.png"></p>'),
         ("a.html", "<img src='./img/My window.png'>"),
         ("a.htm", "<img src=img/My%20window.png>"),
+        ("a.md", "![[img/My window.png]]"),
         ("a.md", "![The window](img/My%20window.png)"),
         ("deep/a.md", "![](<../img/My window.png>)"),
         ("a.rst", ".. image:: img/My window.png\n   :alt: window"),
@@ -139,3 +141,17 @@ def test_a_picture_that_a_page_shows_is_no_document(tmp_path: Path, page: str, t
     assert left_out([tmp_path]) == {SHOWN: 1}
     chosen = find_files([tmp_path], include=["*.png"])
     assert [each.name for each in chosen] == ["My window.png", "scan.png"]
+
+
+def test_pictures_that_no_page_shows_are_documents(tmp_path: Path) -> None:
+    words = "Scans: a.png, ![](b%00.png) <a href='a.png'>letter</a> (" + " " * 1_000_000
+    (tmp_path / "page.md").write_text(words)
+    (tmp_path / "a.png").write_text("x")
+    os.mkfifo(tmp_path / "pipe.md")  # opening it would wait for a writer
+    assert [each.name for each in find_files([tmp_path], exclude=["pipe.md"])] == [
+        "a.png",
+        "page.md",
+    ]
+    assert left_out([tmp_path]) == {}
+    (tmp_path / "page.md").write_text("![](a.png)")
+    assert [each.name for each in find_files([tmp_path], exclude=["*.md"])] == ["a.png"]

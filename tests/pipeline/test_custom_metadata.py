@@ -39,6 +39,7 @@ def test_they_filter_every_document_that_fits_and_none_else(library: Library) ->
 
     assert titles(team="Legal") == {"a"}
     assert titles(team="legal,sales") == {"a", "b"}
+    assert titles(nobody="any"), "no filter at all"
     assert titles(year="2022..") == {"b"}
     assert titles(team="sales", year="..2021") == set()
     assert library.ask(SWARM, filters={"meta.team": "nobody"}).citations == ()
@@ -55,6 +56,8 @@ def test_they_are_given_taken_from_beside_the_file_or_kept(
     assert library.add(path)[0].metadata == {"team": "legal"}
     (again,) = library.add(path, metadata={"team": "sales"})
     assert (again.status, again.metadata) == ("unchanged", {"team": "sales"})
+    assert library.add(path, metadata={"year": 1})[0].metadata == {"team": "sales", "year": 1}
+    library.set_metadata(again, {"team": "sales"})
     path.write_text(TEXT + " Or in June.", encoding="utf-8")
     assert library.add(path)[0].metadata == {"team": "sales"}, "of the version before"
     beside = path.with_name("talk.txt.meta.json")

@@ -15,6 +15,9 @@ MetadataValue = str | int | float | bool | tuple[str, ...]
 PREFIX = "meta."
 """Comes before the key in a filter: ``meta.team=legal``."""
 KEY = re.compile(r"[^\W\d][\w.-]{0,63}")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?")
+"""Numbers that are compared as such: "007" and longer ones are names."""
+MAX_NUMBER = 2**53
 MAX_KEYS = 50
 MAX_TEXT = 1000
 MAX_TEXTS = 100
@@ -70,9 +73,9 @@ def changed_metadata(
 
     Raises InputError.
     """
-    given = [pair.removeprefix(PREFIX) for pair in pairs]
-    taken = {pair.partition("=")[0] for pair in given if pair.endswith("=")}
-    new = metadata_from_pairs(pair for pair in given if not pair.endswith("="))
+    given = [pair.removeprefix(PREFIX).partition("=") for pair in pairs]
+    taken = {key.strip() for key, equals, value in given if equals and not value.strip()}
+    new = metadata_from_pairs("".join(each) for each in given if each[0].strip() not in taken)
     return {key: value for key, value in ({**known, **new}).items() if key not in taken}
 
 
@@ -107,11 +110,7 @@ def _normalized(text: str) -> str | float:
 
 
 def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+    return float(text) if _NUMBER.fullmatch(text.strip()) else None
 
 
 def _key(key: object) -> str:
@@ -124,18 +123,22 @@ def _key(key: object) -> str:
 
 
 def _value(key: str, value: object) -> MetadataValue:
-    if isinstance(value, (list, tuple)) and all(isinstance(each, str) for each in value):
+    if isinstance(value, (list, tuple)) and value and all(isinstance(each, str) for each in value):
         if len(value) > MAX_TEXTS:
             raise InputError(f"'{key}' has {len(value)} values; the limit is {MAX_TEXTS}.")
         return tuple(_text(key, each) for each in value)
     if isinstance(value, str):
         return _text(key, value)
-    if isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)):
+    if isinstance(value, (bool, int, float)) and abs(value) <= MAX_NUMBER:  # NaN is not
         return value
-    raise InputError(f"'{key}' is neither a text nor a number, true or false, or several texts.")
+    raise InputError(
+        f"'{key}' is neither a text nor a number up to 2^53, true or false, or a list of texts."
+    )
 
 
 def _text(key: str, text: str) -> str:
+    if not text.strip():
+        raise InputError(f"'{key}' has no value. Leave it out.")
     if len(text) > MAX_TEXT:
         raise InputError(f"The value of '{key}' is longer than {MAX_TEXT:,} characters.")
     if any(sign < " " or "\ud800" <= sign <= "\udfff" for sign in text):

@@ -206,22 +206,22 @@ def _stored(parts: Components, collection: Collection, document_id: str) -> Docu
 def _unchanged(
     parts: Components, collection: Collection, known: Document, given: DocumentMetadata
 ) -> Document:
-    """Return a document that is there already, with the custom metadata that are given now."""
-    if given.custom and known.metadata != given.custom:
-        parts.catalogue.set_metadata(collection, known.document_id, given.custom)
-        known = replace(known, metadata=given.custom)
+    """Return a document that is there already, with the custom metadata that are given, too."""
+    custom = {**known.metadata, **given.custom}
+    if custom != known.metadata:
+        parts.catalogue.set_metadata(collection, known.document_id, custom)
+        known = replace(known, metadata=custom)
     return replace(known, status="unchanged")
 
 
 def _described(
     parts: Components, collection: Collection, entry: Entry, *, given: DocumentMetadata, path: Path
 ) -> Entry:
-    """Add the custom metadata: given, else beside the file, else those of its last version."""
-    document, custom = entry.document, given.custom
-    if not custom:
-        custom, warnings = read_custom_beside(path)
-        custom = custom or parts.catalogue.metadata_of_source(collection, document.source)
-        document = replace(document, warnings=(*document.warnings, *warnings))
+    """Add the custom metadata: those beside the file, else of its last version, and the given."""
+    beside, warnings = read_custom_beside(path)
+    before = beside or parts.catalogue.metadata_of_source(collection, entry.document.source)
+    document = replace(entry.document, warnings=(*entry.document.warnings, *warnings))
+    custom = {**before, **given.custom}
     return replace(entry, document=replace(document, metadata=custom))
 
 

@@ -107,11 +107,12 @@ def found_little(
         return False
     if sum(len(each.pool) for each in ranked) >= FEW or any(each.whole for each in ranked):
         return False
-    named = (key for each in query.filters if each.field == "document" for key in each.values)
-    titles = " ".join(documents[str(key)].title for key in named if key in documents)
-    known = set(analyze(titles, language=query.language))
+    named = [str(key) for each in query.filters if each.field == "document" for key in each.values]
+    if len(named) != 1 or named[0] not in documents:
+        return True
+    known = set(analyze(documents[named[0]].title, language=query.language))
     words = content_words(query.standalone, language=query.language)
-    return not titles or not known.issuperset(analyze(" ".join(words), language=query.language))
+    return not known.issuperset(analyze(" ".join(words), language=query.language))
 
 
 def fuse_with(ranked: Sequence[RankedList], wide: Sequence[RankedList]) -> list[RankedList]:

@@ -11,13 +11,7 @@ from pathlib import Path
 from quoth.core.errors import DocumentError, InputError
 from quoth.core.outline import CollectionOutline
 from quoth.core.types import Answer, Chunk, Document, Turn
-from quoth.ingest.readers.metadata import (
-    CUSTOM,
-    SIDECAR,
-    make_meta,
-    read_beside,
-    read_custom_beside,
-)
+from quoth.ingest.readers.metadata import CUSTOM, SIDECAR, make_meta, read_beside
 from quoth.pipeline.components import Components
 from quoth.query.suggest_rank import completions, frequent_names, sort_by_similarity, suggest
 from quoth.store.blobs import source_path
@@ -170,7 +164,7 @@ def describe(document: Document, given: Mapping[str, str]) -> Path:
         raise DocumentError("not_found", f"The file {path} of '{document.title}' is gone.")
     beside, _warnings = read_beside(path)
     known: dict[str, object] = {key: getattr(document, key) or getattr(beside, key) for key in KEYS}
-    known |= {**given, CUSTOM: read_custom_beside(path)[0]}
+    known |= {**given, CUSTOM: dict(document.metadata)}
     text = json.dumps({key: value for key, value in known.items() if value}, ensure_ascii=False)
     try:
         path.with_name(path.name + SIDECAR).write_text(text + "\n", encoding="utf-8")

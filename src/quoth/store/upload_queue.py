@@ -62,6 +62,7 @@ class Queue(Tasks):
             self.mine,
             tasks.c.state == "queued",
             tasks.c.attempts == 0,
+            tasks.c.size <= most_bytes,
             tasks.c.collection == row.collection,
             tasks.c.id != row.id,
             or_(tasks.c.lease_until.is_(None), tasks.c.lease_until <= self._clock()),

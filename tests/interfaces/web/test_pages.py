@@ -165,6 +165,7 @@ def make_first_key(page: Page, url: str) -> str:
 
 def share_address(page: Page) -> str:
     """Share the collection; its address is shown once."""
+    expect(page.locator("keys-panel select[name=collection] option").first).to_be_attached()
     page.get_by_role("button", name="Share it").click()
     address = page.locator("keys-panel .token", has_text="#share=")
     return address.inner_text()

@@ -162,10 +162,8 @@ def read_custom_beside(path: Path) -> tuple[dict[str, MetadataValue], list[str]]
         own = custom_in_sidecar(beside.read_text(encoding="utf-8-sig")) if beside else None
     except (ValueError, OSError):
         own = None  # which `read_beside` says
-    row = row_beside(path) or {}
-    cells = {key: cell for key, cell in row.items() if key.startswith(PREFIX)}
     try:
-        return check_metadata(own or {k.removeprefix(PREFIX): v for k, v in cells.items()}), []
+        return check_metadata(own or _prefixed(row_beside(path) or {})), []
     except InputError as error:
         where = TALKS if beside is None or not own else beside.name
         return {}, [f"{where}: its metadata were not used: {error}"]
@@ -177,7 +175,17 @@ def custom_in_sidecar(text: str) -> object:
         values = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return values.get(CUSTOM) if isinstance(values, dict) else None
+    if not isinstance(values, dict):
+        return None
+    return values.get(CUSTOM) or _prefixed(values)
+
+
+def _prefixed(values: Mapping[str, object]) -> dict[str, object]:
+    return {
+        key.removeprefix(PREFIX): value
+        for key, value in values.items()
+        if key.startswith(PREFIX) and value not in (None, "")
+    }
 
 
 def _read_sidecar(path: Path) -> tuple[Metadata, list[str]]:
@@ -237,7 +245,7 @@ def make_meta(values: Mapping[str, object], *, where: str) -> tuple[Metadata, li
     unknown: list[str] = []
     for key, value in values.items():
         name = _name(key)
-        if name == CUSTOM or name.startswith(PREFIX):
+        if key == CUSTOM or key.startswith(PREFIX):
             continue  # `read_custom_beside` reads it
         if name not in _KEYS | {"video"}:
             unknown.append(key)

@@ -42,7 +42,10 @@ PAGES = frozenset(["html", "markdown", "rst", "asciidoc", "org", "latex"])
 """Formats that show pictures by the names of their files."""
 MAX_PAGE_BYTES = 4 * BLOCK
 _PICTURE = re.compile(
-    r"""["'(<\[{:=]\s*([^"'()<>\[\]{}:=\n]{1,300}?\.(?:png|jpe?g|tiff?))(?![\w.])""", re.IGNORECASE
+    r"""(?:\bsrc\s{0,3}=\s{0,3}["']?|!\[[^\[\]\n]{0,300}\]\(<?|!\[\[|\b(?:image|figure)::\s{0,9}"""
+    r"""|\[\[file:|\\includegraphics(?:\[[^\]\n]{0,300}\])?\{)"""
+    r"""([^"'()<>\[\]{}:=\n]{1,300}?\.(?:png|jpe?g|tiff?))(?![\w.])""",
+    re.IGNORECASE,
 )
 
 
@@ -99,12 +102,11 @@ def left_out(sources: Sequence[Path]) -> Counter[str]:
 
 
 def _below(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Iterator[Path]:
-    paths = [*_visible(folder)]
+    inside = {path: path.relative_to(folder).as_posix() for path in _visible(folder)}
+    paths = [path for path, name in inside.items() if not _matches(name, exclude)]
     shown = set[Path]() if include else _shown_on_pages(paths)
     for path in (path for path in paths if path not in shown):
-        inside = path.relative_to(folder).as_posix()
-        chosen = not include or _matches(inside, include)
-        if chosen and not _matches(inside, exclude) and is_wanted(path):
+        if (not include or _matches(inside[path], include)) and is_wanted(path):
             yield path
 
 
@@ -114,7 +116,9 @@ def _shown_on_pages(paths: Sequence[Path]) -> set[Path]:
     pictures = {realpath(path): path for path, kind in kinds.items() if kind == "picture"}
     shown: set[Path] = set()
     for page in (path for path, kind in kinds.items() if pictures and kind in PAGES):
-        with suppress(OSError), page.open("rb") as file:
+        if not page.is_file():  # reading a pipe would wait for a writer
+            continue
+        with suppress(OSError, ValueError), page.open("rb") as file:
             names = _PICTURE.findall(file.read(MAX_PAGE_BYTES).decode("utf-8", "replace"))
             found = {realpath(page.parent / unquote(name)) for name in names}
             shown |= {pictures[each] for each in found & pictures.keys()}

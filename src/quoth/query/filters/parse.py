@@ -38,7 +38,8 @@ def parse_filters(
     Those that only remove something (``KEY=any``, ``none``) give no filter. Custom metadata
     (``meta.KEY=VALUE``) are looked up in ``documents``: those that fit are searched.
     """
-    return tuple([_parse(text, documents) for text in texts if not _removed_fields(text)])
+    given = [text for text in texts if not _removed_fields(text) and not _is_any_metadata(text)]
+    return tuple([_parse(text, documents) for text in given])
 
 
 def dropped_fields(texts: Sequence[str]) -> frozenset[FilterField]:
@@ -69,6 +70,11 @@ def printed_pages_filter(first: str, last: str) -> Filter | None:
         raise InputError(f"'{first}-{last}' is not a range of at most {MAX_PAGES} pages.")
     spell = str if low.isdecimal() else to_roman
     return Filter("label", "in", tuple(spell(number) for number in between))
+
+
+def _is_any_metadata(text: str) -> bool:
+    key, _, value = text.partition("=")
+    return key.strip().casefold().startswith(PREFIX) and value.strip().casefold() == ANY
 
 
 def _parse(text: str, documents: Collection[Document]) -> Filter:

@@ -12,6 +12,7 @@ from fastapi import APIRouter
 from pydantic import Field
 from starlette.responses import Response
 
+from quoth.core.custom_metadata import check_metadata
 from quoth.core.errors import Denied, NotFound
 from quoth.core.types import Document
 from quoth.ingest.readers.metadata import read_beside
@@ -78,6 +79,7 @@ async def correct(document_id: OneId, caller: Writer, changes: DocumentChanges) 
     """
     found = await find_document(document_id, caller)
     given = changes.model_dump(exclude_none=True, exclude={"metadata"})
+    custom = None if changes.metadata is None else check_metadata(changes.metadata)
     corrected = found
     if given:
         path, metadata = await asyncio.to_thread(_correction, found, given, caller)
@@ -85,9 +87,9 @@ async def correct(document_id: OneId, caller: Writer, changes: DocumentChanges) 
         async for step in steps:
             if isinstance(step, Document):
                 corrected = step
-    if changes.metadata is not None:
+    if custom is not None and corrected.status != "failed":
         corrected = await caller.engine.set_metadata(
-            corrected.document_id, changes.metadata, collection=found.collection
+            corrected.document_id, custom, collection=found.collection
         )
     return ApiResponse(corrected)
 

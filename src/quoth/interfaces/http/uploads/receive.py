@@ -125,8 +125,9 @@ async def receive_whole(
             sha256, given = growing.sha256(), metadata_fields(said)
             collection = said["collection"] or parts.settings.collection
             name = clean_name(said["name"] or "")
-            key = content_key(parts, collection=collection, sha256=sha256, given=metadata_of(given))
-            return await asyncio.to_thread(
+            about_file = metadata_of(given)
+            key = content_key(parts, collection=collection, sha256=sha256, given=about_file)
+            task, new = await asyncio.to_thread(
                 arrivals.submit,
                 key,
                 name=name,
@@ -138,6 +139,12 @@ async def receive_whole(
                 place=lambda: blobs.store(part, sha256=sha256, name=name),
                 share=_sharing(blobs, part, sha256=sha256, name=name),
             )
+            if not new and about_file.custom and task.document_id:
+                # They may have been changed since the file was sent with them.
+                there = await asyncio.to_thread(parts.catalogue.collection, collection)
+                change = parts.catalogue.set_metadata
+                await asyncio.to_thread(change, there, task.document_id, about_file.custom)
+            return task, new
         finally:
             growing.discard()
 

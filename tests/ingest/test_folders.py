@@ -141,6 +141,7 @@ def test_a_picture_that_a_page_shows_is_no_document(tmp_path: Path, page: str, t
     assert left_out([tmp_path]) == {SHOWN: 1}
     chosen = find_files([tmp_path], include=["*.png"])
     assert [each.name for each in chosen] == ["My window.png", "scan.png"]
+    assert left_out([tmp_path], include=["*.png"]) == {}
 
 
 def test_pictures_that_no_page_shows_are_documents(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from sqlalchemy import (
     update,
 )
 
-from quoth.core.custom_metadata import MetadataValue, read_metadata
+from quoth.core.custom_metadata import MetadataValue
 from quoth.core.types import Chunk, Document
 from quoth.store.checksums import intact
 from quoth.store.collections import CollectionRows
@@ -35,6 +35,7 @@ from quoth.store.rows import (
     document_from_row,
     document_to_row,
     pack_metadata,
+    unpack_metadata,
 )
 from quoth.store.schema import chunks, collections, documents, jobs
 
@@ -229,7 +230,7 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
         )
         with self.reading() as connection:
             packed = connection.execute(statement.order_by(documents.c.added_at.desc())).scalar()
-        return read_metadata(packed) if packed else {}
+        return unpack_metadata(packed)
 
     def _write(
         self, connection: Connection, collection: Collection, entries: Sequence[Entry]

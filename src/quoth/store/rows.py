@@ -19,7 +19,7 @@ from sqlalchemy import String, Text
 from sqlalchemy.types import TypeEngine
 
 from quoth.core.calibration import Calibration, Tuning
-from quoth.core.custom_metadata import MetadataValue, read_metadata
+from quoth.core.custom_metadata import MetadataValue
 from quoth.core.outline import Heading, Summary
 from quoth.core.settings import Settings
 from quoth.core.types import Chunk, Document, IndexIdentity
@@ -267,13 +267,19 @@ def document_from_row(row: Any, *, collection: str) -> Document:
         speaker=row.speaker,
         date=row.date,
         warnings=() if row.warnings == "[]" else tuple(json.loads(row.warnings)),
-        metadata=read_metadata(row.metadata) if row.metadata else {},
+        metadata=unpack_metadata(row.metadata),
     )
 
 
 def pack_metadata(metadata: Mapping[str, MetadataValue]) -> str | None:
-    """Encode custom metadata as JSON, None without any; `read_metadata` restores them."""
+    """Encode custom metadata as JSON, None without any; `unpack_metadata` restores them."""
     return dump(dict(metadata)) if metadata else None
+
+
+def unpack_metadata(packed: str | None) -> dict[str, MetadataValue]:
+    """Read what `pack_metadata` wrote; it was checked when it was given."""
+    values = json.loads(packed) if packed else {}
+    return {key: tuple(each) if isinstance(each, list) else each for key, each in values.items()}
 
 
 def new_owner() -> str:

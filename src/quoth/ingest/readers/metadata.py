@@ -153,30 +153,26 @@ def read_beside(path: Path) -> tuple[Metadata, list[str]]:
 
 
 def read_custom_beside(path: Path) -> tuple[dict[str, MetadataValue], list[str]]:
-    """Return the owner's own metadata: under "metadata" in the sidecar, else columns "meta.KEY".
+    """Return the owner's own metadata: those of the sidecar, else columns "meta.KEY" of the table.
 
     What is wrong with them is only a warning.
     """
-    beside = sidecar(path)
-    try:
-        own = custom_in_sidecar(beside.read_text(encoding="utf-8-sig")) if beside else None
-    except (ValueError, OSError):
-        own = None  # which `read_beside` says
+    values, _warnings = _sidecar_values(path)  # `read_beside` says what is wrong with the file
+    own = _custom_in(values)
     try:
         return check_metadata(own or _prefixed(row_beside(path) or {})), []
     except InputError as error:
-        where = TALKS if beside is None or not own else beside.name
+        beside = sidecar(path)
+        where = beside.name if beside and own else TALKS
         return {}, [f"{where}: its metadata were not used: {error}"]
 
 
 def custom_in_sidecar(text: str) -> object:
-    """Return what the text of a sidecar gives as the owner's own metadata, None for nothing."""
-    try:
-        values = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(values, dict):
-        return None
+    """Return what the text of a sidecar gives as the owner's own metadata, empty for nothing."""
+    return _custom_in(_json_object(text, name=SIDECAR)[0])
+
+
+def _custom_in(values: Mapping[str, object]) -> object:
     return values.get(CUSTOM) or _prefixed(values)
 
 
@@ -189,27 +185,39 @@ def _prefixed(values: Mapping[str, object]) -> dict[str, object]:
 
 
 def _read_sidecar(path: Path) -> tuple[Metadata, list[str]]:
+    values, warnings = _sidecar_values(path)
+    beside = sidecar(path)
+    return make_meta(values, where=beside.name) if beside and values else (Metadata(), warnings)
+
+
+def _sidecar_values(path: Path) -> tuple[Mapping[str, object], list[str]]:
+    """Return the values in the sidecar of a file, empty without one, and what is wrong with it."""
     beside = sidecar(path)
     if beside is None:
-        return Metadata(), []
+        return {}, []
     try:
         if beside.stat().st_size > MAX_SIDECAR_BYTES:
-            return Metadata(), [f"{beside.name} is too large for a description and was not used."]
+            return {}, [f"{beside.name} is too large for a description and was not used."]
         text = beside.read_text(encoding="utf-8-sig")
     except (ValueError, OSError):
-        return Metadata(), [f"{beside.name} is not valid JSON and was not used."]
-    return parse_sidecar(text, name=beside.name)
+        return {}, [f"{beside.name} is not valid JSON and was not used."]
+    return _json_object(text, name=beside.name)
 
 
 def parse_sidecar(text: str, *, name: str) -> tuple[Metadata, list[str]]:
     """Return the metadata in the text of a sidecar; what is wrong with it is only a warning."""
+    values, warnings = _json_object(text, name=name)
+    return make_meta(values, where=name) if values else (Metadata(), warnings)
+
+
+def _json_object(text: str, *, name: str) -> tuple[Mapping[str, object], list[str]]:
     try:
         values = json.loads(text)
     except (ValueError, RecursionError):
-        return Metadata(), [f"{name} is not valid JSON and was not used."]
+        return {}, [f"{name} is not valid JSON and was not used."]
     if not isinstance(values, dict):
-        return Metadata(), [f"{name} is not a JSON object and was not used."]
-    return make_meta(values, where=name)
+        return {}, [f"{name} is not a JSON object and was not used."]
+    return values, []
 
 
 def front_matter(text: str) -> tuple[Metadata, str, list[str]]:

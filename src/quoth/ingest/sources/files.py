@@ -37,7 +37,6 @@ SHOWN = "pictures of pages"
 INSTALLED = ("node_modules", "__pycache__", "site-packages")
 """Folders of installed packages and compiled code: never a person's own documents."""
 
-
 PAGES = frozenset(["html", "markdown", "rst", "asciidoc", "org", "latex"])
 """Formats that show pictures by the names of their files."""
 MAX_PAGE_BYTES = 4 * BLOCK
@@ -78,17 +77,17 @@ def find_files(
                 yield real
 
 
-def left_out(sources: Sequence[Path]) -> Counter[str]:
+def left_out(sources: Sequence[Path], *, include: Sequence[str] = ()) -> Counter[str]:
     """Count the files below the given folders that are not read, by suffix in small letters.
 
     Links to a folder that is in none of them are counted as `LINKED`, and as `SHOWN` pictures that
-    a page shows.
+    a page shows, unless files were chosen with ``include``.
     """
     folders = [source for source in sources if isdir(source)]
     targets = [folder.resolve() for folder in folders]
     found: Counter[str] = Counter()
     inside = [path for folder in folders for path in _not_ignored(folder)]
-    shown = _shown_on_pages(inside)
+    shown = set[Path]() if include else _shown_on_pages(inside)
     for path in inside:
         if path in shown:
             found[SHOWN] += 1

@@ -201,7 +201,8 @@ async def add_all(
     steps = engine.add([*files, *fetched], given=about)
     async with aclosing(steps):
         documents = await adding(session, steps, failed=failed)
-    ways = ways_of(await asyncio.to_thread(left_out, paths))
+    chosen_by = patterns.include if patterns else ()
+    ways = ways_of(await asyncio.to_thread(left_out, paths, include=chosen_by))
     given_files = [*fetched, *(each for each in paths if not each.is_dir())]
     report = AddReport(documents, known, ways, _stored_names(given_files))
     show_report(session, report)

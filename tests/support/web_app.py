@@ -53,19 +53,24 @@ class WebApp:
         page.on("pageerror", lambda error: visit.errors.append(str(error)))
         page.goto(f"{self.url}{path}")
         page.locator("main > *").first.wait_for()
+        alone = bool(options)
         try:
             yield visit
             assert visit.errors == []
             assert visit.elsewhere == [], "the page asked another machine for something"
+            alone = alone or len(context.pages) > 1
         except BaseException:
-            context.close()
+            alone = True
             raise
-        if options or len(context.pages) > 1:
-            context.close()
-        else:
-            page.close()
-            context.clear_cookies()
-            self.idle.append(context)
+        finally:
+            # A request that a test changes on its way may still be open: it fails another test.
+            page.unroute_all(behavior="ignoreErrors")
+            if alone:
+                context.close()
+            else:
+                page.close()
+                context.clear_cookies()
+                self.idle.append(context)
 
 
 @dataclass(slots=True)

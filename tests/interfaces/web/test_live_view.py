@@ -82,10 +82,8 @@ def test_a_key_without_the_scope_is_told_before_anything_is_typed(web: WebApp) -
     asked: list[str] = []
     with web.opened("/settings") as visit:
         page = visit.page
-        page.route(
-            "**/v1/session",
-            lambda route: route.fulfill(json={**route.fetch().json(), "scopes": ["read"]}),
-        )
+        reader = {**page.request.get(f"{web.url}/v1/session").json(), "scopes": ["read"]}
+        page.route("**/v1/session", lambda route: route.fulfill(json=reader))
         page.on("request", lambda each: asked.append(each.url))
         page.locator("nav a", has_text="Live").click()
         expect(page.locator("live-list .doubt")).to_contain_text("the scope “live”")
@@ -130,13 +128,11 @@ def attach_the_book_alone(page: Page) -> None:
     page.locator("live-documents > details > summary").click()
 
 
-def claim_a_language_model(page: Page) -> None:
+def claim_a_language_model(page: Page, url: str) -> None:
     """The page offers captions; that the model cannot be asked is seen then."""
     model = {"provider": "openai", "model": "small", "local": False}
-    page.route(
-        "**/v1/service",
-        lambda route: route.fulfill(json={**route.fetch().json(), "language_model": model}),
-    )
+    service = {**page.request.get(f"{url}/v1/service").json(), "language_model": model}
+    page.route("**/v1/service", lambda route: route.fulfill(json=service))
 
 
 def ask_for_captions_without_a_model(page: Page) -> None:
@@ -166,7 +162,7 @@ def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Pat
     with web.opened("/live", viewport={"width": 360, "height": 800}) as visit:
         page = visit.page
         page.on("dialog", lambda each: each.accept())
-        claim_a_language_model(page)
+        claim_a_language_model(page, web.url)
         page.get_by_label("Title").fill("Bees in winter")
         page.get_by_label("bees").check()
         page.get_by_label("default").uncheck()

@@ -19,20 +19,30 @@ from tests.support.cli import quoth
 from tests.support.lectures import write_book
 
 
-async def _follow(file: Path, parts: list[str]) -> list[TranscriptSegment]:
-    """What is read of a file to which parts are added, until Ctrl-C."""
+async def _follow(
+    file: Path, parts: list[str], patch: pytest.MonkeyPatch
+) -> list[TranscriptSegment]:
+    """What is read of a file that has one part more at each reading, until Ctrl-C."""
     found: list[TranscriptSegment] = []
+    left = iter(parts)
+    all_read = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def growing(_file: Path) -> str:
+        with file.open("a+", encoding="utf-8") as out:
+            if (part := next(left, None)) is None:
+                loop.call_soon_threadsafe(all_read.set)
+            out.write(part or "")
+            out.seek(0)
+            return out.read()
 
     async def read() -> None:
         async for segment in followed(file, "quoth"):
             found.append(segment)
 
-    file.write_text("", "utf-8")  # noqa: ASYNC240 - a small local file
+    patch.setattr(live_input, "_text", growing)
     reading = asyncio.create_task(read())
-    for part in parts:
-        with file.open("a", encoding="utf-8") as out:
-            out.write(part)
-        await asyncio.sleep(0.03)
+    await all_read.wait()
     reading.cancel()
     await reading
     return found
@@ -47,10 +57,10 @@ async def test_a_file_that_grows_is_read_to_its_last_whole_caption_or_line(
         "en.\n\n00:03.000 --> 00:04.000\nWax.\n",
         "\n00:05.0",
     ]
-    captions = await _follow(tmp_path / "talk.vtt", parts)
+    captions = await _follow(tmp_path / "talk.vtt", parts, monkeypatch)
     assert [(each.text, each.end) for each in captions] == [("A queen.", 2.0), ("Wax.", 4.0)]
     parts = ['{"start": 1, "text": "A qu', 'een."}\n{"start": 2, "text": "Wax."}\n{"sta', "rt"]
-    lines = await _follow(tmp_path / "talk.jsonl", parts)
+    lines = await _follow(tmp_path / "talk.jsonl", parts, monkeypatch)
     assert [(each.text, each.start) for each in lines] == [("A queen.", 1.0), ("Wax.", 2.0)]
 
 

@@ -1,6 +1,7 @@
 /**
- * The turns of a conversation, kept with the address of its last answer in the history of the tab.
- * @typedef {{id: string, question: string, answer: string}} Turn
+ * The turns of a conversation, kept with the addresses of its answers in the history of the tab.
+ * @typedef {{start: number, end: number, citations: number[], support: string, marked: boolean}} Sentence
+ * @typedef {{id: string, question: string, answer: string, sentences: Sentence[]}} Turn
  */
 
 /** Questions before a follow-up that the service is told. */
@@ -11,22 +12,18 @@ export function historyOf(turns) {
   return turns.slice(-MAX_TURNS).map(({ question, answer }) => ({ question, answer }));
 }
 
-/** Return the turns before a question: one that is asked again is no follow-up of itself. @param {string} question @param {string} shown the id of the answer that is shown @param {Turn[]} turns */
-export function turnsBefore(question, shown, turns) {
-  const last = turns[turns.length - 1];
-  return last && last.id === shown && last.question === question ? turns.slice(0, -1) : turns;
+/** Return a question with its answer as a turn. @param {string} id @param {string} question @param {any} answer @returns {Turn} */
+export function turnOf(id, question, { text, sentences }) {
+  return { id, question, answer: text, sentences };
 }
 
-/** Keep turns with the address that is shown, if it is that of the last one. @param {string} id @param {Turn[]} turns */
+/** Keep turns with the address that is shown, if it is that of one of them. @param {string} id @param {Turn[]} turns */
 export function keepTurns(id, turns) {
-  if (turns.length && turns[turns.length - 1].id === id) history.replaceState({ turns }, "");
+  if (turns.some((each) => each.id === id)) history.replaceState({ turns }, "");
 }
 
-/** Return the turns up to an answer, of those kept with the address or of others; null without it. @param {string} id @param {Turn[]} others */
-export function turnsUntil(id, others) {
-  for (const turns of [history.state?.turns ?? [], others]) {
-    const at = turns.findIndex((/** @type {Turn} */ each) => each.id === id);
-    if (at >= 0) return turns.slice(0, at + 1);
-  }
-  return null;
+/** Return the conversation of an answer: the one that is shown, or the one kept with the address; null without it. @param {string} id @param {Turn[]} shown */
+export function turnsWith(id, shown) {
+  const kept = history.state?.turns ?? [];
+  return [shown, kept].find((turns) => turns.some((/** @type {Turn} */ each) => each.id === id)) ?? null;
 }

@@ -6,6 +6,10 @@
  */
 const SURROGATE = /[\ud800-\udfff]/;
 
+/** What is shown of a long answer that is not the current one. */
+const FEW_CHARS = 300;
+const FEW_LINES = 6;
+
 /** Return the code points from `start` to `end`. @param {string} text @param {number} start @param {number} [end] */
 export function cut(text, start, end) {
   if (!SURROGATE.test(text)) return text.slice(start, end);
@@ -171,7 +175,32 @@ export function documentTitles(items) {
  */
 export const DARK = Object.freeze({ numbers: [], words: "" });
 
-/** Return the sentence that a mark such as `s3` names. @param {import("./reduce.js").Asking} asking @param {string} mark */
+/**
+ * Return the mark of a citation that is opened by its number in a sentence: that of the sentence for
+ * its first one, else the citation's own.
+ * @param {any} answer @param {{mark: string, number?: number}} opened
+ */
+export function markOf(answer, { mark, number }) {
+  const sentence = sentenceAt({ answer }, mark);
+  return !sentence || sentence.citations[0] === number ? mark : `c${number}`;
+}
+
+/**
+ * Return the beginning of an answer, of a few lines, and whether it is less than the whole.
+ * @template {{text: string, sentences: {start: number, end: number}[]}} T
+ * @param {T} answer @returns {{answer: T, cut: boolean}}
+ */
+export function beginningOf(answer) {
+  const few = cut(answer.text, 0, FEW_CHARS).split("\n").slice(0, FEW_LINES).join("\n");
+  if (lengthOf(answer.text) - lengthOf(few) < FEW_CHARS / 3) return { answer, cut: false };
+  const text = `${few.replace(/\s+\S*$/, "")} …`;
+  const end = lengthOf(text);
+  const sentences = answer.sentences.filter((each) => each.start < end - 2)
+    .map((each) => ({ ...each, end: Math.min(each.end, end) }));
+  return { answer: { ...answer, text, sentences }, cut: true };
+}
+
+/** Return the sentence that a mark such as `s3` names. @param {{answer: any}} asking @param {string} mark */
 export function sentenceAt(asking, mark) {
   return mark.startsWith("s") ? asking.answer?.sentences[parseInt(mark.slice(1), 10) - 1] : undefined;
 }

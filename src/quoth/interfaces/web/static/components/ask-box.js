@@ -1,4 +1,4 @@
-/** The question box with its panel of choices; tells `quoth-ask` and `quoth-stop`. */
+/** The question box with its panel of choices; tells `quoth-ask`, `quoth-stop` and `quoth-anew`. */
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { html, live } from "../vendor/lit.js";
@@ -10,6 +10,7 @@ const MAX_CHARS = 1000;
 class AskBox extends Base {
   static properties = {
     value: {},
+    begun: { type: Boolean },
     following: { type: Boolean },
     running: { type: Boolean },
     collections: { attribute: false },
@@ -20,6 +21,8 @@ class AskBox extends Base {
   constructor() {
     super();
     this.value = "";
+    /** whether a question was asked, after which a new conversation can be begun */
+    this.begun = false;
     /** whether the next question goes on with a conversation */
     this.following = false;
     this.running = false;
@@ -77,7 +80,8 @@ class AskBox extends Base {
       ${this.short ? html`<p role="alert" class="problem">${t("ask.short")}</p>` : ""}
       ${this.value.length >= MAX_CHARS ? html`<p role="status" class="doubt">${t("ask.long", { most: MAX_CHARS })}</p>` : ""}
       <div class="row">
-        <choices-panel .collections=${this.collections} .choices=${this.choices}></choices-panel>
+        <choices-panel class="grow" .collections=${this.collections} .choices=${this.choices}></choices-panel>
+        ${this.begun ? html`<button type="button" class="quiet" @click=${() => this.tell("quoth-anew")}>${t("ask.anew")}</button>` : ""}
         ${this.running
           ? html`<button type="button" @click=${() => this.tell("quoth-stop")}>${t("ask.stop")}</button>`
           : html`<button class="primary">${t("ask.send")}</button>`}

@@ -1,26 +1,20 @@
-/** The page of a question: box, answer, evidence and the proof beside it. */
+/** The page of a conversation: its questions and answers, the question box, and the proof beside them. */
 import { askStream, getJson, Problem, recoveredAnswer, storedAnswer } from "../api.js";
 import { Base } from "../base.js";
-import { historyOf, keepTurns, turnsBefore, turnsUntil } from "../conversation.js";
+import { historyOf, keepTurns, turnOf, turnsWith } from "../conversation.js";
 import { t } from "../i18n.js";
 import { IDLE, isRunning, reduce } from "../reduce.js";
-import { go, linkTo } from "../router.js";
+import { go } from "../router.js";
 import { aboutService } from "../service.js";
-import { DARK, documentTitles, openedAt, passages, sentenceAt, wordsAt } from "../text.js";
+import { DARK, markOf, openedAt, passages, wordsAt } from "../text.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
-import "./answer-view.js";
 import "./ask-box.js";
 import { asFields, choicesOf, DEFAULTS, fittedTo } from "./choices-panel.js";
-import "./contradictions-view.js";
-import "./earlier-questions.js";
-import "./evidence-card.js";
-import "./export-menu.js";
-import "./filter-chips.js";
+import "./current-turn.js";
 import "./first-run.js";
+import "./other-turn.js";
 import "./proof-pane.js";
 import "./question-chips.js";
-import "./question-heading.js";
-import "./status-note.js";
 
 class AskPage extends Base {
   static properties = {
@@ -45,6 +39,8 @@ class AskPage extends Base {
     this.suggestions = [];
     /** @type {import("../conversation.js").Turn[]} the conversation so far */
     this.turns = [];
+    /** the place of the shown turn among them; that of a new one is after the last */
+    this.at = 0;
     /** @type {Record<string, string>} */
     this.filters = {};
     /** @type {AbortController | null} */
@@ -58,9 +54,11 @@ class AskPage extends Base {
     /** @type {Record<string, (detail: any) => void>} */
     const heard = {
       "quoth-light": (light) => { this.lit = light; },
-      "quoth-open": (opened) => this.openProof(opened),
+      "quoth-open": (opened) => this.goTo(markOf(this.asking.answer, opened)),
       "quoth-ask": ({ question }) => this.ask(question),
       "quoth-stop": () => this.stop(),
+      "quoth-anew": () => this.startAnew(),
+      "quoth-retry": () => this.ask(this.asking.question, this.filters, { anew: true }),
       "quoth-choose": (choices) => { this.choices = choices; },
       "quoth-widen": (filters) => this.ask(this.asking.question, { ...this.filters, ...filters }),
       "quoth-walk": (at) => this.goTo(this.items()[at].mark, true),
@@ -100,6 +98,7 @@ class AskPage extends Base {
     document.title = "quoth";
     this.asking = IDLE;
     this.turns = [];
+    this.at = 0;
     this.suggestions = [];
   }
 
@@ -131,8 +130,10 @@ class AskPage extends Base {
     this.abort = abort;
     this.filters = filters;
     this.suggestions = [];
-    this.turns = turnsBefore(question, this.asking.queryId, this.turns);
+    // A question that is asked again takes the place of itself, and is no follow-up of itself.
+    if (question !== this.asking.question) this.at = this.turns.length;
     this.apply({ event: "asked", question });
+    this.arrive();
     // A page that is loaded again meanwhile has the question in its box.
     go(`/?${new URLSearchParams({ question })}`);
     try {
@@ -151,12 +152,12 @@ class AskPage extends Base {
 
   /** @param {string} query */
   body(query) {
-    return { query, history: historyOf(this.turns), filters: this.filters, ...asFields(this.choices) };
+    return { query, history: historyOf(this.turns.slice(0, this.at)), filters: this.filters, ...asFields(this.choices) };
   }
 
   completed() {
     const { queryId, question, answer } = this.asking;
-    this.turns = [...this.turns, { id: queryId, question, answer: answer.text }];
+    this.turns = this.turns.toSpliced(this.at, 1, turnOf(queryId, question, answer));
     go(`/q/${queryId}`, { replace: true });
     this.suggest(queryId);
   }
@@ -173,22 +174,30 @@ class AskPage extends Base {
     const record = abort && queryId ? await recoveredAnswer(queryId, abort.signal) : null;
     if (abort?.signal.aborted) return;
     if (record) {
-      this.show(queryId, record);
-      go(`/q/${queryId}`, { replace: true });
+      this.show(record);
+      this.completed();
     } else {
       this.apply({ event: "broken" });
     }
   }
 
-  /** Show a stored answer, or why it cannot be shown. @param {string} id */
+  /** Show the stored answer of the address, or why it cannot be shown. @param {string} id */
   async restore(id) {
     this.abort?.abort();
-    try {
-      this.show(id, await storedAnswer(id));
-    } catch (error) {
-      const detail = error instanceof Problem ? error.message : t("status.offline");
-      this.asking = reduce({ ...IDLE, queryId: id }, { event: "error", detail });
+    const record = await storedAnswer(id).catch((error) => error);
+    if (id !== this.route.id) return;
+    const failed = record instanceof Error;
+    this.turns = turnsWith(id, this.turns) ?? (failed ? [] : [turnOf(id, record.question, record.answer)]);
+    this.at = Math.max(0, this.turns.findIndex((each) => each.id === id));
+    if (failed) {
+      const detail = record instanceof Problem ? record.message : t("status.offline");
+      const question = this.turns[this.at]?.question ?? "";
+      this.asking = reduce({ ...IDLE, queryId: id, question }, { event: "error", detail });
+    } else {
+      this.show(record);
+      this.suggest(id);
     }
+    this.arrive();
   }
 
   /** Ask the next questions as a stored one was asked. @param {any} options */
@@ -200,12 +209,22 @@ class AskPage extends Base {
     this.choices = choicesOf(options, collection);
   }
 
-  /** Show a stored answer. @param {string} id @param {any} record */
-  show(id, record) {
-    this.turns = turnsUntil(id, this.turns) ?? [{ id, question: record.question, answer: record.answer.text }];
-    this.apply({ event: "restored", question: record.question, answer: record.answer });
-    this.adopt(record.options);
-    this.suggest(id);
+  /** Show a stored answer. @param {any} record */
+  show({ question, answer, options }) {
+    this.apply({ event: "restored", question, answer });
+    this.adopt(options);
+  }
+
+  /**
+   * Show the turn that was asked or opened, its question at the top. What comes of its answer
+   * afterwards scrolls nothing: it may be read already.
+   */
+  async arrive() {
+    await this.updateComplete;
+    // The components below are there with the next frame.
+    await new Promise(requestAnimationFrame);
+    const turn = /** @type {any} */ (this.querySelector("current-turn"));
+    turn?.arrive(this.route.mark);
   }
 
   stop() {
@@ -229,26 +248,17 @@ class AskPage extends Base {
     go(`/q/${this.asking.queryId}${mark && `#${mark}`}`, { replace });
   }
 
-  /** Open the first citation of a sentence by the sentence, any other by its own number. @param {{mark: string, number?: number}} opened */
-  openProof({ mark, number }) {
-    const sentence = sentenceAt(this.asking, mark);
-    const first = !sentence || sentence.citations[0] === number;
-    this.goTo(first ? mark : `c${number}`);
-  }
-
   render() {
-    const idle = this.asking.phase === "idle" && !this.route.id;
-    const earlier = this.turns.filter((each) => each.id !== this.asking.queryId);
-    const at = this.route.id && this.route.id === this.asking.queryId ? openedAt(this.asking, this.route.mark) : -1;
-    return html`<div class="asking ${idle ? "idle" : ""} ${at >= 0 ? "with-proof" : ""}">
-      <section class="left">
-        ${earlier.length ? html`<earlier-questions .turns=${earlier}></earlier-questions>` : nothing}
-        ${idle ? html`<h1>${t("ask.title")}</h1><p class="lead">${t("ask.lead")}</p>` : nothing}
-        <ask-box .value=${idle ? this.route.question : ""} .following=${this.turns.length > 0} .running=${isRunning(this.asking)}
-          .collections=${this.collections ?? []} .choices=${this.choices}></ask-box>
-        ${idle ? this.firstRun() : this.answered(at)}
-      </section>
-      ${idle ? nothing : this.side(at)}
+    const { asking, turns } = this;
+    const idle = asking.phase === "idle" && !this.route.id;
+    const opened = this.route.id && this.route.id === asking.queryId ? openedAt(asking, this.route.mark) : -1;
+    return html`<div class="asking ${idle ? "idle" : ""} ${opened >= 0 ? "with-proof" : ""}">
+      ${idle ? html`<h1>${t("ask.title")}</h1><p class="lead">${t("ask.lead")}</p>` : this.thread(opened)}
+      <div class="dock"><ask-box .value=${idle ? this.route.question : ""} .begun=${!idle} .following=${turns.length > 0}
+        .running=${isRunning(asking)} .collections=${this.collections ?? []} .choices=${this.choices}></ask-box></div>
+      ${idle ? this.firstRun() : nothing}
+      ${opened >= 0 ? html`<proof-pane .items=${this.items()} .at=${opened} .back=${this.route.mark}
+        .words=${wordsAt(asking, this.route.mark)}></proof-pane>` : nothing}
     </div>`;
   }
 
@@ -258,43 +268,22 @@ class AskPage extends Base {
     return filled ? html`<question-chips .collection=${this.choices.collection}></question-chips>` : html`<first-run></first-run>`;
   }
 
-  /** @param {number} at */
-  answered(at) {
-    const { question } = this.asking;
-    return html`${question ? html`<question-heading .question=${question}></question-heading>` : html`<h1 class="hidden">quoth</h1>`}
-      <filter-chips .filters=${this.asking.answer?.query.filters ?? []} .titles=${documentTitles(this.items())}></filter-chips>
-      <status-note .asking=${this.asking}></status-note>
-      <answer-view .asking=${this.asking} .lit=${this.lit} .selected=${at >= 0 ? this.route.mark : ""}></answer-view>
-      <contradictions-view .answer=${this.asking.answer}></contradictions-view>
-      ${isRunning(this.asking) ? nothing : this.actions()}`;
+  /** @param {number} opened the place of the passage that is open beside the answer, -1 for none */
+  thread(opened) {
+    const { asking, at, turns } = this;
+    const last = at >= turns.length - 1;
+    return html`${others(turns.slice(0, at), "ask.earlier")}
+      <current-turn class=${last && at ? "latest" : ""} .asking=${asking} .lit=${this.lit} .proof=${opened >= 0}
+        .selected=${opened >= 0 ? this.route.mark : ""} .suggestions=${last ? this.suggestions : []}></current-turn>
+      ${others(turns.slice(at + 1), "ask.later")}`;
   }
+}
 
-  actions() {
-    const { answer, question, queryId } = this.asking;
-    const stored = html`<export-menu class="row" .asking=${this.asking}></export-menu>
-      <a class="button" href=${linkTo(`/q/${queryId}/explain`)}>${t("answer.explain")}</a>`;
-    return html`<div class="row actions">
-        ${question ? html`<button @click=${() => this.ask(question, this.filters, { anew: true })}>${t("ask.retry")}</button>` : nothing}
-        ${answer ? stored : nothing}
-        <button @click=${this.startAnew}>${t("ask.anew")}</button>
-      </div>
-      <question-chips .questions=${this.suggestions}></question-chips>`;
-  }
-
-  /** @param {number} at */
-  side(at) {
-    const items = this.items();
-    if (!items.length && (["failed", "broken"].includes(this.asking.phase) || this.asking.answer?.status === "small_talk")) return nothing;
-    if (at >= 0) return html`<proof-pane .items=${items} .at=${at} .back=${this.route.mark} .words=${wordsAt(this.asking, this.route.mark)}></proof-pane>`;
-    const cited = items.some((each) => "snippet" in each.item);
-    return html`<section class="cards" aria-label=${t("evidence.title")}>
-      <h2>${t(cited ? "evidence.cited" : "evidence.found")}</h2>
-      ${repeat(items, (each) => each.mark, (each) => html`<evidence-card .item=${each.item} .mark=${each.mark}
-        .lit=${this.lit}></evidence-card>`)}
-      ${items.length || isRunning(this.asking) ? nothing : html`<p class="soft">${t("evidence.none")}</p>`}
-      ${this.asking.answer ? html`<p><a href=${linkTo(`/q/${this.asking.queryId}/explain`)}>${t("explain.whyNot")}</a></p>` : nothing}
-    </section>`;
-  }
+/** @param {import("../conversation.js").Turn[]} turns @param {string} label the message that names them */
+function others(turns, label) {
+  if (!turns.length) return nothing;
+  return html`<section class="turns" aria-label=${t(label)}>
+    ${repeat(turns, ({ id }) => id, (turn) => html`<other-turn .turn=${turn}></other-turn>`)}</section>`;
 }
 
 customElements.define("ask-page", AskPage);

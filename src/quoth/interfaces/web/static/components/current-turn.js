@@ -1,0 +1,88 @@
+/** The question that is shown, its answer, and the passages beside it; tells `quoth-retry` beside what its parts tell. */
+import { Base } from "../base.js";
+import { t } from "../i18n.js";
+import { IDLE, isRunning } from "../reduce.js";
+import { linkTo } from "../router.js";
+import { DARK, documentTitles, passages } from "../text.js";
+import { html, nothing, repeat } from "../vendor/lit.js";
+import "./answer-view.js";
+import "./contradictions-view.js";
+import "./evidence-card.js";
+import "./export-menu.js";
+import "./filter-chips.js";
+import "./question-chips.js";
+import "./question-heading.js";
+import "./status-note.js";
+
+class CurrentTurn extends Base {
+  static properties = {
+    asking: { attribute: false },
+    lit: { attribute: false },
+    selected: { attribute: false },
+    proof: { type: Boolean },
+    suggestions: { attribute: false },
+  };
+
+  constructor() {
+    super();
+    /** @type {import("../reduce.js").Asking} */
+    this.asking = IDLE;
+    this.lit = DARK;
+    this.selected = "";
+    /** whether the proof of a citation takes the place of the passages */
+    this.proof = false;
+    /** @type {string[]} */
+    this.suggestions = [];
+  }
+
+  /** Scroll to the question, and to the sentence of a mark where that is further down. @param {string} mark */
+  arrive(mark) {
+    this.scrollIntoView();
+    if (mark) this.querySelector(`#${CSS.escape(mark)}`)?.scrollIntoView({ block: "nearest" });
+    // What was activated may be gone with its focus; the question box keeps its own.
+    const { activeElement } = document;
+    if (!activeElement || activeElement === document.body) this.querySelector("h1")?.focus({ preventScroll: true });
+  }
+
+  render() {
+    const { asking } = this;
+    const { question } = asking;
+    return html`<section class="left">
+        ${question ? html`<question-heading .question=${question}></question-heading>` : html`<h1 class="hidden">quoth</h1>`}
+        <filter-chips .filters=${asking.answer?.query.filters ?? []} .titles=${documentTitles(passages(asking))}></filter-chips>
+        <status-note .asking=${asking}></status-note>
+        <answer-view .asking=${asking} .lit=${this.lit} .selected=${this.selected}></answer-view>
+        <contradictions-view .answer=${asking.answer}></contradictions-view>
+        ${isRunning(asking) ? nothing : this.actions()}
+      </section>
+      ${this.proof ? nothing : this.evidence()}`;
+  }
+
+  actions() {
+    const { answer, question, queryId } = this.asking;
+    const stored = html`<export-menu class="row" .asking=${this.asking}></export-menu>
+      <a class="button" href=${linkTo(`/q/${queryId}/explain`)}>${t("answer.explain")}</a>`;
+    return html`<div class="row actions">
+        ${question ? html`<button @click=${() => this.tell("quoth-retry")}>${t("ask.retry")}</button>` : nothing}
+        ${answer ? stored : nothing}
+      </div>
+      <question-chips .questions=${this.suggestions}></question-chips>`;
+  }
+
+  evidence() {
+    const { asking } = this;
+    const items = passages(asking);
+    const bare = ["failed", "broken"].includes(asking.phase) || asking.answer?.status === "small_talk";
+    if (!items.length && bare) return nothing;
+    const cited = items.some((each) => "snippet" in each.item);
+    return html`<section class="cards" aria-label=${t("evidence.title")}>
+      <h2>${t(cited ? "evidence.cited" : "evidence.found")}</h2>
+      ${repeat(items, (each) => each.mark, ({ item, mark }) => html`<evidence-card .item=${item} .mark=${mark}
+        .lit=${this.lit}></evidence-card>`)}
+      ${items.length || isRunning(asking) ? nothing : html`<p class="soft">${t("evidence.none")}</p>`}
+      ${asking.answer ? html`<p><a href=${linkTo(`/q/${asking.queryId}/explain`)}>${t("explain.whyNot")}</a></p>` : nothing}
+    </section>`;
+  }
+}
+
+customElements.define("current-turn", CurrentTurn);

@@ -98,7 +98,7 @@ def test_a_restart_in_mid_stream(tmp_path: Path) -> None:
         with serving(env, port=port):
             page.reload()
             expect(page.locator(".status")).to_contain_text("stored answer")
-            page.locator("button", has_text="New question").click()
+            page.locator("button", has_text="New conversation").click()
             # Killed: the answer is lost, which the page knows once the service is there again.
             page.locator("#question").fill("What do the workers carry home?")
             page.keyboard.press("Enter")

@@ -92,7 +92,7 @@ class Visit:
         """Ask, and wait until the answer is complete."""
         self.page.locator("#question").fill(question)
         self.page.keyboard.press("Enter")
-        self.page.locator(".answer[aria-busy=false] p").first.wait_for()
+        self.page.locator("current-turn .answer[aria-busy=false] p").first.wait_for()
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What can be done with an answer: compare, replay, share, export; conversations; keys."""
+"""What can be done with an answer: compare, replay, share, export; keys."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_a_long_question_shows_its_first_lines(web: WebApp) -> None:
         toggle = page.locator("question-heading button")
         visit.ask(HONEY)
         expect(toggle).to_have_count(0)
-        page.locator("button", has_text="New question").click()
+        page.locator("button", has_text="New conversation").click()
         question = f"{HONEY} {'And what else is there to know of it? ' * 19}".strip()
         visit.ask(question)
         expect(heading).to_have_text(question)
@@ -137,40 +137,3 @@ def test_a_long_question_shows_its_first_lines(web: WebApp) -> None:
         expect(toggle).to_have_attribute("aria-expanded", "true")
         toggle.click()
         assert round(heading.evaluate(lines)) == 4
-
-
-def test_earlier_questions_of_a_conversation_stay_in_reach(web: WebApp) -> None:
-    with web.opened() as visit:
-        page = visit.page
-        earlier = page.locator(".earlier a")
-        visit.ask("What is honey made from?")
-        expect(earlier).to_have_count(0)
-        expect(page.locator("#question")).to_have_value("")
-        expect(page.locator("#question")).to_have_attribute("placeholder", re.compile("follow-up"))
-        page.keyboard.type("Where do bees keep honey?")
-        page.keyboard.press("Enter")
-        expect(page.locator(".asking h1")).to_have_text("Where do bees keep honey?")
-        expect(page.locator(".asking h1")).to_be_in_viewport(ratio=1)
-        expect(page.locator(".asking h1")).not_to_have_class("hidden")
-        expect(page.locator(".actions")).to_be_visible()
-        expect(earlier).to_have_text(["What is honey made from?"])
-        expect(page.locator(".follow-ups .chip").first).to_be_visible()
-        chips = page.locator(".follow-ups .chip").all_inner_texts()
-        assert "What is honey made from?" not in chips
-        page.reload()
-        expect(page.locator(".status")).to_contain_text("stored answer")
-        expect(earlier).to_have_text(["What is honey made from?"])
-        page.locator(".sentence button.number:not(.hidden)").first.click()
-        expect(page.locator(".proof .reading mark").first).to_be_visible()
-        page.reload()
-        expect(page.locator(".proof .reading mark").first).to_be_visible()
-        expect(earlier).to_have_text(["What is honey made from?"])
-        page.keyboard.press("Escape")
-        page.locator("#question").fill("ok thanks")
-        page.keyboard.press("Enter")
-        expect(page.locator(".answer")).to_contain_text("You are welcome")
-        expect(page.locator(".cards, .status")).to_have_count(0)
-        earlier.first.click()
-        expect(page.locator(".asking h1")).to_have_text("What is honey made from?")
-        expect(page.locator(".answer")).to_contain_text("nectar")
-        expect(earlier).to_have_count(0)

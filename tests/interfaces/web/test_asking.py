@@ -226,7 +226,7 @@ def test_a_stream_that_breaks_shows_the_stored_answer(web: WebApp) -> None:
         visit.ask(HONEY)
         query_id = stored_id(page)
         expect(page).to_have_title(f"{HONEY} – quoth")
-        page.locator("button", has_text="New question").click()
+        page.locator("button", has_text="New conversation").click()
         expect(page).to_have_title("quoth")
 
         def broken(route: Route) -> None:
@@ -238,7 +238,7 @@ def test_a_stream_that_breaks_shows_the_stored_answer(web: WebApp) -> None:
         visit.ask(HONEY)
         expect(page.locator(".status")).to_contain_text("stored answer")
         query_id = "q_000000000000"
-        page.locator("button", has_text="New question").click()
+        page.locator("button", has_text="New conversation").click()
         page.locator("#question").fill(HONEY)
         page.keyboard.press("Enter")
         expect(page.locator(".status")).to_contain_text("The connection broke")
@@ -361,7 +361,7 @@ def test_hostile_texts_are_shown_as_text_everywhere(web: WebApp) -> None:
             found = page.evaluate(DANGERS)
             assert found == {"ran": None, "bad": 0}, text
             page.keyboard.press("Escape")
-            page.locator("button", has_text="New question").click()
+            page.locator("button", has_text="New conversation").click()
         assert CANARY not in " ".join(visit.elsewhere)
     assert len(PAYLOADS) >= 20
 

@@ -1,7 +1,7 @@
 /** The question box with its panel of choices; tells `quoth-ask`, `quoth-stop` and `quoth-anew`. */
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
-import { html, live } from "../vendor/lit.js";
+import { html, live, nothing } from "../vendor/lit.js";
 import { DEFAULTS } from "./choices-panel.js";
 
 const MIN_CHARS = 3;
@@ -73,18 +73,20 @@ class AskBox extends Base {
   render() {
     return html`<form class="ask" role="search" @submit=${this.submit}>
       <label class="hidden" for="question">${t("ask.label")}</label>
-      <textarea id="question" rows="2" maxlength=${MAX_CHARS} .value=${live(this.value)}
-        placeholder=${t(this.following ? "ask.followUp" : "ask.placeholder")}
-        @input=${this.onInput}
-        @keydown=${this.onKey}></textarea>
-      ${this.short ? html`<p role="alert" class="problem">${t("ask.short")}</p>` : ""}
-      ${this.value.length >= MAX_CHARS ? html`<p role="status" class="doubt">${t("ask.long", { most: MAX_CHARS })}</p>` : ""}
       <div class="row">
-        <choices-panel class="grow" .collections=${this.collections} .choices=${this.choices}></choices-panel>
-        ${this.begun ? html`<button type="button" class="quiet" @click=${() => this.tell("quoth-anew")}>${t("ask.anew")}</button>` : ""}
+        <textarea id="question" rows="1" maxlength=${MAX_CHARS} .value=${live(this.value)}
+          placeholder=${t(this.following ? "ask.followUp" : "ask.placeholder")}
+          @input=${this.onInput}
+          @keydown=${this.onKey}></textarea>
         ${this.running
           ? html`<button type="button" @click=${() => this.tell("quoth-stop")}>${t("ask.stop")}</button>`
           : html`<button class="primary">${t("ask.send")}</button>`}
+      </div>
+      ${this.short ? html`<p role="alert" class="problem">${t("ask.short")}</p>` : nothing}
+      ${this.value.length >= MAX_CHARS ? html`<p role="status" class="doubt">${t("ask.long", { most: MAX_CHARS })}</p>` : nothing}
+      <div class="row">
+        <choices-panel .collections=${this.collections} .choices=${this.choices}></choices-panel>
+        ${this.begun ? html`<button type="button" class="anew" @click=${() => this.tell("quoth-anew")}>${t("ask.anew")}</button>` : nothing}
       </div>
     </form>`;
   }

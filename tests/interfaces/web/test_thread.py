@@ -95,8 +95,9 @@ def test_a_question_comes_to_the_top_and_its_answer_moves_nothing(web: WebApp) -
 
     def read_meanwhile(route: Route) -> None:
         """Look where the question is; then read an earlier turn, away from the box."""
+        top = page.evaluate(TOP)
         boxes = {each: page.locator(each).bounding_box() for each in ("current-turn", ".dock")}
-        places.append({"top": page.evaluate(TOP), **boxes})
+        places.append({"top": top, **boxes})
         page.keyboard.press("Escape")
         page.evaluate("scrollTo(0, 30)")
         route.continue_()
@@ -119,6 +120,9 @@ def test_a_question_comes_to_the_top_and_its_answer_moves_nothing(web: WebApp) -
         chip.click()
         expect(page.locator("current-turn h1")).to_be_focused()
         assert 52 < page.evaluate(TOP) < 120
+        page.reload()
+        expect(page.locator(".status")).to_contain_text("Stopped")
+        expect(page.locator("other-turn")).to_have_count(4)
     assert 52 < places[0]["top"] < 120, "below the header of the page"
     box = places[0][".dock"]
     assert box["y"] > places[0]["current-turn"]["y"]

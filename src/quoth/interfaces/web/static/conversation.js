@@ -12,9 +12,20 @@ export function historyOf(turns) {
   return turns.slice(-MAX_TURNS).map(({ question, answer }) => ({ question, answer }));
 }
 
-/** Return a question with its answer as a turn. @param {string} id @param {string} question @param {any} answer @returns {Turn} */
+/**
+ * Return a question with its answer as a turn.
+ * @param {string} id @param {string} question @param {any} answer @returns {Turn}
+ */
 export function turnOf(id, question, { text, sentences }) {
   return { id, question, answer: text, sentences };
+}
+
+/**
+ * Return what is kept with the address that is shown: turns, and the place of a question without an answer.
+ * @returns {{turns: Turn[], at?: number}}
+ */
+export function kept() {
+  return { turns: [], ...history.state };
 }
 
 /** Keep turns with the address that is shown, if it is that of one of them. @param {string} id @param {Turn[]} turns */
@@ -22,8 +33,10 @@ export function keepTurns(id, turns) {
   if (turns.some((each) => each.id === id)) history.replaceState({ turns }, "");
 }
 
-/** Return the conversation of an answer: the one that is shown, or the one kept with the address; null without it. @param {string} id @param {Turn[]} shown */
+/**
+ * Return the conversation of an answer: the one that is shown, or the one kept with the address.
+ * @param {string} id @param {Turn[]} shown @returns {Turn[] | null}
+ */
 export function turnsWith(id, shown) {
-  const kept = history.state?.turns ?? [];
-  return [shown, kept].find((turns) => turns.some((/** @type {Turn} */ each) => each.id === id)) ?? null;
+  return [shown, kept().turns].find((turns) => turns.some((each) => each.id === id)) ?? null;
 }

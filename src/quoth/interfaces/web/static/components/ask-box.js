@@ -83,10 +83,14 @@ class AskBox extends Base {
           : html`<button class="primary">${t("ask.send")}</button>`}
       </div>
       ${this.short ? html`<p role="alert" class="problem">${t("ask.short")}</p>` : nothing}
-      ${this.value.length >= MAX_CHARS ? html`<p role="status" class="doubt">${t("ask.long", { most: MAX_CHARS })}</p>` : nothing}
+      ${this.value.length >= MAX_CHARS
+        ? html`<p role="status" class="doubt">${t("ask.long", { most: MAX_CHARS })}</p>`
+        : nothing}
       <div class="row">
         <choices-panel .collections=${this.collections} .choices=${this.choices}></choices-panel>
-        ${this.begun ? html`<button type="button" class="anew" @click=${() => this.tell("quoth-anew")}>${t("ask.anew")}</button>` : nothing}
+        ${this.begun
+          ? html`<button type="button" class="anew" @click=${() => this.tell("quoth-anew")}>${t("ask.anew")}</button>`
+          : nothing}
       </div>
     </form>`;
   }

@@ -1,20 +1,19 @@
 /** The page of a conversation: its questions and answers, the question box, and the proof beside them. */
 import { askStream, getJson, Problem, recoveredAnswer, storedAnswer } from "../api.js";
 import { Base } from "../base.js";
-import { historyOf, keepTurns, turnOf, turnsWith } from "../conversation.js";
+import { historyOf, keepTurns, kept, turnOf, turnsWith } from "../conversation.js";
 import { t } from "../i18n.js";
 import { IDLE, isRunning, reduce } from "../reduce.js";
 import { go } from "../router.js";
 import { aboutService } from "../service.js";
 import { DARK, markOf, openedAt, passages, wordsAt } from "../text.js";
-import { html, nothing, repeat } from "../vendor/lit.js";
+import { html, nothing } from "../vendor/lit.js";
 import "./ask-box.js";
 import { asFields, choicesOf, DEFAULTS, fittedTo } from "./choices-panel.js";
-import "./current-turn.js";
 import "./first-run.js";
-import "./other-turn.js";
 import "./proof-pane.js";
 import "./question-chips.js";
+import "./thread-view.js";
 
 class AskPage extends Base {
   static properties = {
@@ -80,7 +79,10 @@ class AskPage extends Base {
     if (changed.has("route")) this.follow();
   }
 
-  /** Keep the conversation with its address, for when the page is loaded again. @param {Map<string, unknown>} changed */
+  /**
+   * Keep the conversation with its address, for when the page is loaded again.
+   * @param {Map<string, unknown>} changed
+   */
   updated(changed) {
     if (changed.has("route") || changed.has("asking")) keepTurns(this.route.id, this.turns);
   }
@@ -90,7 +92,22 @@ class AskPage extends Base {
     const { id, question } = this.route;
     if (id && id !== this.asking.queryId) this.restore(id);
     // The address of a question that is being answered holds its words.
-    if (!id && this.asking.phase !== "idle" && !(question && isRunning(this.asking))) this.clear();
+    if (id || (question && isRunning(this.asking))) return;
+    const { turns, at } = kept();
+    if (question && turns.length) this.interrupted(question, turns, at);
+    else if (this.asking.phase !== "idle") this.clear();
+  }
+
+  /**
+   * Show a conversation whose question was left before it was answered.
+   * @param {string} question @param {import("../conversation.js").Turn[]} turns @param {number} [at]
+   */
+  interrupted(question, turns, at = turns.length) {
+    this.abort?.abort();
+    Object.assign(this, { turns, at });
+    this.apply({ event: "asked", question });
+    this.apply({ event: "stopped" });
+    this.arrive();
   }
 
   clear() {
@@ -134,8 +151,8 @@ class AskPage extends Base {
     if (question !== this.asking.question) this.at = this.turns.length;
     this.apply({ event: "asked", question });
     this.arrive();
-    // A page that is loaded again meanwhile has the question in its box.
-    go(`/?${new URLSearchParams({ question })}`);
+    // A page that is loaded again meanwhile has the question, and the conversation before it.
+    go(`/?${new URLSearchParams({ question })}`, { state: { turns: this.turns, at: this.at } });
     try {
       for await (const event of askStream({ ...this.body(question), ...(anew && { cache: "none" }) }, abort.signal)) {
         if (abort.signal.aborted) return;
@@ -152,7 +169,8 @@ class AskPage extends Base {
 
   /** @param {string} query */
   body(query) {
-    return { query, history: historyOf(this.turns.slice(0, this.at)), filters: this.filters, ...asFields(this.choices) };
+    const history = historyOf(this.turns.slice(0, this.at));
+    return { query, history, filters: this.filters, ...asFields(this.choices) };
   }
 
   completed() {
@@ -249,13 +267,17 @@ class AskPage extends Base {
   }
 
   render() {
-    const { asking, turns } = this;
+    const { asking, at, turns } = this;
     const idle = asking.phase === "idle" && !this.route.id;
     const opened = this.route.id && this.route.id === asking.queryId ? openedAt(asking, this.route.mark) : -1;
     return html`<div class="asking ${idle ? "idle" : ""} ${opened >= 0 ? "with-proof" : ""}">
-      ${idle ? html`<h1>${t("ask.title")}</h1><p class="lead">${t("ask.lead")}</p>` : this.thread(opened)}
-      <div class="dock"><ask-box .value=${idle ? this.route.question : ""} .begun=${!idle} .following=${turns.length > 0}
-        .running=${isRunning(asking)} .collections=${this.collections ?? []} .choices=${this.choices}></ask-box></div>
+      ${idle
+        ? html`<h1>${t("ask.title")}</h1><p class="lead">${t("ask.lead")}</p>`
+        : html`<thread-view .turns=${turns} .at=${at} .asking=${asking} .lit=${this.lit}
+          .selected=${opened >= 0 ? this.route.mark : ""} .suggestions=${this.suggestions}></thread-view>`}
+      <div class="dock"><ask-box .value=${idle ? this.route.question : ""} .begun=${!idle}
+        .following=${turns.length > 0} .running=${isRunning(asking)} .collections=${this.collections ?? []}
+        .choices=${this.choices}></ask-box></div>
       ${idle ? this.firstRun() : nothing}
       ${opened >= 0 ? html`<proof-pane .items=${this.items()} .at=${opened} .back=${this.route.mark}
         .words=${wordsAt(asking, this.route.mark)}></proof-pane>` : nothing}
@@ -265,25 +287,10 @@ class AskPage extends Base {
   firstRun() {
     if (!this.collections) return nothing;
     const filled = this.collections.some((each) => each.documents);
-    return filled ? html`<question-chips .collection=${this.choices.collection}></question-chips>` : html`<first-run></first-run>`;
+    return filled
+      ? html`<question-chips .collection=${this.choices.collection}></question-chips>`
+      : html`<first-run></first-run>`;
   }
-
-  /** @param {number} opened the place of the passage that is open beside the answer, -1 for none */
-  thread(opened) {
-    const { asking, at, turns } = this;
-    const last = at >= turns.length - 1;
-    return html`${others(turns.slice(0, at), "ask.earlier")}
-      <current-turn class=${last && at ? "latest" : ""} .asking=${asking} .lit=${this.lit} .proof=${opened >= 0}
-        .selected=${opened >= 0 ? this.route.mark : ""} .suggestions=${last ? this.suggestions : []}></current-turn>
-      ${others(turns.slice(at + 1), "ask.later")}`;
-  }
-}
-
-/** @param {import("../conversation.js").Turn[]} turns @param {string} label the message that names them */
-function others(turns, label) {
-  if (!turns.length) return nothing;
-  return html`<section class="turns" aria-label=${t(label)}>
-    ${repeat(turns, ({ id }) => id, (turn) => html`<other-turn .turn=${turn}></other-turn>`)}</section>`;
 }
 
 customElements.define("ask-page", AskPage);

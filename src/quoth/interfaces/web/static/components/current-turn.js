@@ -1,4 +1,4 @@
-/** The question that is shown, its answer, and the passages beside it; tells `quoth-retry` beside what its parts tell. */
+/** The question that is shown, its answer, and the passages beside it; tells `quoth-retry`. */
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { IDLE, isRunning } from "../reduce.js";
@@ -19,7 +19,6 @@ class CurrentTurn extends Base {
     asking: { attribute: false },
     lit: { attribute: false },
     selected: { attribute: false },
-    proof: { type: Boolean },
     suggestions: { attribute: false },
   };
 
@@ -28,9 +27,8 @@ class CurrentTurn extends Base {
     /** @type {import("../reduce.js").Asking} */
     this.asking = IDLE;
     this.lit = DARK;
+    /** the mark whose proof takes the place of the passages, "" for none */
     this.selected = "";
-    /** whether the proof of a citation takes the place of the passages */
-    this.proof = false;
     /** @type {string[]} */
     this.suggestions = [];
   }
@@ -48,14 +46,17 @@ class CurrentTurn extends Base {
     const { asking } = this;
     const { question } = asking;
     return html`<section class="left">
-        ${question ? html`<question-heading .question=${question}></question-heading>` : html`<h1 class="hidden">quoth</h1>`}
-        <filter-chips .filters=${asking.answer?.query.filters ?? []} .titles=${documentTitles(passages(asking))}></filter-chips>
+        ${question
+          ? html`<question-heading .question=${question}></question-heading>`
+          : html`<h1 class="hidden">quoth</h1>`}
+        <filter-chips .filters=${asking.answer?.query.filters ?? []}
+          .titles=${documentTitles(passages(asking))}></filter-chips>
         <status-note .asking=${asking}></status-note>
         <answer-view .asking=${asking} .lit=${this.lit} .selected=${this.selected}></answer-view>
         <contradictions-view .answer=${asking.answer}></contradictions-view>
         ${isRunning(asking) ? nothing : this.actions()}
       </section>
-      ${this.proof ? nothing : this.evidence()}`;
+      ${this.selected ? nothing : this.evidence()}`;
   }
 
   actions() {
@@ -80,7 +81,9 @@ class CurrentTurn extends Base {
       ${repeat(items, (each) => each.mark, ({ item, mark }) => html`<evidence-card .item=${item} .mark=${mark}
         .lit=${this.lit}></evidence-card>`)}
       ${items.length || isRunning(asking) ? nothing : html`<p class="soft">${t("evidence.none")}</p>`}
-      ${asking.answer ? html`<p><a href=${linkTo(`/q/${asking.queryId}/explain`)}>${t("explain.whyNot")}</a></p>` : nothing}
+      ${asking.answer
+        ? html`<p><a href=${linkTo(`/q/${asking.queryId}/explain`)}>${t("explain.whyNot")}</a></p>`
+        : nothing}
     </section>`;
   }
 }

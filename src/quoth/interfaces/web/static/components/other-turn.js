@@ -1,4 +1,4 @@
-/** A question of the conversation and its answer, of a long one the beginning; opening either makes it the current turn. */
+/** A question of the conversation and the beginning of its answer; opening either makes it the current turn. */
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { go, linkTo } from "../router.js";
@@ -30,8 +30,11 @@ class OtherTurn extends Base {
     const toggle = () => { this.whole = !whole; };
     return html`<article>
       <h2><a href=${linkTo(`/q/${id}`)}>${question}</a></h2>
-      <answer-view .asking=${{ answer: whole ? answer : beginning.answer, text }} .lit=${DARK} .prefix=${`${id}-`}></answer-view>
-      ${beginning.cut ? html`<button class="quiet" aria-expanded=${whole} @click=${toggle}>${t(whole ? "less" : "more")}</button>` : nothing}
+      <answer-view .asking=${{ answer: whole ? answer : beginning.answer, text }} .lit=${DARK}
+        .prefix=${`${id}-`}></answer-view>
+      ${beginning.cut
+        ? html`<button aria-expanded=${whole} @click=${toggle}>${t(whole ? "less" : "more")}</button>`
+        : nothing}
     </article>`;
   }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -106,6 +107,27 @@ def test_offsets_count_code_points(visit: Visit) -> None:
         ["𝄞 one."],
         ["Two.", "And three."],
     ]
+
+
+def test_the_beginning_of_a_long_answer_is_whole_words_with_their_citations(visit: Visit) -> None:
+    text = f"𝄞 {'one ' * 60}end. [1] {'two ' * 60}end. [2] Three. [3]"
+    second, third = text.index("two"), text.index("Three")
+    spans = ((0, second - 5), (second, third - 5), (third, third + 6))
+    sentences = [
+        {"start": start, "end": end, "citations": [number], "support": "supported"}
+        for number, (start, end) in enumerate(spans, start=1)
+    ]
+    code = "((found) => [found.cut, m.paragraphs(found.answer)[0]])(m.beginningOf(given))"
+    cut, pieces = call(visit, "text.js", code, {"text": text, "sentences": sentences})
+    assert cut
+    assert [each["citations"] for each in pieces] == [[1], [2]]
+    assert pieces[0]["text"] == text[: second - 5]
+    assert re.fullmatch(r"(two )+…", pieces[1]["text"])
+    short = {"text": text[:350], "sentences": []}
+    assert call(visit, "text.js", "m.beginningOf(given).cut", short) is False
+    lines = {"text": "- one\n" * 60, "sentences": []}
+    found = call(visit, "text.js", "m.beginningOf(given).answer.text", lines)
+    assert found == "- one\n" * 5 + "- …"
 
 
 def test_every_sentence_of_a_quotation_has_its_mark(visit: Visit) -> None:

@@ -274,8 +274,13 @@ def test_axe_finds_nothing_on_any_page(web: WebApp, scheme: Any, width: int) -> 
     pages += [f"/compare?question={HONEY}"]
     size = {"width": width, "height": 800}
     with web.opened(viewport=size, color_scheme=scheme) as visit:
-        for path in [*pages, "/settings", "sign-in", "/q/q_000000000000"]:
-            if path == "sign-in":
+        for path in ["thread", *pages, "/settings", "sign-in", "/q/q_000000000000"]:
+            if path == "thread":
+                for question in (HONEY, "Where do bees keep honey?", "ok thanks"):
+                    visit.ask(question)
+                visit.page.locator("other-turn a").last.click()
+                expect(visit.page.locator("other-turn")).to_have_count(2)
+            elif path == "sign-in":
                 visit.page.evaluate("window.dispatchEvent(new CustomEvent('quoth-signed-out'))")
             else:
                 visit.page.goto(f"{web.url}{path}")

@@ -204,6 +204,7 @@ class AskPage extends Base {
     this.abort?.abort();
     const record = await storedAnswer(id).catch((error) => error);
     if (id !== this.route.id) return;
+    this.suggestions = [];
     const failed = record instanceof Error;
     this.turns = turnsWith(id, this.turns) ?? (failed ? [] : [turnOf(id, record.question, record.answer)]);
     this.at = Math.max(0, this.turns.findIndex((each) => each.id === id));
@@ -241,8 +242,7 @@ class AskPage extends Base {
     await this.updateComplete;
     // The components below are there with the next frame.
     await new Promise(requestAnimationFrame);
-    const turn = /** @type {any} */ (this.querySelector("current-turn"));
-    turn?.arrive(this.route.mark);
+    /** @type {any} */ (this.querySelector("current-turn"))?.arrive();
   }
 
   stop() {

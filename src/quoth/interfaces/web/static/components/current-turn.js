@@ -33,13 +33,25 @@ class CurrentTurn extends Base {
     this.suggestions = [];
   }
 
-  /** Scroll to the question, and to the sentence of a mark where that is further down. @param {string} mark */
-  arrive(mark) {
+  /** @param {Map<string, unknown>} changed */
+  updated(changed) {
+    // Beside a proof there is less room: the sentence may have moved out of sight.
+    if (changed.has("selected")) this.reveal();
+  }
+
+  /** Scroll as far as the sentence that is open needs. */
+  reveal() {
+    if (this.selected) this.querySelector(`#${CSS.escape(this.selected)}`)?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Scroll to the question, and to the sentence that is open where that is further down. */
+  arrive() {
     this.scrollIntoView();
-    if (mark) this.querySelector(`#${CSS.escape(mark)}`)?.scrollIntoView({ block: "nearest" });
-    // What was activated may be gone with its focus; the question box keeps its own.
-    const { activeElement } = document;
-    if (!activeElement || activeElement === document.body) this.querySelector("h1")?.focus({ preventScroll: true });
+    this.reveal();
+    // What was activated is gone, or belongs to another answer now; the question box keeps its focus.
+    const { activeElement, body } = document;
+    const lost = !activeElement || activeElement === body || this.contains(activeElement);
+    if (lost) this.querySelector("h1")?.focus({ preventScroll: true });
   }
 
   render() {

@@ -25,7 +25,9 @@ export function turnOf(id, question, { text, sentences }) {
  * @returns {{turns: Turn[], at?: number}}
  */
 export function kept() {
-  return { turns: [], ...history.state };
+  const { turns = [], at } = history.state ?? {};
+  // What an earlier version of the app kept has no sentences.
+  return { turns: turns.map((/** @type {Turn} */ each) => ({ ...each, sentences: each.sentences ?? [] })), at };
 }
 
 /** Keep turns with the address that is shown, if it is that of one of them. @param {string} id @param {Turn[]} turns */

@@ -292,6 +292,8 @@ def test_items_without_the_sentence_that_announces_them_have_it_as_their_heading
     assert found.heading == "The town forbids rain:\n…"
     assert found.text.endswith("of month 29.\n- Tin may melt.")
     assert write_answer([found])[0].startswith("The town forbids rain:\n…\n- Rain fell")
+    (silent,) = runs(text.replace(":", "."), scores={"Tin": 1.0}, most=3)
+    assert write_answer([silent])[0].startswith("…\n- Rain fell")
     (whole,) = runs("The town forbids:\n- Tin may melt.\n- Gold.", scores={"Tin": 1.0})
     (plain,) = runs(f"The town said: {LONG} Tin may melt.", scores={"Tin": 1.0}, most=1)
     assert (whole.heading, plain.heading) == ("", "")

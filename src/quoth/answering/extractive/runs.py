@@ -147,18 +147,22 @@ class SentenceRun:
     def announcement(self) -> str:
         """Return the words that announce the list in whose middle the run begins, else "".
 
-        An ellipsis on the next line stands for what is left out between both.
+        An ellipsis on the next line stands for what is left out between both, or for the items
+        before the run where no words announce them.
         """
-        sentences, at, in_list = self.material.sentences, self.first, False
+        sentences, at, in_list, skips = self.material.sentences, self.first, False, False
         while self.is_item(at) or self.is_joined(at):
+            skips = skips or (in_list and self.is_item(at))
             in_list = in_list or self.is_item(at)
             at -= 1
             if in_list and (colon := _INTRODUCED.search(sentences[at].text)):
                 words = sentences[at].text[: colon.start() + 1]
-                skips = at + 1 < self.first or colon.end() < len(sentences[at].text)
-                words += "\n…" if skips else ""
-                return words if len(words) <= MAX_REST else ""
-        return ""
+                apart = at + 1 < self.first or colon.end() < len(sentences[at].text)
+                words += "\n…" if apart else ""
+                if len(words) <= MAX_REST:
+                    return words
+                break
+        return "…" if skips else ""
 
     def is_joined(self, at: int) -> bool:
         """Return whether only a space parts a sentence from the one before in its passage."""

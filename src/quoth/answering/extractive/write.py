@@ -36,7 +36,7 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
     for statement in statements:
         if text:
             text += "\n" if statement.line else "\n\n"
-        if statement.heading != heading or statement.line:
+        if statement.heading != heading or heading == "…" or statement.line:
             heading = statement.heading
             colon = "" if heading.endswith(tuple("?!:…？！：")) else ":"
             shown = "\n".join(map(plain_quotation, heading.splitlines()))

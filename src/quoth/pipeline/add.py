@@ -7,7 +7,7 @@ the next run ingests it again.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ from quoth.text.analyzer import clear_language, detect_language
 
 T = TypeVar("T")
 
-PIPELINE = "23"
+PIPELINE = "24"
 """Changes whenever the same file would give other chunks."""
 
 LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "ar", "zh", "ja", "ko")
@@ -297,6 +297,9 @@ def make_entry(
         earlier=[each.text for each in before],
     )
     chunks, headings = contents_of(reading, cut)
+    lengths = Counter[str]()
+    for each in cut:
+        lengths[each.language] += len(each.text)
     document = Document(
         document_id=key,
         title=reading.title,
@@ -305,7 +308,7 @@ def make_entry(
         chunks=len(chunks),
         pages=reading.pages,
         seconds=reading.seconds,
-        language=language,
+        language=max(lengths, key=lengths.__getitem__, default=language),
         collection=collection.name,
         source=source,
         url=reading.url,

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from quoth.ingest.readers.registry import read
-from quoth.ingest.sources.files import LINKED, SHOWN, find_files, fingerprint, left_out
+from quoth.ingest.sources.files import (
+    GENERATED,
+    LINKED,
+    SHOWN,
+    find_files,
+    fingerprint,
+    left_out,
+)
 
 
 def folder(tmp_path: Path) -> Path:
@@ -142,6 +149,35 @@ def test_a_picture_that_a_page_shows_is_no_document(tmp_path: Path, page: str, t
     chosen = find_files([tmp_path], include=["*.png"])
     assert [each.name for each in chosen] == ["My window.png", "scan.png"]
     assert left_out([tmp_path], include=["*.png"]) == {}
+
+
+def test_what_a_site_is_built_with_is_no_document(tmp_path: Path) -> None:
+    head = '<link rel=stylesheet href="theme.css?v=2"><script defer src="../app/menu.js"></script>'
+    files = {
+        **{f"site/{name}.html": head for name in ("index", "guide", "genindex", "api/search")},
+        **{f"site/{name}": "x" for name in ("objects.inv", "searchindex.js", "_static/a.css")},
+        "site/_sources/guide.rst.txt": "Guide",
+        "site/theme.css": "x",
+        "site/own.js": "x",
+        "app/menu.js": "x",
+        "app/only.html": '<script src="main.js"></script>',
+        "app/main.js": "x",
+        "_sources/minutes.txt": "x",
+        "book/search/search_index.json": "{}",
+        "book/search.md": "x",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    documents = {
+        *("_sources/minutes.txt", "app/main.js", "app/only.html", "book/search.md"),
+        *("site/index.html", "site/guide.html", "site/api/search.html", "site/own.js"),
+    }
+    found = {each.relative_to(tmp_path).as_posix() for each in find_files([tmp_path])}
+    assert found == documents
+    assert left_out([tmp_path]) == {GENERATED: 7, ".inv": 1}
+    chosen = {each.name for each in find_files([tmp_path], include=["*.css"])}
+    assert chosen == {"a.css", "theme.css"}
 
 
 def test_pictures_that_no_page_shows_are_documents(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from hashlib import sha256
@@ -34,6 +34,21 @@ LINKED = "link to a folder"
 SHOWN = "pictures of pages"
 """How a picture is counted that a page of the same folder shows: it is no document of its own."""
 
+GENERATED = "pages' scripts, styles, indexes and sources"
+"""How files are counted that a site of documentation is built with and that repeat its pages."""
+
+BUILDS: Mapping[str, tuple[str, ...]] = {
+    "objects.inv": (  # Sphinx
+        *("_sources/*", "_static/*", "searchindex.js"),
+        *("genindex*.html", "py-modindex.html", "search.html"),
+    ),
+    "search/search_index.json": ("search/*",),  # MkDocs
+    "search/searchdata.js": ("search/*",),  # Doxygen
+}
+"""The file by which a built site is known, and what is left out of its folder."""
+MIN_LOADING = 2
+"""Pages that load a script or a style for it to be part of the site; one may be an app's."""
+
 INSTALLED = ("node_modules", "__pycache__", "site-packages")
 """Folders of installed packages and compiled code: never a person's own documents."""
 
@@ -46,6 +61,11 @@ _PICTURE = re.compile(
     r"""([^"'()<>\[\]{}:=\n]{1,300}?\.(?:png|jpe?g|tiff?))(?![\w.])""",
     re.IGNORECASE,
 )
+_LOADED = re.compile(
+    r"""<(?:script|link)\b[^<>]{0,500}?\b(?:src|href)\s{0,3}=\s{0,3}["']?"""
+    r"""([^"'<>\s]{1,300}?\.(?:m?js|css))(?![\w.])""",
+    re.IGNORECASE,
+)
 
 
 def find_files(
@@ -54,8 +74,9 @@ def find_files(
     """Return the given files, and the supported files below the given folders, without duplicates.
 
     Of folders, only files that one of the ``include`` patterns matches, if there are any, and none
-    that ``exclude`` or the file `IGNORE` of the folder does; none of `INSTALLED`, and no picture
-    that a page of HTML or Markdown there shows, unless ``include`` matches it.
+    that ``exclude`` or the file `IGNORE` of the folder does; none of `INSTALLED`. Without
+    ``include`` no picture that a page of HTML or Markdown there shows, no script or style that
+    several load, and nothing of `BUILDS`.
 
     A file given directly is returned whatever its name, except a sidecar of another file; in
     folders, hidden files, sidecars and unknown suffixes are skipped. A missing source is returned
@@ -87,10 +108,10 @@ def left_out(sources: Sequence[Path], *, include: Sequence[str] = ()) -> Counter
     targets = [folder.resolve() for folder in folders]
     found: Counter[str] = Counter()
     inside = [path for folder in folders for path in _not_ignored(folder)]
-    shown = set[Path]() if include else _shown_on_pages(inside)
+    parts = {} if include else _parts_of_pages(inside)
     for path in inside:
-        if path in shown:
-            found[SHOWN] += 1
+        if path in parts:
+            found[parts[path]] += 1
         elif isdir(path):
             found[LINKED] += islink(path) and not any(map(path.resolve().is_relative_to, targets))
         elif not is_wanted(path) and not path.name.lower().endswith(SIDECARS):
@@ -103,25 +124,43 @@ def left_out(sources: Sequence[Path], *, include: Sequence[str] = ()) -> Counter
 def _below(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Iterator[Path]:
     inside = {path: path.relative_to(folder).as_posix() for path in _visible(folder)}
     paths = [path for path, name in inside.items() if not _matches(name, exclude)]
-    shown = set[Path]() if include else _shown_on_pages(paths)
-    for path in (path for path in paths if path not in shown):
+    parts = {} if include else _parts_of_pages(paths)
+    for path in (path for path in paths if path not in parts):
         if (not include or _matches(inside[path], include)) and is_wanted(path):
             yield path
 
 
-def _shown_on_pages(paths: Sequence[Path]) -> set[Path]:
-    """Return the pictures among the files of a folder that one of its pages shows."""
+def _parts_of_pages(paths: Sequence[Path]) -> dict[Path, str]:
+    """Return the files of a folder that belong to its pages, and how they are counted."""
     kinds = {path: SUFFIX_FORMATS.get(path.suffix.lower()) for path in paths}
-    pictures = {realpath(path): path for path, kind in kinds.items() if kind == "picture"}
-    shown: set[Path] = set()
-    for page in (path for path, kind in kinds.items() if pictures and kind in PAGES):
+    named = {realpath(path): path for path, kind in kinds.items() if kind in ("picture", "code")}
+    shown, loaded = set[str](), Counter[str]()
+    for page in (path for path, kind in kinds.items() if named and kind in PAGES):
         if not page.is_file():  # reading a pipe would wait for a writer
             continue
         with suppress(OSError, ValueError), page.open("rb") as file:
-            names = _PICTURE.findall(file.read(MAX_PAGE_BYTES).decode("utf-8", "replace"))
-            found = {realpath(page.parent / unquote(name)) for name in names}
-            shown |= {pictures[each] for each in found & pictures.keys()}
-    return shown
+            text = file.read(MAX_PAGE_BYTES).decode("utf-8", "replace")
+            shown |= {realpath(page.parent / unquote(name)) for name in _PICTURE.findall(text)}
+            names = _LOADED.findall(text) if kinds[page] == "html" else ()
+            loaded.update({realpath(page.parent / unquote(name)) for name in names})
+    site = {each for each, count in loaded.items() if count >= MIN_LOADING}
+    found = {named[each]: GENERATED for each in site & named.keys()}
+    return found | {named[each]: SHOWN for each in shown & named.keys()} | _built(paths)
+
+
+def _built(paths: Sequence[Path]) -> dict[Path, str]:
+    """Return the files of built sites that repeat their pages."""
+    found: dict[Path, str] = {}
+    for marker, patterns in BUILDS.items():
+        depth = marker.count("/") + 1
+        marks = (path for path in paths if path.as_posix().endswith(f"/{marker}"))
+        for root in (mark.parents[depth - 1] for mark in marks):
+            for path in paths:
+                inside = path.relative_to(root).as_posix() if path.is_relative_to(root) else ""
+                part = any(fnmatchcase(inside, each) for each in patterns)
+                if part and not isdir(path):
+                    found[path] = GENERATED
+    return found
 
 
 def _visible(folder: Path) -> Iterator[Path]:

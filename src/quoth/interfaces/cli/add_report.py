@@ -11,7 +11,7 @@ from rich.text import Text
 
 from quoth.core.types import Document, Json
 from quoth.ingest.readers.formats import SUFFIX_FORMATS
-from quoth.ingest.sources.files import LINKED, SHOWN
+from quoth.ingest.sources.files import GENERATED, LINKED, SHOWN
 from quoth.interfaces.cli.session import CliSession
 from quoth.text.json_codec import to_json
 
@@ -36,6 +36,7 @@ ADVICE: dict[str, tuple[str, ...]] = {
     "unpack them": (".7z", ".rar", ".zst"),
     "name the folder as well to have it added": (LINKED,),
     'add them with --include "*.png" to have the words in them read': (SHOWN,),
+    'add them with --include "*"': (GENERATED,),
 }
 """What gets a text out of files that are not read, by suffix."""
 OTHERWISE = "name them one by one to have them read as text"

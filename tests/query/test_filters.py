@@ -13,7 +13,7 @@ import pytest
 from quoth.core.outline import CollectionOutline
 from quoth.core.types import Document, Turn
 from quoth.query.entity_index import build_entity_index
-from quoth.query.filters.patterns import PatternTable, pattern_tables, rules
+from quoth.query.filters.patterns import PatternTable, find_matches, pattern_tables, rules
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
 
@@ -80,6 +80,76 @@ NAMED = {
 @pytest.mark.parametrize("text", NAMED)
 def test_named_regressions(text: str) -> None:
     assert filters_of(text) == NAMED[text]
+
+
+PLACES = {
+    "chapter one": {"chapter": ["1"]},
+    "chapter 3": {"chapter": ["3"]},
+    "chapter3": {"chapter": ["3"]},
+    "chap. 3": {"chapter": ["3"]},
+    "ch.3": {"chapter": ["3"]},
+    "ch. ii": {"chapter": ["2"]},
+    "chapitre deux": {"chapter": ["2"]},
+    "page 42": {"label": ["42"]},
+    "page42": {"label": ["42"]},
+    "page n°42": {"label": ["42"]},
+    "page no. 42": {"label": ["42"]},
+    "p. 42": {"label": ["42"]},
+    "p.42": {"label": ["42"]},
+    "p.ix": {"label": ["ix"]},
+    "What is on p 42?": {"label": ["42"]},
+    "pg 42": {"label": ["42"]},
+    "annexe A": {"chapter": ["a"]},
+    "Que dit l'annexe A ?": {"chapter": ["a"]},
+    "What does appendix A list?": {"chapter": ["a"]},
+    "appendices A and B": {"chapter": ["a"]},
+    "chaper 3": {"chapter": ["3"]},
+    "chapte 3": {"chapter": ["3"]},
+    "chapitr 2": {"chapter": ["2"]},
+    "pgae 12": {"label": ["12"]},
+    "apge 12": {"label": ["12"]},
+}
+
+
+@pytest.mark.parametrize("text", PLACES)
+def test_a_place_filters_however_it_is_spelled(text: str) -> None:
+    assert filters_of(text) == PLACES[text]
+
+
+NO_PLACES = (
+    "chaperone",
+    "What is a chaperone?",
+    "chaperone-mediated autophagy",
+    "What does PGE2 do?",
+    "Does PGD2 suppress PGF2 alpha?",
+    "How does PGC-1 regulate metabolism?",
+    "Is 20 pg ml a high level?",
+    "What do the antibodies PG9 and PG16 bind?",
+    "What is PGCC?",
+    "Who is the P.I. of the study?",
+    "What did P. I. Tchaikovsky compose?",
+    "What did P.V. Marrone publish?",
+    "Accedere alla pagina di un manuale",
+    "annexes",
+    "When was the town annexed?",
+    "Is the appendix a useless organ?",
+    "Why was an appendix I saw removed?",
+    "Quelles sont les annexes à remplir ?",
+    "le chapitre ?",
+    "Which chapters, e.g. long ones, are hard?",
+)
+
+
+@pytest.mark.parametrize("text", NO_PLACES)
+def test_words_that_look_like_a_place_name_none(text: str) -> None:
+    query = understand(text, names=NAMES)
+    assert not query.filters
+    assert not query.notes
+
+
+def test_a_section_follows_its_sign() -> None:
+    numbers = [each.groups["number"] for each in find_matches("section", "what does § 3.2 say")]
+    assert numbers == ["3.2"]
 
 
 def test_a_slide_is_one_of_a_presentation_where_there_is_one() -> None:

@@ -21,7 +21,8 @@ MAX_MATCHES = 24
 MAX_BEFORE = 40
 """Characters before a match that can exclude it."""
 _SHARED = {
-    "roman": rf"(?:[ivx]|(?=[ivxlcdm]{{2}}){ROMAN.pattern})",
+    # Larger numerals number no page or chapter, and are words: "di", "mi", "ml".
+    "roman": rf"(?:[ivx]|(?=[ivxlc]{{2}}){ROMAN.pattern})",
     "year": YEAR,
 }
 _NAME = re.compile(r"\{([a-z_]+)\}")

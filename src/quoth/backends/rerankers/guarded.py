@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Protocol, runtime_checkable
 
 from quoth.core.circuit_breaker import CircuitBreaker
@@ -53,34 +54,32 @@ class GuardedReranker:
     ) -> tuple[list[float], Usage]:
         """Return the scores, and what the provider of the one that made them charges."""
         with self.breaker.call():
-            try:
-                async with asyncio.timeout(self._limit_s):
-                    return await self._score(query, chunks, tokens=tokens)
-            except TimeoutError:
-                message = f"The reranker {self.name} took longer than {self._limit_s:g} s."
-                raise RerankError(message) from None
+            async with self._time_limit():
+                for reranker in self.rerankers:
+                    usage = Usage()
+                    try:
+                        with backend_errors(f"The reranker {reranker.name}", RerankError):
+                            if isinstance(reranker, CountsReranking):
+                                scores, usage = await reranker.score_counted(
+                                    query, chunks, tokens=tokens
+                                )
+                            else:
+                                scores = await reranker.score(query, chunks, tokens=tokens)
+                        return checked_scores(scores, count=len(chunks), name=reranker.name), usage
+                    except RerankError as error:
+                        failed = error
+                raise failed
 
     def close(self) -> None:
         """Release threads and memory."""
         for reranker in self.rerankers:
             reranker.close()
 
-    async def _score(
-        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None
-    ) -> tuple[list[float], Usage]:
-        for reranker in self.rerankers:
-            try:
-                with backend_errors(f"The reranker {reranker.name}", RerankError):
-                    scores, usage = await _scored(reranker, query, chunks, tokens)
-                return checked_scores(scores, count=len(chunks), name=reranker.name), usage
-            except RerankError as error:
-                failed = error
-        raise failed
-
-
-async def _scored(
-    reranker: Reranker, query: str, chunks: Sequence[Chunk], tokens: Matrix | None
-) -> tuple[list[float], Usage]:
-    if isinstance(reranker, CountsReranking):
-        return await reranker.score_counted(query, chunks, tokens=tokens)
-    return await reranker.score(query, chunks, tokens=tokens), Usage()
+    @asynccontextmanager
+    async def _time_limit(self) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(self._limit_s):
+                yield
+        except TimeoutError:
+            message = f"The reranker {self.name} took longer than {self._limit_s:g} s."
+            raise RerankError(message) from None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from typing import Self
 
 from rich.cells import cell_len
@@ -173,34 +174,26 @@ async def show_answer(
     A person at a terminal sees it as it comes, unless ``stream`` is false, and once more where
     the check changed it.
     """
-    if session.json:
-        if stream:
-            return await _follow(events, lambda event: session.put(to_json(event)))
-        answer = await _follow(events)
-        session.put(to_json(answer))
-        return answer
-    shown = ""
-    if session.out.is_terminal and stream is not False:
+    watching: Watching | None = None
+    if session.out.is_terminal and stream is not False and not session.json:
         language = detect_language(question, among=("en", "fr"), fallback="en")
-        with Watching(session, language=language) as watching:
-            answer = await _follow(events, watching.see)
-        shown = watching.shown
-    else:
-        answer = await _follow(events)
+        watching = Watching(session, language=language)
+    with watching or nullcontext():
+        async for event in events:
+            if watching is not None:
+                watching.see(event)
+            elif session.json and stream:
+                session.put(to_json(event))
+            if isinstance(event, AnswerCompleted):
+                answer = event.answer
+    if session.json:
+        if not stream:
+            session.put(to_json(answer))
+        return answer
+    shown = "" if watching is None else watching.shown
     if shown.strip() != answer.text.strip():
         if shown:
             session.out.print(Text("\nThe answer that stands:", style="dim"))
         answer_text(session, answer)
     answer_sources(session, answer)
-    return answer
-
-
-async def _follow(
-    events: AsyncIterator[Event], see: Callable[[Event], None] = lambda _event: None
-) -> Answer:
-    """Return the answer at the end of its events; ``see`` is given each of them."""
-    async for event in events:
-        see(event)
-        if isinstance(event, AnswerCompleted):
-            answer = event.answer
     return answer

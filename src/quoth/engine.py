@@ -43,7 +43,8 @@ from quoth.pipeline.retrieve import (
     Retrieved,
     analyse,
     open_request,
-    retrieve,
+    search_passages,
+    select_passages,
 )
 from quoth.pipeline.unread import note_unread
 
@@ -111,7 +112,8 @@ class Engine(DocumentEngine):
         trace = trace or Trace(deadline_ms=plan.deadline_ms)
         context = await open_request(self.parts, request, plan=plan, trace=trace)
         try:
-            found = await retrieve(context, await analyse(context))
+            searched = await search_passages(context, await analyse(context))
+            found = await select_passages(context, searched)
         finally:
             if context.meter.tokens:
                 await self._count_tokens(context)
@@ -144,8 +146,8 @@ class Engine(DocumentEngine):
             found = None
             if answer is None:
                 yield StageStarted("retrieve", context.query_id)
-                analysed = await analyse(context)
-                found = await retrieve(context, analysed)
+                searched = await search_passages(context, await analyse(context))
+                found = await select_passages(context, searched)
                 yield HitsFound(found.hits)
                 yield StageStarted("answer")
                 answer = await extractive_answer(context, found)

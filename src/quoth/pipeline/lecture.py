@@ -33,7 +33,8 @@ from quoth.pipeline.retrieve import (
     RequestContext,
     Retrieved,
     open_request,
-    retrieve,
+    search_passages,
+    select_passages,
 )
 from quoth.query.understand import INTERFACE_LANGUAGES
 from quoth.retrieval.calibration import READER
@@ -228,7 +229,8 @@ async def retrieve_window(
     )
     wider = f"{text} {keywords}" if keywords else ""
     query = Query(original=text, standalone=text, language=spoken, in_context=wider)
-    return await retrieve(context, AnalysedQuery(query, plan, context.encoded, filters))
+    analysed = AnalysedQuery(query, plan, context.encoded, filters)
+    return await select_passages(context, await search_passages(context, analysed))
 
 
 def judge_window(

@@ -117,17 +117,18 @@ class AnalysedQuery:
 class Retrieved:
     """Result of retrieval: the first half of the path.
 
-    ``ranked`` holds one ranking per collection that could be searched; `candidates` passed the
-    whole chain; ``copies`` maps each near-duplicate to the chunk kept instead.
+    ``ranked`` holds one ranking per collection that could be searched. `select_passages` adds the
+    rest: `candidates` passed the whole chain; ``copies`` maps each near-duplicate to the chunk kept
+    instead.
     """
 
     query: Query
     plan: Plan
     encoded: EncodedQuery | None
     ranked: tuple[RankedList, ...]
-    candidates: tuple[Candidate, ...]
-    hits: tuple[Hit, ...]
-    passages: tuple[Passage, ...]
+    candidates: tuple[Candidate, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    passages: tuple[Passage, ...] = ()
     warnings: tuple[str, ...] = ()
     copies: Mapping[str, str] = field(default_factory=dict)
 
@@ -239,14 +240,13 @@ async def analyse(context: RequestContext) -> AnalysedQuery:
     return AnalysedQuery(query, plan, encoded, given)
 
 
-async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieved:
-    """Find the passages for a query, and choose among them."""
-    analysed, ranked, notices = await _search(context, analysed)
-    plan, trace = analysed.plan, context.trace
+async def select_passages(context: RequestContext, found: Retrieved) -> Retrieved:
+    """Choose the passages among the rankings of a search."""
+    plan, trace = found.plan, context.trace
     with trace.stage("fetch"):
-        final, copies = select_hits(ranked, plan)
+        final, copies = select_hits(found.ranked, plan)
         around = await asyncio.to_thread(
-            read_context, context.parts.catalogue, final, ranked, window=plan.context_window
+            read_context, context.parts.catalogue, final, found.ranked, window=plan.context_window
         )
     with trace.stage("neighbours"):
         candidates = tuple(each for each, _ in final if each.chunk_id in around.chunks)
@@ -255,22 +255,10 @@ async def retrieve(context: RequestContext, analysed: AnalysedQuery) -> Retrieve
             build_hit(candidate, rank=rank, around=around)
             for rank, candidate in enumerate(candidates, start=1)
         )
-    return Retrieved(
-        analysed.query,
-        plan,
-        analysed.encoded,
-        tuple(ranked),
-        candidates,
-        hits,
-        passages,
-        warnings=(*notices, *analysed.query.notes),
-        copies=copies,
-    )
+    return replace(found, candidates=candidates, hits=hits, passages=passages, copies=copies)
 
 
-async def _search(
-    context: RequestContext, analysed: AnalysedQuery
-) -> tuple[AnalysedQuery, list[RankedList], tuple[str, ...]]:
+async def search_passages(context: RequestContext, analysed: AnalysedQuery) -> Retrieved:
     """Return the query as it was searched, with its plan, the rankings and notices.
 
     Inferred filters without any match are dropped with a warning; where they leave little, both
@@ -319,7 +307,8 @@ async def _search(
             # An outline is complete as it stands.
             generate=plan.generate and not any(ranking.headings for ranking in ranked),
         )
-    return replace(analysed, query=query, plan=plan), ranked, (*corrections, *notices)
+    warnings = (*corrections, *notices, *query.notes)
+    return Retrieved(query, plan, analysed.encoded, tuple(ranked), warnings=warnings)
 
 
 async def _with_words(

@@ -74,23 +74,19 @@ class SentenceRun:
 
     def note_of(self, at: int) -> int | None:
         """Return the sentence with which the footnote of a sentence begins, None outside of one."""
-        while not (mark := self.mark_before(at)) and self.is_joined(at) and not self.is_noted(at):
+        sentences = self.material.sentences
+        mark, is_noted = self.mark_before(at), begins_note(sentences[at].text)
+        while not mark and self.is_joined(at) and not is_noted:
             at -= 1
-        return at if (mark and _RAISED.issuperset(mark)) or self.is_noted(at) else None
-
-    def is_noted(self, at: int) -> bool:
-        """Return whether a sentence begins a footnote with its number in brackets."""
-        return begins_note(self.material.sentences[at].text)
+            mark, is_noted = self.mark_before(at), begins_note(sentences[at].text)
+        return at if (mark and _RAISED.issuperset(mark)) or is_noted else None
 
     def mark_before(self, at: int) -> str:
         """Return what stands between a sentence and the one before, such as the mark of an item."""
-        start = self.material.sentences[at].start - self.passage.start
-        return self.passage.text[self.end_before(at) : start].strip()
-
-    def end_before(self, at: int) -> int:
-        """Return where the sentence before ends in the text of the passage."""
-        before = self.material.sentences[at - 1]
-        return before.end - self.passage.start if self.follows(at) else 0
+        before, own = self.material.sentences[at - 1], self.material.sentences[at]
+        is_first = at == 0 or before.passage != own.passage
+        begin = 0 if is_first else before.end - self.passage.start
+        return self.passage.text[begin : own.start - self.passage.start].strip()
 
     def follows(self, at: int) -> bool:
         """Return whether a sentence and the one before it are of one passage."""
@@ -170,10 +166,10 @@ class SentenceRun:
 
     def numbers(self, first: int, last: int) -> list[int]:
         """Return the numbers of the items of lists from one sentence to another."""
-        end = self.material.sentences[last].end - self.passage.start
-        return [
-            int(each) for each in _NUMBER.findall(self.passage.text[self.end_before(first) : end])
-        ]
+        sentences, start = self.material.sentences, self.passage.start
+        begin = sentences[first - 1].end - start if self.follows(first) else 0
+        text = self.passage.text[begin : sentences[last].end - start]
+        return [int(each) for each in _NUMBER.findall(text)]
 
     def next_item(self) -> int | None:
         """Return the next item of the run's list where a few sentences stand between, else None.

@@ -76,16 +76,23 @@ class CircuitBreaker:
         probe = self._opened is not None
         if probe:
             self._begin_probe()
+        failed: bool | None = None
         try:
             yield
+            failed = False
         except BackendError as error:
-            self._ended(failed=self._counts(error), probe=probe)
+            failed = self._counts(error)
             raise
-        else:
-            self._ended(failed=False, probe=probe)
         finally:
             if probe:
                 self._probing = False
+            # A call that began before the breaker opened does not count.
+            counted = probe or self._opened is None
+            if counted and failed:
+                self._note_failure(probe=probe)
+            elif counted and failed is False:
+                self._opened = None
+                self._failures.clear()
 
     def _begin_probe(self) -> None:
         """Let one call pass when the wait is over; raises the breaker's error otherwise."""
@@ -98,14 +105,8 @@ class CircuitBreaker:
             )
         self._probing = True
 
-    def _ended(self, *, failed: bool, probe: bool) -> None:
-        if self._opened is not None and not probe:
-            return  # It began before the breaker opened and does not count.
+    def _note_failure(self, *, probe: bool) -> None:
         now = self._clock()
-        if not failed:
-            self._opened = None
-            self._failures.clear()
-            return
         self._failures.append(now)
         full = len(self._failures) == self._failures.maxlen
         if probe or (full and now - self._failures[0] <= self._within_s):

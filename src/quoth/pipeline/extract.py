@@ -54,7 +54,7 @@ from quoth.core.plan import Plan
 from quoth.core.protocols import EncodedQuery, Reranker
 from quoth.core.sentence_scores import SpanScorer
 from quoth.core.trace import Trace
-from quoth.core.types import Answer, AnswerStatus, Counts, Hit, Passage, Query, Turn
+from quoth.core.types import Answer, AnswerStatus, Citation, Counts, Hit, Passage, Query, Turn
 from quoth.pipeline.closest import closest_passages
 from quoth.pipeline.components import Components
 from quoth.pipeline.doubtful_answers import read_again
@@ -82,7 +82,6 @@ class _Selection:
 
     statements: tuple[Statement, ...]
     status: AnswerStatus
-    material: QueryContext
     notices: tuple[str, ...] = ()
     scores: Scores | None = None
     confidence: float | None = None
@@ -97,7 +96,10 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
             passages = passages_within(passages, max_tokens=plan.max_context_tokens)
     turns = context.request.history
     history = turns if found.query.continues else ()
-    chosen = await _choose(context, found, passages, history=history)
+    subject = strip_locator_words(found.query, files=restricting_files(found.query, passages))
+    with trace.stage("judge"):
+        material = collect_sentences(subject, passages, filters=plan.filters)
+    chosen = await _choose(context, found, passages, material, subject=subject, history=history)
     if turns and not history:
         chosen = replace(chosen, statements=new_first(chosen.statements, turns[-1].answer))
     with trace.stage("cite"):
@@ -112,9 +114,8 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         unsure = chosen.status == "low_relevance"
         scores = chosen.scores if unsure else None
         if not (found.query.continues and chosen.status == "no_results"):
-            closest = closest_passages(
-                found, chosen.material, scores=scores, skipped=continuations(history)
-            )
+            skipped = continuations(history)
+            closest = closest_passages(found, material, scores=scores, skipped=skipped)
         kind: Notice = "low_relevance" if unsure else "no_results" if found.hits else "nothing"
         if found.query.continues and not closest:
             kind = "no_more"
@@ -130,20 +131,22 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         grounded=bool(citations),
         degraded=trace.degraded,
         warnings=(*found.warnings, *chosen.notices, *conflicts),
-        counts=Counts(
-            retrieved=sum(len(ranking.fused) for ranking in found.ranked),
-            reranked=sum(
-                RERANK in candidate.legs for one in found.ranked for candidate in one.pool
-            ),
-            in_context=sum(len(passage.chunks) for passage in passages),
-            cited=len({citation.chunk_id for citation in citations}),
-        ),
+        counts=_count(found, passages, citations),
         used_chunks=tuple(c.chunk_id for passage in passages for c in passage.chunks),
         timings_ms=trace.timings_ms(),
         profile=plan.profile,
         index_version=" ".join(ranking.collection.index_version for ranking in found.ranked),
         contradictions=disputed,
         confidence=chosen.confidence,
+    )
+
+
+def _count(found: Retrieved, passages: Sequence[Passage], citations: Sequence[Citation]) -> Counts:
+    return Counts(
+        retrieved=sum(len(ranking.fused) for ranking in found.ranked),
+        reranked=sum(RERANK in candidate.legs for one in found.ranked for candidate in one.pool),
+        in_context=sum(len(passage.chunks) for passage in passages),
+        cited=len({citation.chunk_id for citation in citations}),
     )
 
 
@@ -163,21 +166,20 @@ async def _choose(
     context: RequestContext,
     found: Retrieved,
     passages: Sequence[Passage],
+    material: QueryContext,
     *,
+    subject: Query,
     history: Sequence[Turn],
 ) -> _Selection:
     """Select statements: locator lookup, else answerability → selection."""
     parts, trace, plan, query = context.parts, context.trace, found.plan, found.query
-    subject = strip_locator_words(query, files=restricting_files(query, passages))
-    with trace.stage("judge"):
-        material = collect_sentences(subject, passages, filters=plan.filters)
     placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
     asks_place = names_only_a_place(query, passages)
     whole_place = asks_place and (placed or found.from_summaries)
     if statements := _requested(found, material, passages, whole_place=whole_place):
-        return _Selection(statements, "degraded" if trace.failures else "answered", material)
+        return _Selection(statements, "degraded" if trace.failures else "answered")
     if not placed and query.notes and asks_place:  # A note says that there is no such place.
-        return _Selection((), "no_results", material)
+        return _Selection((), "no_results")
     scores = await _score_sentences(parts, found, passages, material, trace=trace)
     evidence = weigh_evidence(subject, material, cosines=found.cosines)
     chance, least = _answer_probability(found, evidence, reranker=parts.reranker, trace=trace)
@@ -190,7 +192,7 @@ async def _choose(
         placed=placed and bool(material.sentences),
     )
     if status in ("no_results", "low_relevance") or not material.sentences:
-        return _Selection((), status, material, (), scores, chance)
+        return _Selection((), status, (), scores, chance)
     shown = _shown_before(material, history) if history else frozenset()
     if halves := two_questions(query):
         statements, halved = await _statements_of_both(
@@ -207,14 +209,14 @@ async def _choose(
     )
     near = [int(at) for at in np.argsort(-scores)[:CLOSEST_SENTENCES]]
     if not statements:  # All that would answer was shown.
-        return _Selection((), "no_results", material, (), scores, chance)
+        return _Selection((), "no_results", (), scores, chance)
     if not placed and _lacks_value(query, _best_of(statements, near, material), material):
-        return _Selection((), "low_relevance", material, (), scores, chance)
+        return _Selection((), "low_relevance", (), scores, chance)
     statements = with_other_sides(statements, material, near=near, passages=passages)
     notices = status_notices(status, evidence, language=query.language)
     if without := query.aspects and aspects_without(query, material):
         notices = (*notices, notice("missing", language=query.language, names=without))
-    return _Selection(statements, status, material, notices, scores, chance)
+    return _Selection(statements, status, notices, scores, chance)
 
 
 def _requested(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from quoth.answering.extractive.candidates import normalize
 from quoth.answering.extractive.score import QueryContext, Scores
@@ -46,7 +46,10 @@ _INTRODUCED = re.compile(r":\s*(?:\n|$)")
 
 @dataclass(slots=True)
 class SentenceRun:
-    """A run of sentences of a passage while it grows, from ``first`` to ``last``."""
+    """A run of sentences of a passage while it grows, from ``first`` to ``last``.
+
+    ``start`` and ``text`` are those of the passage.
+    """
 
     material: QueryContext
     passage: Passage
@@ -54,6 +57,11 @@ class SentenceRun:
     left: int
     first: int
     last: int
+    start: int = field(init=False)
+    text: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.start, self.text = self.passage.start, self.passage.text
 
     def adds(self, at: int, *, longest: int) -> bool:
         """Add the sentence before or after the run if it is free and fits; return whether."""
@@ -85,8 +93,8 @@ class SentenceRun:
         """Return what stands between a sentence and the one before, such as the mark of an item."""
         before, own = self.material.sentences[at - 1], self.material.sentences[at]
         is_first = at == 0 or before.passage != own.passage
-        begin = 0 if is_first else before.end - self.passage.start
-        return self.passage.text[begin : own.start - self.passage.start].strip()
+        begin = 0 if is_first else before.end - self.start
+        return self.text[begin : own.start - self.start].strip()
 
     def follows(self, at: int) -> bool:
         """Return whether a sentence and the one before it are of one passage."""
@@ -104,8 +112,7 @@ class SentenceRun:
         sentences = self.material.sentences
         if at == len(sentences) or sentences[at].text.endswith(_STOPS):
             return False
-        start = self.passage.start
-        opening = self.passage.text[max(0, sentences[at].start - 2 - start) :]
+        opening = self.text[max(0, sentences[at].start - 2 - self.start) :]
         return bool(_CODE.match(sentences[at].text) or re.match(r"[$#>%] \S", opening))
 
     def goes_on_after_code(self, at: int) -> bool:
@@ -119,12 +126,12 @@ class SentenceRun:
         0 where none is open, and where none of the section closes it within `MAX_LIST`.
         """
         sentences, sections = self.material.sentences, sections_of(self.passage)
-        begin = sentences[self.first].start - self.passage.start
+        begin = sentences[self.first].start - self.start
         for at in range(self.last, len(sentences)):
-            end = sentences[at].end - self.passage.start
+            end = sentences[at].end - self.start
             if not _is_in_section(self.material, at, self.last, sections=sections):
                 break
-            text = self.passage.text[begin:end]
+            text = self.text[begin:end]
             if text.count("{") <= text.count("}"):
                 return at - self.last
             if end - begin > MAX_LIST:
@@ -166,9 +173,9 @@ class SentenceRun:
 
     def numbers(self, first: int, last: int) -> list[int]:
         """Return the numbers of the items of lists from one sentence to another."""
-        sentences, start = self.material.sentences, self.passage.start
-        begin = sentences[first - 1].end - start if self.follows(first) else 0
-        text = self.passage.text[begin : sentences[last].end - start]
+        sentences = self.material.sentences
+        begin = sentences[first - 1].end - self.start if self.follows(first) else 0
+        text = self.text[begin : sentences[last].end - self.start]
         return [int(each) for each in _NUMBER.findall(text)]
 
     def next_item(self) -> int | None:

@@ -78,6 +78,7 @@ class _Selection:
     """Selected statements, the answer's status, its notices, and the score of each sentence.
 
     ``confidence`` is the probability that the collection answers; None where it is not known.
+    ``near`` are the sentences among which the other side of a contradiction is looked for.
     """
 
     statements: tuple[Statement, ...]
@@ -85,6 +86,7 @@ class _Selection:
     notices: tuple[str, ...] = ()
     scores: Scores | None = None
     confidence: float | None = None
+    near: Sequence[int] = ()
 
 
 async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer:
@@ -100,12 +102,15 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     with trace.stage("judge"):
         material = collect_sentences(subject, passages, filters=plan.filters)
     chosen = await _choose(context, found, passages, material, subject=subject, history=history)
+    statements = chosen.statements
+    if near := chosen.near:
+        statements = with_other_sides(statements, material, near=near, passages=passages)
     if turns and not history:
-        chosen = replace(chosen, statements=new_first(chosen.statements, turns[-1].answer))
+        statements = new_first(statements, turns[-1].answer)
     with trace.stage("cite"):
-        text, sentences = write_answer(chosen.statements)
+        text, sentences = write_answer(statements)
         citations = cite_statements(
-            chosen.statements, passages, retrieval_method=plan.mode, created_at=now()
+            statements, passages, retrieval_method=plan.mode, created_at=now()
         )
         disputed = disagreements(citations, passages=passages)
     conflicts = conflict_notice(disputed, language=language) if disputed else ()
@@ -212,11 +217,10 @@ async def _choose(
         return _Selection((), "no_results", (), scores, chance)
     if not placed and _lacks_value(query, _best_of(statements, near, material), material):
         return _Selection((), "low_relevance", (), scores, chance)
-    statements = with_other_sides(statements, material, near=near, passages=passages)
     notices = status_notices(status, evidence, language=query.language)
     if without := query.aspects and aspects_without(query, material):
         notices = (*notices, notice("missing", language=query.language, names=without))
-    return _Selection(statements, status, notices, scores, chance)
+    return _Selection(statements, status, notices, scores, chance, near)
 
 
 def _requested(

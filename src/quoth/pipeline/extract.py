@@ -60,7 +60,7 @@ from quoth.pipeline.components import Components
 from quoth.pipeline.doubtful_answers import read_again
 from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.query.dialogue_act import continuations, two_questions
-from quoth.query.keywords import LOCATOR_FIELDS, strip_locator_words
+from quoth.query.keywords import names_place, strip_locator_words
 from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
 from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.search import encode_query
@@ -178,7 +178,7 @@ async def _choose(
 ) -> _Selection:
     """Select statements: locator lookup, else answerability → selection."""
     parts, trace, plan, query = context.parts, context.trace, found.plan, found.query
-    placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
+    placed = names_place(plan.filters)
     asks_place = names_only_a_place(query, passages)
     whole_place = asks_place and (placed or found.from_summaries)
     if statements := _requested(found, material, passages, whole_place=whole_place):

@@ -35,7 +35,7 @@ from quoth.query.dialogue_act import SMALL_TALK, read_act
 from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.parse import FilterReach, describe_filters, dropped_fields, parse_filters
 from quoth.query.intent import MODEL
-from quoth.query.keywords import LOCATOR_FIELDS
+from quoth.query.keywords import names_place
 from quoth.query.language_model import classify
 from quoth.query.spelling import describe_words, misspelled_words, replace_words
 from quoth.query.understand import understand, validate
@@ -335,8 +335,7 @@ async def _search_collections(
     trace, query, encoded = context.trace, analysed.query, analysed.encoded
     plan = replace(analysed.plan, filters=filters)
     chosen = {name for name, value in context.request.choices.items() if value is not None}
-    placed = any(filter_.field in LOCATOR_FIELDS for filter_ in filters)
-    if placed and "context_window" not in chosen:
+    if names_place(filters) and "context_window" not in chosen:
         # Neighbours of a requested place were not requested.
         plan = replace(plan, context_window=0)
     searches = []

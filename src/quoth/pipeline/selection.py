@@ -9,7 +9,7 @@ from itertools import chain, zip_longest
 from quoth.core.plan import Plan
 from quoth.core.types import Candidate, Document, Query
 from quoth.pipeline.strategies import RankedList
-from quoth.query.keywords import LOCATOR_FIELDS, content_words
+from quoth.query.keywords import content_words, names_place
 from quoth.retrieval.fusion import lift
 from quoth.retrieval.passages import cap_per_document, collapse_duplicates
 from quoth.retrieval.rerank import RERANK, mix, spread
@@ -103,7 +103,7 @@ def found_little(
 
     A query that only names a short document ("What does the harbour report say?") wants no more.
     """
-    if any(each.field in LOCATOR_FIELDS for each in query.filters):
+    if names_place(query.filters):
         return False
     if sum(len(each.pool) for each in ranked) >= FEW or any(each.whole for each in ranked):
         return False

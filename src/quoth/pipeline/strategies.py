@@ -21,11 +21,11 @@ from quoth.core.types import Candidate, Chunk, Query, Variant
 from quoth.pipeline.budget import at_stage
 from quoth.pipeline.components import Components
 from quoth.query.keywords import (
-    LOCATOR_FIELDS,
     asks_for_documents,
     asks_for_summary,
     kind_of_source,
     names_a_topic,
+    names_place,
     only_asks_for_a_place,
     strip_outline_words,
     summary_subject,
@@ -115,7 +115,7 @@ async def retrieve_parts(
 ) -> RankedList:
     """Retrieve with the plan's strategy."""
     plan = context.plan
-    placed = any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters)
+    placed = names_place(plan.filters)
     if asks_for_documents(query) and (found := await list_documents(context)):
         return found
     if (source := strip_outline_words(query)) and (found := await look_up_outline(context, source)):
@@ -213,7 +213,7 @@ async def _verify_index_complete(context: SearchContext) -> None:
 async def structural_lookup(context: SearchContext, query: Query) -> RankedList | None:
     """Return the chunks at a requested place, in order; None if there are too many."""
     plan = context.plan
-    if not any(filter_.field in LOCATOR_FIELDS for filter_ in plan.filters):
+    if not names_place(plan.filters):
         return None
     chunks = await asyncio.to_thread(
         context.parts.catalogue.look_up,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import dropwhile, pairwise, takewhile
 
-from quoth.core.types import DocumentKind, FilterField, Query
+from quoth.core.types import DocumentKind, Filter, FilterField, Query
 from quoth.query.filters.patterns import has_match, word_set
 from quoth.query.tokens import (
     compile_phrases,
@@ -65,6 +65,13 @@ LOCATOR_FIELDS: tuple[FilterField, ...] = (
     "segment",
 )
 """Fields whose filters name a locator within a document."""
+
+
+def names_place(filters: Iterable[Filter]) -> bool:
+    """Return whether a filter names a place within a document."""
+    return any(each.field in LOCATOR_FIELDS for each in filters)
+
+
 _NOUNS: Mapping[DocumentKind, frozenset[str]] = {
     "pdf": frozenset(("book", "pdf", "paper", "thesis", "livre", "article", "these")),
     "transcript": frozenset(("talk", "video", "lecture", "podcast", "expose", "conference")),
@@ -81,9 +88,7 @@ def strip_locator_words(query: Query, *, files: Collection[str] = ()) -> Query:
 
     "What does page 12 say about bees?" is about bees: no passage need contain "page" and "12".
     """
-    placed = query.kind == "page_specific" or any(
-        filter_.field in LOCATOR_FIELDS for filter_ in query.filters
-    )
+    placed = query.kind == "page_specific" or names_place(query.filters)
     names = ((word, normalize_name(word).strip(_SIGNS)) for word in query.standalone.split())
     words = [
         word

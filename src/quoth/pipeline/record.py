@@ -20,6 +20,7 @@ from quoth.core.types import (
 from quoth.pipeline.components import model_names
 from quoth.pipeline.retrieve import Request, RequestContext, Retrieved
 from quoth.pipeline.strategies import RankedList
+from quoth.retrieval.rerank import FUSED
 from quoth.store.privacy_settings import HistoryLevel
 
 Span = tuple[float, float]
@@ -27,8 +28,6 @@ Span = tuple[float, float]
 
 MAX_CANDIDATES = 300
 """Maximum candidates stored per query, in addition to those of the pools."""
-FUSED = "fused"
-"""The leg under which later stages store the previous score; a record stores ranks separately."""
 
 
 @dataclass(frozen=True, slots=True)

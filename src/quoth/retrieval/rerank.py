@@ -18,6 +18,7 @@ from quoth.core.types import (
 
 RERANK = "rerank"
 FUSED = "fused"
+"""The leg under which later stages store the previous score."""
 KEEP = 8
 """Scoring ends after a block that adds nothing to this many best candidates."""
 

@@ -86,7 +86,8 @@ async def test_the_printed_pages_of_a_book_can_be_looked_up(engine: Engine) -> N
 async def test_every_document_is_summed_up_by_its_own_sentences(engine: Engine) -> None:
     catalogue, collection = library(engine)
     documents = catalogue.collection_outline(collection).documents
-    found = catalogue.summaries(collection, [each.document_id for each in documents], level=0)
+    summaries = catalogue.summaries(collection, [each.document_id for each in documents])
+    found = [each for each in summaries if each.level == 0]
     assert len(found) == len(documents)
     for each in found:
         text = "".join(c.text for c in catalogue.document_chunks(each.document_id))

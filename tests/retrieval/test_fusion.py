@@ -44,11 +44,6 @@ def test_rrf_by_hand() -> None:
     assert found[0].score_kind == "rrf"
 
 
-def test_rrf_weights() -> None:
-    found = reciprocal_rank_fusion(BOTH, weights={"semantic": 0.0})
-    assert [each.chunk_id for each in found][:3] == ["a", "b", "c"]
-
-
 @given(legs)
 def test_rrf_equals_brute_force(rankings: dict[str, list[Scored]]) -> None:
     found = {each.chunk_id: each.score for each in reciprocal_rank_fusion(rankings, k=7)}

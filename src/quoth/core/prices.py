@@ -116,26 +116,25 @@ def fit_budget(
     return BudgetDecision(False, False, 0, context_tokens, (("generate", "extractive"),))
 
 
-def skip_for_time(
-    remaining_ms: float | None, *, usual_ms: Mapping[str, float], min_ms: float = 0.0
-) -> tuple[str, ...]:
+def skip_for_time(remaining_ms: float | None, *, usual_ms: Mapping[str, float]) -> tuple[str, ...]:
     """Return the stages to skip so that the others fit into the remaining time.
 
     ``usual_ms`` is the usual latency of each of `SKIP_ORDER`, for an answer the time to its first
-    token; stages that are not named are ignored. ``min_ms`` is for everything else. As few as
-    possible are skipped, in the order of `SKIP_ORDER`; one that fits again once a later one is
-    skipped stays.
+    token; stages that are not named are ignored. As few as possible are skipped, in the order of
+    `SKIP_ORDER`; one that fits again once a later one is skipped stays.
     """
     if remaining_ms is None:
         return ()
     there = [stage for stage in SKIP_ORDER if stage in usual_ms]
-    room = remaining_ms - min_ms
     out: list[str] = []
     for stage in there:
-        if sum(usual_ms[each] for each in there if each not in out) <= room:
+        if sum(usual_ms[each] for each in there if each not in out) <= remaining_ms:
             break
         out.append(stage)
     for stage in reversed(out[:-1]):
-        if sum(usual_ms[each] for each in there if each not in out or each == stage) <= room:
+        if (
+            sum(usual_ms[each] for each in there if each not in out or each == stage)
+            <= remaining_ms
+        ):
             out.remove(stage)
     return tuple(out)

@@ -241,10 +241,10 @@ def _dice(each: ClaimCase, salt: str) -> random.Random:
     return random.Random(f"{each.id} {each.document_id} {salt}")  # noqa: S311
 
 
-def as_block(sentences: Sequence[str], *, number: int = 1, language: str = "en") -> ContextBlock:
+def as_block(sentences: Sequence[str], *, language: str = "en") -> ContextBlock:
     """Make a source of sentences, as a passage of a document without a title."""
     whole = " ".join(sentences)
-    name = f"d{number}"
+    name = "d1"
     chunk = Chunk(
         chunk_id=name,
         document_id=name,
@@ -256,5 +256,5 @@ def as_block(sentences: Sequence[str], *, number: int = 1, language: str = "en")
         kind="text",
         language=language,
     )
-    passage = Passage(number, Document(name, "", "text", "ready"), (chunk,), (name,), 1.0)
+    passage = Passage(1, Document(name, "", "text", "ready"), (chunk,), (name,), 1.0)
     return ContextBlock(passage, 0, len(whole), whole, 0)

@@ -29,18 +29,15 @@ Rankings = Mapping[str, Sequence[Scored]]
 """Results by retriever, best first; each contains a chunk at most once."""
 
 
-def reciprocal_rank_fusion(
-    rankings: Rankings, *, k: int = 60, weights: Mapping[str, float] | None = None
-) -> list[Candidate]:
-    """Sum ``weight / (k + rank)`` over the retrievers, ranks from 1 (Cormack et al., SIGIR 2009).
+def reciprocal_rank_fusion(rankings: Rankings, *, k: int = 60) -> list[Candidate]:
+    """Sum ``1 / (k + rank)`` over the retrievers, ranks from 1 (Cormack et al., SIGIR 2009).
 
-    A retriever without a weight has weight 1. Equal sums are ordered by chunk id.
+    Equal sums are ordered by chunk id.
     """
-    given = weights or {}
     sums: dict[str, float] = {}
     for leg in sorted(rankings):
         for rank, (chunk_id, _score) in enumerate(rankings[leg], start=1):
-            sums[chunk_id] = sums.get(chunk_id, 0.0) + given.get(leg, 1.0) / (k + rank)
+            sums[chunk_id] = sums.get(chunk_id, 0.0) + 1.0 / (k + rank)
     return _ordered(sums, rankings=rankings, kind="rrf")
 
 

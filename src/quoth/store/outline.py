@@ -172,23 +172,17 @@ class OutlineReader(TenantConnection):
         self,
         collection: Collection,
         document_ids: Sequence[str],
-        *,
-        level: int | None = None,
-        path: Sequence[str] | None = None,
     ) -> list[Summary]:
         """Return summaries in the order of the ids, each document's before those of its parts."""
-        wanted = [self.for_tenant(summaries, collection)]
-        if level is not None:
-            wanted.append(summaries.c.level == level)
+        owned = self.for_tenant(summaries, collection)
         found: list[Summary] = []
         with self.reading() as connection:
             for at in range(0, len(document_ids), BATCH):
                 these = summaries.c.document_id.in_(document_ids[at : at + BATCH])
-                rows = connection.execute(select(summaries).where(*wanted, these))
+                rows = connection.execute(select(summaries).where(owned, these))
                 found += [summary_from_row(row) for row in intact(rows)]
         order = {key: number for number, key in enumerate(document_ids)}
-        found.sort(key=lambda each: (order[each.document_id], each.level, each.first))
-        return [each for each in found if path is None or each.path == tuple(path)]
+        return sorted(found, key=lambda each: (order[each.document_id], each.level, each.first))
 
     def look_up(
         self, collection: Collection, *, filters: Sequence[Filter], limit: int

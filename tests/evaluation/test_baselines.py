@@ -15,7 +15,6 @@ DATA = RetrievalSet(
     ),
     questions=(Question("q", "Where does the honey of a colony come from?"),),
     judgments={"q": {"bees": 1}},
-    corpus_hash="",
 )
 
 

@@ -47,12 +47,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalSet:
-    """A corpus with judged questions; `corpus_hash` changes when any document does."""
+    """A corpus with judged questions."""
 
     corpus: tuple[CorpusRow, ...]
     questions: tuple[Question, ...]
     judgments: Judgments
-    corpus_hash: str
 
 
 def load_retrieval_set(folder: Path, *, queries: Path | None = None) -> RetrievalSet:
@@ -77,7 +76,7 @@ def load_retrieval_set(folder: Path, *, queries: Path | None = None) -> Retrieva
         raise InputError(
             f"No question of {source} is judged in {grades}. Both must use the same question ids."
         )
-    return RetrievalSet(corpus, judged, judgments, corpus_hash(corpus))
+    return RetrievalSet(corpus, judged, judgments)
 
 
 def load_corpus(folder: Path) -> tuple[CorpusRow, ...]:

@@ -91,8 +91,8 @@ class Quotable:
     """A sentence of a passage that may be quoted.
 
     ``start`` and ``end`` count characters of the document's stored text. ``passage`` is the index
-    of its passage, ``order`` its own index in the passage. ``standalone_score`` is 1 for a plain
-    statement and less for what reads badly in an answer. ``anaphoric`` means that its opening
+    of its passage. ``standalone_score`` is 1 for a plain statement and less for what reads badly in
+    an answer. ``anaphoric`` means that its opening
     refers to the sentence before, ``contrasting`` that it limits it, and ``joined`` that only a
     space separates them. ``cut`` means that it is only a piece of a longer sentence,
     ``listing`` that it is program text, a line of a table of contents or an index, or the header of
@@ -106,7 +106,6 @@ class Quotable:
     text: str
     language: str
     passage: int
-    order: int
     standalone_score: float = 1.0
     anaphoric: bool = False
     contrasting: bool = False
@@ -181,7 +180,6 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
                 text=shown,
                 language=chunk.language,
                 passage=0,
-                order=len(found),
                 standalone_score=OTHER_TEXT
                 if listing
                 else _fitness(shown, folded, words=words, titles=titles, question=question),

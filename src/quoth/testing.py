@@ -17,6 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from quoth.backends.indexes.filter_columns import day_number, label_key, title_key
+from quoth.backends.indexes.rows import printed_labels
 from quoth.core.protocols import (
     EncodedQuery,
     Finish,
@@ -279,7 +280,9 @@ def _meets(chunk: Chunk, condition: Filter) -> bool:
         day = day_number(chunk.date)
         return condition.field == "date" and day > 0 and low <= day <= high
     if condition.field == "label":
-        return not _labels(chunk).isdisjoint(label_key(str(value)) for value in condition.values)
+        return not printed_labels(chunk).isdisjoint(
+            label_key(str(value)) for value in condition.values
+        )
     if condition.field == "section":
         return not {title_key(title) for title in chunk.section}.isdisjoint(
             title_key(str(value)) for value in condition.values
@@ -293,17 +296,6 @@ def _meets(chunk: Chunk, condition: Filter) -> bool:
         "segment": chunk.segment,
     }
     return held.get(condition.field) in condition.values
-
-
-def _labels(chunk: Chunk) -> set[str]:
-    """Return the labels printed on the chunk's pages, case-insensitive."""
-    locators = [chunk.locator, *(place.locator for place in chunk.places)]
-    return {
-        label_key(label)
-        for locator in locators
-        if isinstance(locator, Pages)
-        for label in (locator.label_first, locator.label_last)
-    }
 
 
 def _best(scores: Mapping[str, float], *, limit: int) -> list[Scored]:

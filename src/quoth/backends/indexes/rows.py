@@ -52,7 +52,7 @@ def index_row(chunk: Chunk, *, clean: Callable[[str], str] = str) -> IndexRow:
         speaker=clean(place.speaker or "") if isinstance(place, Seconds) else "",
         chapter=clean(chunk.chapter),
         segment=clean(chunk.segment),
-        labels=tuple(sorted(map(clean, _labels(chunk)))),
+        labels=tuple(sorted(map(clean, printed_labels(chunk)))),
         sections=tuple(sorted({clean(title_key(title)) for title in chunk.section})),
         page_first=float(pages[0]),
         page_last=float(pages[1]),
@@ -68,7 +68,8 @@ def barred(values: tuple[str, ...]) -> str:
     return f"|{'|'.join(values)}|" if values else ""
 
 
-def _labels(chunk: Chunk) -> set[str]:
+def printed_labels(chunk: Chunk) -> set[str]:
+    """Return the labels printed on the chunk's pages, case-insensitive."""
     locators = [chunk.locator, *(place.locator for place in chunk.places)]
     return {
         label_key(label)

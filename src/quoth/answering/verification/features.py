@@ -32,14 +32,6 @@ MAX_ORDERED = 16
 """Maximum words of a claim whose places are compared in pairs."""
 
 
-FALLING = frozenset(
-    """
-    lost_name lost_first_word lost_displaced_name lost_number lost_date lost_unit lost_displaced
-    lost_elsewhere lost_thing negations_more negations_new negations_less negated_before
-    condition_before quantifiers_new quantifiers_moved quantifiers_lost opposite cause_turned
-    """.split()
-)
-"""Features that never raise the probability of support."""
 FAULTS = frozenset(
     """
     lost_name lost_displaced_name lost_number lost_date lost_unit lost_displaced negations_new

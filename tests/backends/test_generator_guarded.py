@@ -20,7 +20,7 @@ from quoth.backends.generators.guarded import (
     limit_chain,
 )
 from quoth.backends.generators.limits import Limits, model_breaker
-from quoth.backends.rerankers.guarded import GuardedReranker
+from quoth.backends.rerankers.registry import GuardedReranker
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import (
     EmbeddingError,

@@ -16,14 +16,13 @@ from onnx import TensorProto, helper
 from quoth.backends.onnx.tensors import read_tensor
 from quoth.backends.rerankers.colbert import ColbertReranker
 from quoth.backends.rerankers.cross_encoder import OnnxReranker
-from quoth.backends.rerankers.guarded import GuardedReranker
 from quoth.backends.rerankers.model_folder import (
     NAMES,
     find_folder,
     short,
 )
 from quoth.backends.rerankers.pair_encoding import PairRows, PromptRows
-from quoth.backends.rerankers.registry import Rerankers
+from quoth.backends.rerankers.registry import GuardedReranker, Rerankers
 from quoth.core.errors import ConfigError, RerankError
 from quoth.core.protocols import Reranker
 from quoth.core.settings import Settings

@@ -14,8 +14,8 @@ from quoth.backends.late_interaction.token_space import TokenSpace
 from quoth.backends.late_interaction.token_vectors import open_vectors
 from quoth.backends.rerankers.colbert import ColbertReranker
 from quoth.backends.rerankers.cross_encoder import OnnxReranker
-from quoth.backends.rerankers.guarded import GuardedReranker
 from quoth.backends.rerankers.late_interaction import LateReranker
+from quoth.backends.rerankers.registry import GuardedReranker
 from quoth.core.protocols import Reranker
 from quoth.testing import WordReranker
 from tests.support.failing_backends import FailingReranker

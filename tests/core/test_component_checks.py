@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from quoth.backends.embedders.cached import CachedEmbedder
-from quoth.backends.rerankers.guarded import GuardedReranker
+from quoth.backends.rerankers.registry import GuardedReranker
 from quoth.core.errors import EmbeddingError, InputError, RerankError
 from quoth.core.protocols import EncodedQuery, Matrix, Role
 from quoth.core.types import Chars, Chunk

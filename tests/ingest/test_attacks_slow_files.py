@@ -9,7 +9,7 @@ import pytest
 
 from quoth.core.types import Section
 from quoth.ingest.chunker import chunk
-from quoth.ingest.enrich.outline import contents_of
+from quoth.ingest.enrich.chapters import contents_of
 from quoth.ingest.readers.latex import read_latex
 from quoth.ingest.readers.markdown import make_parser, read_markdown
 from quoth.ingest.readers.metadata import Metadata

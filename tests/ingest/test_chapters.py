@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from quoth.core.outline import Heading
 from quoth.core.types import Chars, Chunk, ParsedDocument
-from quoth.ingest.enrich.chapters import headings_of, names_matter
-from quoth.ingest.enrich.outline import contents_of
+from quoth.ingest.enrich.chapters import contents_of, headings_of, names_matter
 from quoth.text.analyzer import normalize_name
 from quoth.text.numbers import number_of, roman_number
 from tests.support.tables import rows

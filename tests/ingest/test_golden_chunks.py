@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from quoth.ingest.chunker import chunk
-from quoth.ingest.enrich.outline import contents_of
+from quoth.ingest.enrich.chapters import contents_of
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
 from quoth.text.json_codec import to_json

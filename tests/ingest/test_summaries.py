@@ -17,7 +17,7 @@ from quoth.core.types import (
     Seconds,
 )
 from quoth.ingest.chunker import chunk
-from quoth.ingest.enrich.outline import contents_of
+from quoth.ingest.enrich.chapters import contents_of
 from quoth.ingest.enrich.summaries import make_summaries
 from quoth.ingest.enrich.summary_sentences import LONGEST, SHORTEST
 from quoth.ingest.readers.markdown import read_markdown

@@ -16,7 +16,7 @@ import pytest
 
 from quoth.backends.embedders.cached import CachedEmbedder
 from quoth.backends.generators.guarded import guard_generator
-from quoth.backends.rerankers.guarded import GuardedReranker
+from quoth.backends.rerankers.registry import GuardedReranker
 from quoth.core.errors import EmbeddingError
 from quoth.core.protocols import Matrix, Reranker, Role
 from quoth.core.types import Chunk

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from quoth.core.errors import DocumentError
 from quoth.core.types import Document, ParsedDocument, Problem
 from quoth.ingest.chunker import chunk
-from quoth.ingest.enrich.outline import contents_of
+from quoth.ingest.enrich.chapters import contents_of
 from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
 from quoth.ingest.readers.dates import date_from_file_name
 from quoth.ingest.readers.metadata import file_title, read_custom_beside

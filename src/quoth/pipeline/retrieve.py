@@ -30,7 +30,7 @@ from quoth.pipeline.budget import (
 from quoth.pipeline.components import Components, components_of, require_same_identity
 from quoth.pipeline.egress import apply_privacy_settings
 from quoth.pipeline.selection import found_little, fuse_with, read_context, select_hits
-from quoth.pipeline.strategies import RankedList, SearchContext, retrieve_parts
+from quoth.pipeline.strategies import RankedList, SearchContext, search_collection
 from quoth.query.dialogue_act import SMALL_TALK, read_act
 from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.parse import FilterReach, describe_filters, dropped_fields, parse_filters
@@ -359,7 +359,7 @@ async def _search_collections(
             )
         )
     if len(searches) == 1:
-        return searches[0].plan, [await retrieve_parts(searches[0], query, encoded)]
+        return searches[0].plan, [await search_collection(searches[0], query, encoded)]
     attempts = (
         trace.attempt(
             f"collection {search.collection.name}",
@@ -382,6 +382,6 @@ async def _search_one_of_several(
     search: SearchContext, query: Query, encoded: EncodedQuery | None
 ) -> RankedList:
     try:
-        return await retrieve_parts(search, query, encoded)
+        return await search_collection(search, query, encoded)
     except IndexCorrupt as error:
         raise RetrievalError(str(error)) from error

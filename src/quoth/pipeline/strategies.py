@@ -110,10 +110,10 @@ class RankedList:
     headings: tuple[Heading, ...] = ()
 
 
-async def retrieve_parts(
+async def search_collection(
     context: SearchContext, query: Query, encoded: EncodedQuery | None
 ) -> RankedList:
-    """Retrieve with the plan's strategy."""
+    """Search a collection with the plan's strategy."""
     plan = context.plan
     placed = names_place(plan.filters)
     if asks_for_documents(query) and (found := await list_documents(context)):

@@ -99,11 +99,11 @@ async def ask(
     embedder = embedder or HashEmbedder()
     if plan.mode != "keyword":
         encoded = await encode_query(query.standalone, embedder=embedder, trace=trace)
-    wordings = await embed_variants(
+    encoded_variants = await embed_variants(
         [Variant(query.standalone)], encoded, plan, embedder=embedder, trace=trace
     )
     found = await search(
-        wordings,
+        encoded_variants,
         plan,
         index=index,
         languages=["en"],
@@ -158,7 +158,7 @@ async def test_wordings_that_repeat_the_query_are_not_embedded_again() -> None:
     ]
     found = await embed_variants(variants, encoded, Plan(), embedder=embedder, trace=Trace())
     (dog,) = await embedder.embed(["a dog"], role="query")
-    vectors = [wording.vector for wording in found]
+    vectors = [encoded_variant.vector for encoded_variant in found]
     assert vectors[0] is vectors[1] is encoded.vector
     assert vectors[2] is not None
     assert np.array_equal(vectors[2], dog)
@@ -167,7 +167,12 @@ async def test_wordings_that_repeat_the_query_are_not_embedded_again() -> None:
     failing = await embed_variants(
         variants, encoded, Plan(), embedder=FailingEmbedder(), trace=trace
     )
-    assert [wording.vector is None for wording in failing] == [False, False, True, True]
+    assert [encoded_variant.vector is None for encoded_variant in failing] == [
+        False,
+        False,
+        True,
+        True,
+    ]
     assert trace.degraded == ("embed:embedding_failed:keyword",)
 
 

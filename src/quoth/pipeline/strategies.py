@@ -138,11 +138,11 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     if parts.reader is not None and (plan.expansion == "generated" or plan.hyde):
         others = await _expand(context, query, generator=parts.reader)
     variants = (*_query_variants(query, plan), *others)
-    wordings = await embed_variants(
+    encoded_variants = await embed_variants(
         variants, encoded, plan, embedder=parts.embedder, trace=trace, page=context.page
     )
     found = await search(
-        wordings,
+        encoded_variants,
         plan,
         index=context.index,
         languages=context.outline.languages,
@@ -150,7 +150,7 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     )
     await _verify_index_complete(context)
     with trace.stage("fuse"):
-        fused = merge(wordings, found, plan)
+        fused = merge(encoded_variants, found, plan)
     pool = fused[: plan.rerank_pool]
     ids = [candidate.chunk_id for candidate in pool]
     vectors: Mapping[str, Matrix] = {}
@@ -370,10 +370,10 @@ def _query_variants(query: Query, plan: Plan) -> tuple[Variant, ...]:
         )
         for boost in query.boosts
     )
-    wordings = (Variant(query.standalone), *guesses)
+    variants = (Variant(query.standalone), *guesses)
     if not query.in_context or plan.mode == "keyword":
-        return wordings
-    return (*wordings, Variant(query.in_context, weight=CONTEXT_WEIGHT, name="conversation"))
+        return variants
+    return (*variants, Variant(query.in_context, weight=CONTEXT_WEIGHT, name="conversation"))
 
 
 async def _expand(

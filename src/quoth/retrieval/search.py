@@ -32,7 +32,7 @@ from quoth.retrieval.fusion import (
 )
 
 
-class Wording(NamedTuple):
+class EncodedVariant(NamedTuple):
     """A query variant with its unit vector and lexical weights, None where it has none.
 
     ``page`` is its vector among pictures of pages.
@@ -80,7 +80,7 @@ async def embed_variants(
     embedder: Embedder,
     trace: Trace,
     page: Matrix | None = None,
-) -> list[Wording]:
+) -> list[EncodedVariant]:
     """Pair each variant with its vector; the first is the query, already encoded.
 
     ``page`` is the query's vector among pictures of pages.
@@ -96,7 +96,7 @@ async def embed_variants(
             vectors.update(zip(others, rows, strict=True))
     sparse = {} if encoded is None else {question: encoded.sparse}
     return [
-        Wording(
+        EncodedVariant(
             variant,
             vectors.get(variant.text),
             sparse.get(variant.text),
@@ -126,7 +126,7 @@ async def embed_page_query(
 
 
 async def search(
-    wordings: Sequence[Wording],
+    encoded_variants: Sequence[EncodedVariant],
     plan: Plan,
     *,
     index: Index,
@@ -141,13 +141,13 @@ async def search(
     found = await asyncio.gather(
         *(
             _search_wording(
-                wording,
+                encoded_variant,
                 plan,
                 index=index,
                 languages=languages,
                 trace=trace,
             )
-            for wording in wordings
+            for encoded_variant in encoded_variants
         )
     )
     if found[0] is None:
@@ -161,7 +161,7 @@ async def search(
 
 
 async def _search_wording(
-    wording: Wording,
+    encoded_variant: EncodedVariant,
     plan: Plan,
     *,
     index: Index,
@@ -169,7 +169,7 @@ async def _search_wording(
     trace: Trace,
 ) -> RetrieverResults | None:
     """Search one variant; None if both retrievers failed, or one did and the other is empty."""
-    variant, vector, weights, page = wording
+    variant, vector, weights, page = encoded_variant
     filters, limit = (*plan.filters, *variant.filters), plan.candidates_per_leg
 
     searches: dict[str, Coroutine[Any, Any, list[Scored] | None]] = {}
@@ -214,13 +214,15 @@ async def _search_wording(
 
 
 def merge(
-    wordings: Sequence[Wording], found: Sequence[RetrieverResults], plan: Plan
+    encoded_variants: Sequence[EncodedVariant], found: Sequence[RetrieverResults], plan: Plan
 ) -> list[Candidate]:
     """Fuse each variant's rankings as the plan says, then combine the variants by weight."""
     rankings = [fuse(results, plan) for results in found]
     if len(rankings) == 1:
         return rankings[0]
-    return weighted_sum(rankings, variants=[wording.variant for wording in wordings])
+    return weighted_sum(
+        rankings, variants=[encoded_variant.variant for encoded_variant in encoded_variants]
+    )
 
 
 def fuse(results: RetrieverResults, plan: Plan) -> list[Candidate]:

@@ -187,17 +187,19 @@ async def _choose(
         return _Selection((), "no_results")
     scores = await _score_sentences(parts, found, passages, material, trace=trace)
     evidence = weigh_evidence(subject, material, cosines=found.cosines)
-    chance, least = _answer_probability(found, evidence, reranker=parts.reranker, trace=trace)
-    chance = await read_again(parts, found, material, scores, chance, trace=trace)
+    probability, threshold = _answer_probability(
+        found, evidence, reranker=parts.reranker, trace=trace
+    )
+    probability = await read_again(parts, found, material, scores, probability, trace=trace)
     status = decide_status(
         evidence,
-        probability=chance,
-        answer_from=least,
+        probability=probability,
+        answer_from=threshold,
         degraded=bool(trace.failures),
         placed=placed and bool(material.sentences),
     )
     if status in ("no_results", "low_relevance") or not material.sentences:
-        return _Selection((), status, (), scores, chance)
+        return _Selection((), status, (), scores, probability)
     shown = _shown_before(material, history) if history else frozenset()
     if halves := two_questions(query):
         statements, halved = await _statements_of_both(
@@ -214,13 +216,13 @@ async def _choose(
     )
     near = [int(at) for at in np.argsort(-scores)[:CLOSEST_SENTENCES]]
     if not statements:  # All that would answer was shown.
-        return _Selection((), "no_results", (), scores, chance)
+        return _Selection((), "no_results", (), scores, probability)
     if not placed and _lacks_value(query, _best_of(statements, near, material), material):
-        return _Selection((), "low_relevance", (), scores, chance)
+        return _Selection((), "low_relevance", (), scores, probability)
     notices = status_notices(status, evidence, language=query.language)
     if without := query.aspects and aspects_without(query, material):
         notices = (*notices, notice("missing", language=query.language, names=without))
-    return _Selection(statements, status, notices, scores, chance, near)
+    return _Selection(statements, status, notices, scores, probability, near)
 
 
 def _requested(
@@ -265,8 +267,10 @@ async def _statements_of_both(
             strip_locator_words(query), passages, filters=found.plan.filters
         )
         evidence = weigh_evidence(query, material, cosines=found.cosines)
-        chance, least = _answer_probability(own, evidence, reranker=parts.reranker, trace=trace)
-        status = decide_status(evidence, probability=chance, answer_from=least)
+        probability, threshold = _answer_probability(
+            own, evidence, reranker=parts.reranker, trace=trace
+        )
+        status = decide_status(evidence, probability=probability, answer_from=threshold)
         if status in ("no_results", "low_relevance") or not material.sentences:
             halved = True
             continue

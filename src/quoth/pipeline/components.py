@@ -74,7 +74,7 @@ class OutlineCache:
             index = self._names.get(versions)
             if index is None:
                 labels = {}
-                for collection, _shelf in found:
+                for collection, _outline in found:
                     labels.update(self._catalogue.labels(collection))
                 whole = outlines[0] if len(outlines) == 1 else _merge_outlines(outlines)
                 index = self._names[versions] = build_entity_index(whole, labels=labels)

@@ -120,12 +120,12 @@ class OutlineReader(TenantConnection):
 
     def __init__(self, database: Database, *, tenant: str) -> None:
         super().__init__(database, tenant=tenant)
-        self._shelves: dict[tuple[str, str], tuple[CollectionOutline, Mapping[str, Document]]] = {}
+        self._outlines: dict[tuple[str, str], tuple[CollectionOutline, Mapping[str, Document]]] = {}
 
     def collection_outline(self, collection: Collection) -> CollectionOutline:
         """Return all that a question can refer to; cached until the collection changes."""
         state = (collection.id, collection.index_version)
-        kept = self._shelves.get(state)
+        kept = self._outlines.get(state)
         if kept is None:
             owned = self.for_tenant(documents, collection)
             with self.reading() as connection:
@@ -135,8 +135,10 @@ class OutlineReader(TenantConnection):
             languages = tuple(sorted(sorted(counts), key=counts.__getitem__, reverse=True))
             found = CollectionOutline(collection.index_version, languages, tuple(there), known)
             kept = found, {document.document_id: document for document in found.documents}
-            others = {key: shelf for key, shelf in self._shelves.items() if key[0] != collection.id}
-            self._shelves = {**others, state: kept}
+            others = {
+                key: outline for key, outline in self._outlines.items() if key[0] != collection.id
+            }
+            self._outlines = {**others, state: kept}
         return kept[0]
 
     def _leading_headings(
@@ -153,7 +155,7 @@ class OutlineReader(TenantConnection):
 
     def outlines(self, collection: Collection) -> Mapping[str, Document]:
         """Return the documents of the cached outline by id; empty before it was read."""
-        kept = self._shelves.get((collection.id, collection.index_version))
+        kept = self._outlines.get((collection.id, collection.index_version))
         return {} if kept is None else kept[1]
 
     def headings(self, collection: Collection, document_ids: Sequence[str]) -> list[Heading]:

@@ -7,8 +7,7 @@ import pytest
 from quoth.core.outline import CollectionOutline
 from quoth.core.types import Document
 from quoth.query.entity_index import build_entity_index
-from quoth.query.entity_linking import correct_spelling
-from quoth.query.spelling import misspelled_words, replace_words
+from quoth.query.spelling import correct_spelling, misspelled_words, replace_words
 from quoth.query.tokens import tokenize_query
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES

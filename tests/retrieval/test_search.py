@@ -158,7 +158,7 @@ async def test_wordings_that_repeat_the_query_are_not_embedded_again() -> None:
     ]
     found = await embed_variants(variants, encoded, Plan(), embedder=embedder, trace=Trace())
     (dog,) = await embedder.embed(["a dog"], role="query")
-    vectors = [encoded_variant.vector for encoded_variant in found]
+    vectors = [each.vector for each in found]
     assert vectors[0] is vectors[1] is encoded.vector
     assert vectors[2] is not None
     assert np.array_equal(vectors[2], dog)
@@ -167,12 +167,7 @@ async def test_wordings_that_repeat_the_query_are_not_embedded_again() -> None:
     failing = await embed_variants(
         variants, encoded, Plan(), embedder=FailingEmbedder(), trace=trace
     )
-    assert [encoded_variant.vector is None for encoded_variant in failing] == [
-        False,
-        False,
-        True,
-        True,
-    ]
+    assert [each.vector is None for each in failing] == [False, False, True, True]
     assert trace.degraded == ("embed:embedding_failed:keyword",)
 
 

@@ -26,7 +26,7 @@ from quoth.query.dialogue_act import (
     without_small_talk,
 )
 from quoth.query.entity_index import Entity, EntityIndex
-from quoth.query.entity_linking import Mention, correct_spelling, mentions
+from quoth.query.entity_linking import Mention, mentions
 from quoth.query.filters.attributes import (
     extract_dates,
     extract_languages,
@@ -62,6 +62,7 @@ from quoth.query.intent import (
     recent_turns,
 )
 from quoth.query.rewrite import ask_again_about, rewrite_standalone, with_last_turn
+from quoth.query.spelling import correct_spelling
 from quoth.query.tokens import TokenizedQuery, folded_words, mask_spans, tokenize_query
 from quoth.text.analyzer import detect_language
 

@@ -220,9 +220,7 @@ def merge(
     rankings = [fuse(results, plan) for results in found]
     if len(rankings) == 1:
         return rankings[0]
-    return weighted_sum(
-        rankings, variants=[encoded_variant.variant for encoded_variant in encoded_variants]
-    )
+    return weighted_sum(rankings, variants=[each.variant for each in encoded_variants])
 
 
 def fuse(results: RetrieverResults, plan: Plan) -> list[Candidate]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quoth.query.dialogue_act import direct_question
+from quoth.query.rewrite import direct_question
 from quoth.query.tokens import tokenize_query
 from tests.support.tables import rows
 

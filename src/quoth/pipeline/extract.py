@@ -59,8 +59,9 @@ from quoth.pipeline.closest import closest_passages
 from quoth.pipeline.components import Components
 from quoth.pipeline.doubtful_answers import read_again
 from quoth.pipeline.retrieve import RequestContext, Retrieved
-from quoth.query.dialogue_act import continuations, two_questions
+from quoth.query.dialogue_act import continuations
 from quoth.query.keywords import names_place, strip_locator_words
+from quoth.query.rewrite import two_questions
 from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
 from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.search import encode_query

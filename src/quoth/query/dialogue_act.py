@@ -9,17 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from typing import Literal
 
-from quoth.core.types import Query, Turn
-from quoth.query.filters.patterns import has_match, mapping
-from quoth.query.keywords import names_a_place
+from quoth.core.types import Turn
+from quoth.query.filters.patterns import mapping
 from quoth.query.tokens import (
-    FUNCTION_WORDS,
-    TokenizedQuery,
     compile_phrases,
-    has_phrase,
     normalized_query_words,
     read_table,
     table_languages,
@@ -123,8 +119,8 @@ def accepted_question(turn: Turn) -> str:
     if not query.clean.endswith("?"):
         return ""
     languages = table_languages("turns")
-    count = _longest([_phrases("offers", language) for language in languages], query.words)
-    if not all(_has_subject(query.words[count:], language) for language in languages):
+    count = longest_opening([_phrases("offers", language) for language in languages], query.words)
+    if not all(has_subject(query.words[count:], language) for language in languages):
         return ""
     asked = query.clean[query.starts[count] :]
     return "" if read_act(asked) else f"{asked[:1].upper()}{asked[1:]}"
@@ -144,138 +140,7 @@ def _phrases(name: str, language: str) -> re.Pattern[str]:
     return compile_phrases([phrase.replace("{language}", codes) for phrase in phrases])
 
 
-def two_questions(query: Query) -> tuple[str, ...]:
-    """Return both questions of "What is X and why is it useful?", the second with X.
-
-    Empty for one question. The table ``data/two_questions.LANGUAGE.toml`` has a pattern of both.
-    """
-    rows = read_table("two_questions", query.language)
-    found = None
-    if rows and not query.aspects:
-        found = re.compile(rows["pattern"], re.IGNORECASE).search(query.standalone.strip())
-    if found is None:
-        return ()
-    second = found["second"]
-    if pronoun := re.compile(rows["pronoun"], re.IGNORECASE).search(second):
-        subject = found["subject"].strip()
-        second = f"{second[: pronoun.start()]} {subject}{second[pronoun.end() :]}"
-    return f"{found['first']}?", f"{' '.join(second.split())}?"
-
-
-MAX_ROUNDS = 3
-"""Openings before the subject: "Hello, can you tell me what the book says about tides?"."""
-_OUTSIDE = " \t\n?!.,;:…-"
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    sources: re.Pattern[str]
-    openings: tuple[re.Pattern[str], ...]
-    endings: tuple[re.Pattern[str], ...]
-    frames: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]
-    questions: frozenset[str]
-    template: str
-
-
-@cache
-def _table(language: str) -> _Table | None:
-    rows = read_table("asking", language)
-    if not rows:
-        return None
-
-    # Each opening and ending, with every word for a source in its place.
-    openings, endings = (
-        [
-            phrase.replace("{source}", source)
-            for phrase in rows[key]
-            for source in (rows["sources"] if "{source}" in phrase else [""])
-        ]
-        for key in ("openings", "endings")
-    )
-    return _Table(
-        compile_phrases(f"{source}$" for source in rows["sources"]),
-        tuple(compile_phrases([opening]) for opening in openings),
-        tuple(compile_phrases([f"{ending}$"]) for ending in endings),
-        tuple(
-            (compile_phrases([opening]), compile_phrases([f"{ending}$"]))
-            for opening, endings in rows["frames"]
-            for source in (rows["sources"] if "{source}" in endings else [""])
-            for ending in [endings.replace("{source}", source)]
-        ),
-        frozenset(rows["questions"].split()),
-        rows["template"],
-    )
-
-
-def direct_question(query: TokenizedQuery, *, language: str, known: bool = True) -> str:
-    """Return a question that asks directly for its subject; unchanged where it does already.
-
-    A language without a table, and a question that is nothing but words of asking, stay as they
-    are. Where no source is ``known`` from the question, the names before the subject follow it:
-    "What does Ada Byron say about engines?" is "What is engines? Ada Byron".
-    """
-    table = _table(language)
-    if table is None:
-        return query.clean
-    words = query.words
-    first, last = _framed(table, words, language)
-    for _ in range(MAX_ROUNDS):
-        fits = partial(_is_source, table, query, first)
-        found = _longest(table.openings, words[first:last], fits=fits)
-        if not found or not _has_subject(words[first + found : last], language):
-            break
-        first += found
-    trailing = max((_trailing(each, words[first:last]) for each in table.endings), default=0)
-    if trailing and _has_subject(words[first : last - trailing], language):
-        last -= trailing
-    if (first, last) == (0, len(words)):
-        return query.clean
-    end = query.ends[last - 1] if last < len(words) else len(query.clean)
-    subject = query.clean[query.starts[first] : end].strip(_OUTSIDE)
-    direct = table.template.format(subject=subject)
-    if words[first] in table.questions:
-        direct = f"{subject[:1].upper()}{subject[1:]}?"
-    return " ".join([direct, *([] if known else _names(query, first))])
-
-
-def _names(query: TokenizedQuery, end: int) -> list[str]:
-    """Return the capitalised words before a place, without the first word of the question."""
-    written = [query.clean[query.starts[at] : query.ends[at]] for at in range(1, end)]
-    return [
-        each
-        for each, word in zip(written, query.words[1:end], strict=True)
-        if each[0].isupper() and word not in FUNCTION_WORDS
-    ]
-
-
-def _framed(table: _Table, words: Sequence[str], language: str) -> tuple[int, int]:
-    """Return the words between an opening and the ending that belongs to it, or all."""
-    for opening, ending in table.frames:
-        first, after = _longest((opening,), words), _trailing(ending, words)
-        last = len(words) - after
-        if first and after and _has_subject(words[first:last], language):
-            return first, last
-    return 0, len(words)
-
-
-def _is_source(table: _Table, query: TokenizedQuery, first: int, start: int, end: int) -> bool:
-    """Return whether words, counted from ``first`` on, are a source or names.
-
-    "What does the guide say about tides?" is about tides, "What does his father think of tides?"
-    about his father too.
-    """
-    words = query.words[first + start : first + end]
-    if has_phrase(table.sources, words):
-        return True
-    if any(names_a_place(word) or has_match("source", word) for word in words):
-        return True
-    return not query.clean.isupper() and all(
-        word in FUNCTION_WORDS or not query.clean[query.starts[at]].islower()
-        for at, word in enumerate(words, start=first + start)
-    )
-
-
-def _longest(
+def longest_opening(
     patterns: Sequence[re.Pattern[str]],
     words: Sequence[str],
     *,
@@ -295,11 +160,6 @@ def _longest(
     return text[: max(ends, default=0)].count(" ")
 
 
-def _trailing(pattern: re.Pattern[str], words: Sequence[str]) -> int:
-    text = "".join(f"{word} " for word in words)
-    found = pattern.search(text)
-    return text[found.start() :].count(" ") if found else 0
-
-
-def _has_subject(words: Sequence[str], language: str) -> bool:
+def has_subject(words: Sequence[str], language: str) -> bool:
+    """Return whether a word is more than a stop word of the language."""
     return any(analyze(word, language=language) for word in words)

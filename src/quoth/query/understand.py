@@ -19,7 +19,6 @@ from quoth.query.comparison_aspects import MAX_ASPECTS, extract_aspects
 from quoth.query.dialogue_act import (
     DialogueAct,
     accepted_question,
-    direct_question,
     names_a_language,
     read_act,
     topical_turns,
@@ -61,7 +60,12 @@ from quoth.query.intent import (
     is_followup,
     recent_turns,
 )
-from quoth.query.rewrite import ask_again_about, rewrite_standalone, with_last_turn
+from quoth.query.rewrite import (
+    ask_again_about,
+    direct_question,
+    rewrite_standalone,
+    with_last_turn,
+)
 from quoth.query.spelling import correct_spelling
 from quoth.query.tokens import TokenizedQuery, folded_words, mask_spans, tokenize_query
 from quoth.text.analyzer import detect_language

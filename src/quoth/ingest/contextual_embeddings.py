@@ -35,10 +35,10 @@ async def prefixed_vectors(
     if not known or share <= 0:
         return rows[: len(texts)]
     at = {prefix: len(texts) + number for number, prefix in enumerate(known)}
-    leaning = [row for row, prefix in enumerate(prefixes) if prefix in at]
+    prefixed = [row for row, prefix in enumerate(prefixes) if prefix in at]
     mixed: Matrix = rows[: len(texts)].copy()
-    mixed[leaning] += np.float32(share) * rows[[at[prefixes[row]] for row in leaning]]
-    length = np.linalg.norm(mixed[leaning], axis=1, keepdims=True)
+    mixed[prefixed] += np.float32(share) * rows[[at[prefixes[row]] for row in prefixed]]
+    length = np.linalg.norm(mixed[prefixed], axis=1, keepdims=True)
     # A prefix opposite to the text at the same weight gives a zero vector.
-    mixed[leaning] /= np.where(length > 0, length, 1)
+    mixed[prefixed] /= np.where(length > 0, length, 1)
     return mixed

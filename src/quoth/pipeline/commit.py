@@ -162,8 +162,8 @@ async def embed_here(
     texts = [chunk.indexed for chunk in chunks]
     rows, made = await tokens.embed(texts)
     prefixes = [chunk.prefix for chunk in chunks]
-    leaning = await prefixed_vectors(texts, prefixes=prefixes, embedder=embedder, rows=rows)
-    return leaning, made
+    rows = await prefixed_vectors(texts, prefixes=prefixes, embedder=embedder, rows=rows)
+    return rows, made
 
 
 async def chunk_vectors(chunks: Sequence[Chunk], *, embedder: Embedder) -> Matrix:

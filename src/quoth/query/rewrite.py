@@ -283,9 +283,9 @@ def _table(language: str) -> _Table | None:
 def direct_question(query: TokenizedQuery, *, language: str, known: bool = True) -> str:
     """Return a question that asks directly for its subject; unchanged where it does already.
 
-    A language without a table, and a question that is nothing but words of asking, stay as they
-    are. Where no source is ``known`` from the question, the names before the subject follow it:
-    "What does Ada Byron say about engines?" is "What is engines? Ada Byron".
+    A question stays as it is in a language without a table, and where only phrases such as "can you
+    tell me" are left of it. Where no source is ``known`` from the question, the names before the
+    subject follow it: "What does Ada Byron say about engines?" is "What is engines? Ada Byron".
     """
     table = _table(language)
     if table is None:

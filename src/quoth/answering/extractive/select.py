@@ -66,7 +66,7 @@ BROAD: frozenset[QueryKind] = frozenset(("exploratory", "summary", "comparison")
 class Statement:
     """A run of sentences chosen for the answer, with its exact span in the document's stored text.
 
-    ``marked`` is the span of the sentence that tells most (None of rows), ``clear`` that it does,
+    ``marked`` is the span of the best sentence (None of rows), ``clear`` that it is clearly best,
     ``parts`` are the spans of all sentences. ``passage`` is the index of its passage. ``heading``
     is its heading in the answer, such as the aspect it is about; it is no part of the statement.
     ``program`` means that it is program text, ``goes_on`` that the list which it ends with has

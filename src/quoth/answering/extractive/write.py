@@ -67,7 +67,7 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
 
 
 def _marked_characters(statement: Statement, shown: str) -> tuple[int, int]:
-    """Return where the sentence that clearly tells most stands in a quotation as it is shown."""
+    """Return where the clearly best sentence of a quotation stands in it as it is shown."""
     if statement.marked is None or not statement.clear:
         return 0, 0
     low, high = (at - statement.start for at in statement.marked)

@@ -1,4 +1,4 @@
-"""What every command shares: the settings, the way out of errors, the way to the engine."""
+"""What every command shares: the settings, errors and their exit codes, opening the engine."""
 
 from __future__ import annotations
 

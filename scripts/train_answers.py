@@ -26,7 +26,7 @@ from quoth.answering.answerability import weigh_evidence
 from quoth.answering.extractive.score import (
     WITH_TOKENS,
     WITHOUT_TOKENS,
-    QueryContext,
+    CandidateSentences,
     feature_rows,
 )
 from quoth.answering.extractive.select import collect_sentences, sentence_spans
@@ -100,7 +100,7 @@ async def example(
     """Return the sentences of a question's passages, labelled by the references."""
     request = Request(judged.question.text, history=judged.history, checked=False)
     found = await engine.retrieve(request)
-    material, features, signals = await observe(engine, found)
+    candidates, features, signals = await observe(engine, found)
     evidence = np.array(
         [
             any(
@@ -108,11 +108,11 @@ async def example(
                 for reference in judged.references
                 for one in reference.selected
             )
-            for each in material.sentences
+            for each in candidates.sentences
         ],
         float,
     )
-    gold = {each.document_id for each, y in zip(material.sentences, evidence, strict=True) if y}
+    gold = {each.document_id for each, y in zip(candidates.sentences, evidence, strict=True) if y}
     without = None
     if judged.answerable and gold:
         _, _, without = await observe(engine, found, gold)
@@ -121,7 +121,7 @@ async def example(
 
 async def observe(
     engine: Engine, found: Retrieved, without: Collection[str] = ()
-) -> tuple[QueryContext, dict[str, np.ndarray], dict[str, float] | None]:
+) -> tuple[CandidateSentences, dict[str, np.ndarray], dict[str, float] | None]:
     """Return the sentences, their features and the signals as if some documents were not there."""
     parts, ranked = engine.parts, found.ranked[0]
     assert parts.spans is not None
@@ -129,13 +129,13 @@ async def observe(
     gone = {key for key, chunk in ranked.chunks.items() if chunk.document_id in without}
     passages = [each for each in found.passages if each.document.document_id not in without]
     semantic = [pair for pair in ranked.legs.semantic if pair[0] not in gone]
-    material = collect_sentences(found.query, passages)
-    chunks, spans = sentence_spans(material, passages)
+    candidates = collect_sentences(found.query, passages)
+    chunks, spans = sentence_spans(candidates, passages)
     tokens = None if found.encoded is None else found.encoded.tokens
     question = found.query.standalone
     late = await parts.spans.score(question, chunks, spans=spans, tokens=tokens)
-    features = dict(feature_rows(found.query, material, passages=passages, late=late))
-    evidence = weigh_evidence(found.query, material, cosines=[score for _, score in semantic])
+    features = dict(feature_rows(found.query, candidates, passages=passages, late=late))
+    evidence = weigh_evidence(found.query, candidates, cosines=[score for _, score in semantic])
     signals = question_signals(
         keyword=[pair for pair in ranked.legs.keyword if pair[0] not in gone],
         semantic=semantic,
@@ -148,13 +148,13 @@ async def observe(
         ),
     )
     chance = answer_probability(ranked.tuning, signals)
-    if signals is None or "read" not in signals or chance is None or not material.sentences:
-        return material, features, None
+    if signals is None or "read" not in signals or chance is None or not candidates.sentences:
+        return candidates, features, None
     scores = stack(features, list(WITH_TOKENS)) @ np.array(list(WITH_TOKENS.values()))
-    read = await read_sentences(parts.sentence_scorer, question, material, scores)
+    read = await read_sentences(parts.sentence_scorer, question, candidates, scores)
     features[READ] = np.fmax(read, np.nanmin(read))
     best = float(np.nanmax(read))
-    return material, features, {**signals, "chance": chance, READ: best}
+    return candidates, features, {**signals, "chance": chance, READ: best}
 
 
 def fit_sentences(sets: list[list[Example]], names: list[str]) -> dict[str, float]:

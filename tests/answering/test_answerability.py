@@ -39,8 +39,8 @@ def evidence(
     vectors: bool = True,
 ) -> AnswerEvidence:
     query = Query(question, question, language)
-    material = collect_sentences(query, [passage(text, language=source)])
-    return weigh_evidence(query, material, cosines=[best, *SPREAD] if vectors else None)
+    candidates = collect_sentences(query, [passage(text, language=source)])
+    return weigh_evidence(query, candidates, cosines=[best, *SPREAD] if vectors else None)
 
 
 def test_a_question_whose_words_are_all_there_is_answered() -> None:
@@ -70,15 +70,15 @@ def test_the_name_of_a_speaker_is_not_missed() -> None:
     for document, missing in ((spoken, ()), (written, ("Ada", "Moor"))):
         asked = "Where, says Ada Moor, do penguins breed?"
         query = Query(asked, asked, "en")
-        material = collect_sentences(query, [document])
-        assert weigh_evidence(query, material, cosines=None).missing == missing
+        candidates = collect_sentences(query, [document])
+        assert weigh_evidence(query, candidates, cosines=None).missing == missing
 
 
 def test_a_name_of_the_question_before_is_not_missed() -> None:
     followup = Query("And 0.54?", "And 0.54? (Patagonia)", "en", is_followup=True)
     for query, missing in ((followup, ("0.54",)), (replace(followup, is_followup=False), None)):
-        material = collect_sentences(query, [passage("Penguins breed on the ice.")])
-        found = weigh_evidence(query, material, cosines=None).missing
+        candidates = collect_sentences(query, [passage("Penguins breed on the ice.")])
+        found = weigh_evidence(query, candidates, cosines=None).missing
         assert found == (missing or ("0.54", "Patagonia"))
 
 

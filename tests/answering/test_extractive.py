@@ -29,10 +29,10 @@ def best(
 ) -> str:
     """The sentence that tells most."""
     query, passages = Query(question, question, "en"), passages_of(*texts)
-    material = collect_sentences(query, passages)
+    candidates = collect_sentences(query, passages)
     vectors = None if cosines is None else np.array(cosines)
-    scores = sentence_scores(query, material, passages=passages, late=late, cosines=vectors)
-    return material.sentences[int(scores.argmax())].text
+    scores = sentence_scores(query, candidates, passages=passages, late=late, cosines=vectors)
+    return candidates.sentences[int(scores.argmax())].text
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_late_interaction_tells() -> None:
 
 def test_spans_are_where_the_sentences_stand_in_their_chunks() -> None:
     passages = [passage(TREES, start=70), passage("Rain falls. Snow lies.", number=2)]
-    material = collect_sentences(Query("rain", "rain", "en"), passages)
-    chunks, spans = sentence_spans(material, passages)
+    candidates = collect_sentences(Query("rain", "rain", "en"), passages)
+    chunks, spans = sentence_spans(candidates, passages)
     assert [chunks[at].text[start:end] for at, start, end in spans] == [
-        each.text for each in material.sentences
+        each.text for each in candidates.sentences
     ]
 
 

@@ -48,8 +48,8 @@ def test_all_passages_of_a_place_are_quoted_and_go_on_where_they_are_long() -> N
 def test_a_section_begins_with_what_says_something(first: str) -> None:
     part = passage(f"{first}\n\n{TEXT}")
     heading = Heading("d1", ("Bees",), part.chunks[0].ordinal, part.chunks[0].ordinal)
-    material = collect_sentences(QUERY, [part])
-    (begun, *_) = section_statements([heading], [], material, [part])
+    candidates = collect_sentences(QUERY, [part])
+    (begun, *_) = section_statements([heading], [], candidates, [part])
     assert begun.text.startswith("Bees make honey")
 
 

@@ -38,13 +38,13 @@ def runs(
         passage(text, number=n, language=language)
         for n, (text, language) in enumerate(zip(texts, languages, strict=True), start=1)
     ]
-    material = collect_sentences(query, passages)
+    candidates = collect_sentences(query, passages)
     found = [
         next((score for word, score in scores.items() if word in each.text), -9.0)
-        for each in material.sentences
+        for each in candidates.sentences
     ]
     return choose_statements(
-        query, material, scores=np.array(found), passages=passages, max_sentences=most
+        query, candidates, scores=np.array(found), passages=passages, max_sentences=most
     )
 
 
@@ -91,10 +91,10 @@ def test_a_short_run_takes_paragraphs_of_its_section_along_and_a_list_none() -> 
         replace(first, text=other.text[:cut], section=("Rain",)),
         replace(second, text=other.text[cut:], start=first.start + cut, section=("Tin",)),
     )
-    material = collect_sentences(QUERY, [replace(other, chunks=chunks)])
-    scores = np.array([0.0 if "melts" in each.text else -9.0 for each in material.sentences])
+    candidates = collect_sentences(QUERY, [replace(other, chunks=chunks)])
+    scores = np.array([0.0 if "melts" in each.text else -9.0 for each in candidates.sentences])
     (run,) = choose_statements(
-        QUERY, material, scores=scores, passages=[replace(other, chunks=chunks)], max_sentences=12
+        QUERY, candidates, scores=scores, passages=[replace(other, chunks=chunks)], max_sentences=12
     )
     assert run.text == f"Tin melts early.\n\n{CLOSURE}"
 
@@ -158,9 +158,9 @@ def test_program_text_is_quoted_to_the_end_of_its_function_with_its_lines() -> N
     )
     made = passage(text)
     made = replace(made, document=replace(made.document, kind="code"))
-    material = collect_sentences(QUERY, [made])
-    scores = np.array([0.0 if "Cut" in each.text else -9.0 for each in material.sentences])
-    (run,) = choose_statements(QUERY, material, scores=scores, passages=[made], max_sentences=12)
+    candidates = collect_sentences(QUERY, [made])
+    scores = np.array([0.0 if "Cut" in each.text else -9.0 for each in candidates.sentences])
+    (run,) = choose_statements(QUERY, candidates, scores=scores, passages=[made], max_sentences=12)
     assert run.text == text
     shown, _ = write_answer([run])
     assert shown.startswith(text.replace("\n\n", "\n").split("text[1:70]")[0])
@@ -217,9 +217,11 @@ def test_a_section_whose_heading_asks_the_question_is_quoted_from_its_beginning(
         Query("How do I clean tin?", "How do I clean tin?", "en"),
         [replace(found, chunks=(chunk,))],
     )
-    material = collect_sentences(query, passages)
-    scores = np.array([0.0 if "gets" in each.text else -9.0 for each in material.sentences])
-    run, *_ = choose_statements(query, material, scores=scores, passages=passages, max_sentences=12)
+    candidates = collect_sentences(query, passages)
+    scores = np.array([0.0 if "gets" in each.text else -9.0 for each in candidates.sentences])
+    run, *_ = choose_statements(
+        query, candidates, scores=scores, passages=passages, max_sentences=12
+    )
     assert run.text.startswith("Rub it:\n\nsponge --soft") == whole
     assert "Tin gets clean." in run.text
 
@@ -406,10 +408,10 @@ def test_a_document_that_the_first_one_names_is_a_second_step() -> None:
     titled = [passage(told, title="Tower"), passage(other, number=2, title="Ada Lee (builder)")]
     for last, found in ((titled[1], [told, other]), (passage(other, number=2), [told])):
         passages = [titled[0], last]
-        material = collect_sentences(QUERY, passages)
+        candidates = collect_sentences(QUERY, passages)
         scores = np.array([0.0, -4.0])
         statements = choose_statements(
-            QUERY, material, scores=scores, passages=passages, max_sentences=12
+            QUERY, candidates, scores=scores, passages=passages, max_sentences=12
         )
         assert said(statements) == found
 
@@ -422,9 +424,9 @@ def test_a_run_begins_and_ends_with_its_section_where_little_is_left(
     whole = f"Only tin is used.\n\n{told}\n\nSo call the smith."
     found = passage(f"Roofs\n\n{whole}")
     found = replace(found, chunks=(replace(found.chunks[0], section=section),))
-    material = collect_sentences(QUERY, [found])
-    scores = np.array([-9.0 * ("Tin melts" not in each.text) for each in material.sentences])
-    (run,) = choose_statements(QUERY, material, scores=scores, passages=[found], max_sentences=12)
+    candidates = collect_sentences(QUERY, [found])
+    scores = np.array([-9.0 * ("Tin melts" not in each.text) for each in candidates.sentences])
+    (run,) = choose_statements(QUERY, candidates, scores=scores, passages=[found], max_sentences=12)
     assert run.text == (whole if section else told)
 
 
@@ -445,10 +447,10 @@ def test_no_heading_stands_between_quotations_that_are_joined() -> None:
         for name, start, part in zip("abc", edges, parts, strict=True)
     )
     found = replace(found, chunks=chunks)
-    material = collect_sentences(QUERY, [found])
+    candidates = collect_sentences(QUERY, [found])
     scores = np.array([-9.0 * ("ways" not in each.text and "other" not in each.text)
-                       for each in material.sentences])  # fmt: skip
-    chosen = choose_statements(QUERY, material, scores=scores, passages=[found], max_sentences=12)
+                       for each in candidates.sentences])  # fmt: skip
+    chosen = choose_statements(QUERY, candidates, scores=scores, passages=[found], max_sentences=12)
     assert len(chosen) == 2
 
 
@@ -558,10 +560,10 @@ def test_an_aspect_that_is_alone_is_no_heading_and_the_other_is_named() -> None:
     texts = ("Tin melts early.",)
     found = runs(*texts, scores={"Tin": 0}, query=COMPARED)
     assert [run.heading for run in found] == [""]
-    material = collect_sentences(COMPARED, [passage(texts[0])])
-    assert aspects_without(COMPARED, material) == ("lead",)
+    candidates = collect_sentences(COMPARED, [passage(texts[0])])
+    assert aspects_without(COMPARED, candidates) == ("lead",)
     signs = replace(COMPARED, aspects=("$@", "tin"))
-    assert aspects_without(signs, material) == ()
+    assert aspects_without(signs, candidates) == ()
 
 
 def test_an_aspect_in_other_words_is_not_said_to_be_missing() -> None:
@@ -699,11 +701,11 @@ def test_the_words_of_a_speaker_who_is_asked_for_stand_alone() -> None:
         ("What of maize?", ["\n".join(cues.values())]),
     ):
         query = Query(text, text, "en")
-        material = collect_sentences(query, passages)
-        assert "berg" in material.around[1]
-        assert "berg" not in material.around[0]
+        candidates = collect_sentences(query, passages)
+        assert "berg" in candidates.around[1]
+        assert "berg" not in candidates.around[0]
         scores = np.array([-1.0, 0.0, -1.0])
         found = choose_statements(
-            query, material, scores=scores, passages=passages, max_sentences=9
+            query, candidates, scores=scores, passages=passages, max_sentences=9
         )
         assert said(found) == quoted

@@ -141,10 +141,10 @@ def test_every_run_of_an_answer_is_the_text_it_cites(
     """Whatever the scores are, here any numbers."""
     passages = passages_of(reading, target=target, width=width)
     query = Query("word?", "word?", "en")
-    material = collect_sentences(query, passages)
-    scores = np.random.default_rng(seed).normal(scale=3, size=len(material.sentences))
+    candidates = collect_sentences(query, passages)
+    scores = np.random.default_rng(seed).normal(scale=3, size=len(candidates.sentences))
     statements = choose_statements(
-        query, material, scores=scores, passages=passages, max_sentences=most
+        query, candidates, scores=scores, passages=passages, max_sentences=most
     )
     citations = cite_statements(
         statements, passages, retrieval_method="hybrid", created_at="2026-01-01T00:00:00Z"

@@ -15,7 +15,7 @@ from typing import Literal
 
 from quoth.answering.contradictions import conflict_notice, disagreements, with_counterparts
 from quoth.answering.extractive.candidates import normalize
-from quoth.answering.extractive.score import QueryContext
+from quoth.answering.extractive.score import CandidateSentences
 from quoth.answering.generative.assemble import Composed
 from quoth.answering.verification.tokens import TextToken, Value, read_values, tokens
 from quoth.core.translations import translate
@@ -119,15 +119,15 @@ class AnswerEvidence:
 
 
 def weigh_evidence(
-    query: Query, material: QueryContext, *, cosines: Sequence[float] | None
+    query: Query, candidates: CandidateSentences, *, cosines: Sequence[float] | None
 ) -> AnswerEvidence:
     """Compute the evidence from the passages; ``cosines`` are vector search's, None without it."""
-    foreign = bool(material.sentences) and all(
-        sentence.language != query.language for sentence in material.sentences
+    foreign = bool(candidates.sentences) and all(
+        sentence.language != query.language for sentence in candidates.sentences
     )
     held: dict[str, frozenset[str]] = {}
     for each, stems, around in zip(
-        material.sentences, material.stems, material.around, strict=True
+        candidates.sentences, candidates.stems, candidates.around, strict=True
     ):
         held[each.chunk_id] = held.get(each.chunk_id, frozenset()) | around | stems
     gap = None
@@ -135,11 +135,11 @@ def weigh_evidence(
         middle = median(cosines)
         gap = (max(cosines) - middle) / (1 - middle) if middle < 1 else 0.0
     return AnswerEvidence(
-        coverage=max((material.coverage(stems) for stems in held.values()), default=0.0),
+        coverage=max((candidates.coverage(stems) for stems in held.values()), default=0.0),
         gap=gap,
         cross_lingual=foreign,
-        missing=() if foreign else _missing(query, material),
-        terms=len(material.terms),
+        missing=() if foreign else _missing(query, candidates),
+        terms=len(candidates.terms),
     )
 
 
@@ -184,10 +184,10 @@ def _strength(evidence: AnswerEvidence) -> tuple[float, float]:
     return evidence.coverage + evidence.gap, NOTHING
 
 
-def _missing(query: Query, material: QueryContext) -> tuple[str, ...]:
-    everything = material.all_stems.union(*material.speakers)
-    absent = {term.word for term in material.terms if not term.among(everything)}
-    said = "\n".join(each.text for each in material.sentences) if absent else ""
+def _missing(query: Query, candidates: CandidateSentences) -> tuple[str, ...]:
+    everything = candidates.all_stems.union(*candidates.speakers)
+    absent = {term.word for term in candidates.terms if not term.among(everything)}
+    said = "\n".join(each.text for each in candidates.sentences) if absent else ""
     named: list[str] = []
     for match in _NAME.finditer(query.standalone):
         name, number = match.group(1), match.group(2)

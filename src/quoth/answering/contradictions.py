@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import combinations
 
-from quoth.answering.extractive.score import QueryContext
+from quoth.answering.extractive.score import CandidateSentences
 from quoth.answering.extractive.select import Statement, statement_of
 from quoth.answering.extractive.write import statement_span
 from quoth.answering.verification.tokens import (
@@ -183,7 +183,7 @@ MAX_ADDED = 2
 
 def with_other_sides(
     statements: Sequence[Statement],
-    material: QueryContext,
+    candidates: CandidateSentences,
     *,
     near: Sequence[int],
     passages: Sequence[Passage],
@@ -195,10 +195,10 @@ def with_other_sides(
     """
     others = [
         statement_of([each], passages[each.passage])
-        for each in (material.sentences[at] for at in near)
+        for each in (candidates.sentences[at] for at in near)
         if not any(statement.holds(each) for statement in statements)
     ]
-    languages = {sentence.chunk_id: sentence.language for sentence in material.sentences}
+    languages = {sentence.chunk_id: sentence.language for sentence in candidates.sentences}
     found = contradictions(
         [_compared_sentence(statement, languages) for statement in statements],
         against=[_compared_sentence(each, languages) for each in others],

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quoth.answering.extractive.candidates import Quotable
-from quoth.answering.extractive.score import QueryContext, Scores
-from quoth.answering.extractive.select import is_sound
+from quoth.answering.extractive.candidates import Quotable, is_sound
+from quoth.answering.extractive.score import CandidateSentences, Scores
 from quoth.core.types import Chunk, Document, Hit
 from quoth.pipeline.retrieve import Retrieved
 from quoth.text.contents import is_contents, is_index
@@ -17,7 +16,7 @@ MAX_CLOSEST = 3
 
 
 def closest_passages(
-    found: Retrieved, material: QueryContext, *, scores: Scores | None, skipped: int
+    found: Retrieved, candidates: CandidateSentences, *, scores: Scores | None, skipped: int
 ) -> tuple[Hit, ...]:
     """Return the first hits; with ``scores``, the likeliest sentence of each is marked.
 
@@ -33,12 +32,12 @@ def closest_passages(
     for hit in hits[MAX_CLOSEST * skipped : MAX_CLOSEST * (skipped + 1)]:
         places = [
             at
-            for at, each in enumerate(material.sentences)
+            for at, each in enumerate(candidates.sentences)
             if each.chunk_id == hit.chunk_id and hit.chunk_id in known
         ]
-        places = [at for at in places if is_sound(material.sentences[at])] or places
+        places = [at for at in places if is_sound(candidates.sentences[at])] or places
         if places and scores is not None:
-            best = material.sentences[max(places, key=scores.__getitem__)]
+            best = candidates.sentences[max(places, key=scores.__getitem__)]
             if any(best.text == each.text[slice(*each.marked)] for each in closest if each.marked):
                 continue
             hit = _marked(hit, best, *known[hit.chunk_id])

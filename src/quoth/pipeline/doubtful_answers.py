@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from quoth.answering.extractive.score import QueryContext, Scores
+from quoth.answering.extractive.score import CandidateSentences, Scores
 from quoth.core.calibration import logistic
 from quoth.core.sentence_scores import SentenceScorer
 from quoth.core.trace import Trace
@@ -31,7 +31,7 @@ READING_MS = 1000
 async def read_again(
     parts: Components,
     found: Retrieved,
-    material: QueryContext,
+    candidates: CandidateSentences,
     scores: Scores,
     probability: float | None,
     *,
@@ -39,13 +39,13 @@ async def read_again(
 ) -> float | None:
     """Return the probability that the collection answers, after reading if it is doubtful."""
     scorer, left = parts.sentence_scorer, trace.remaining_ms()
-    if scorer is None or not found.plan.read_doubtful or not material.sentences:
+    if scorer is None or not found.plan.read_doubtful or not candidates.sentences:
         return probability
     if probability is None or not DOUBTFUL[0] < probability < DOUBTFUL[1]:
         return probability
     if left is not None and left < READING_MS:
         return probability
-    reading = read_sentences(scorer, found.query.standalone, material, scores)
+    reading = read_sentences(scorer, found.query.standalone, candidates, scores)
     read = await trace.attempt("sentences", reading, otherwise=None, fallback="vectors")
     if read is None or np.isnan(read).all():
         return probability
@@ -54,25 +54,25 @@ async def read_again(
 
 
 async def read_sentences(
-    scorer: SentenceScorer, question: str, material: QueryContext, scores: Scores
+    scorer: SentenceScorer, question: str, candidates: CandidateSentences, scores: Scores
 ) -> Scores:
     """Return the log-odds that each sentence answers, NaN if it was not read.
 
     Only `MAX_WINDOWS` windows with the best ``scores`` are read. Raises RerankError.
     """
-    windows = sorted(_windows(material), key=lambda window: -max(scores[window]))[:MAX_WINDOWS]
-    texts = [[material.sentences[at].text for at in window] for window in windows]
+    windows = sorted(_windows(candidates), key=lambda window: -max(scores[window]))[:MAX_WINDOWS]
+    texts = [[candidates.sentences[at].text for at in window] for window in windows]
     found = np.full(len(scores), np.nan)
     for window, row in zip(windows, await scorer.score(question, texts), strict=True):
         found[window] = row
     return found
 
 
-def _windows(material: QueryContext) -> list[list[int]]:
+def _windows(candidates: CandidateSentences) -> list[list[int]]:
     """Return neighbouring sentences of a passage in groups of up to `MAX_WINDOW_CHARACTERS`."""
     found: list[list[int]] = []
-    for at, sentence in enumerate(material.sentences):
-        first = material.sentences[found[-1][0]] if found else None
+    for at, sentence in enumerate(candidates.sentences):
+        first = candidates.sentences[found[-1][0]] if found else None
         if (
             first is None
             or first.passage != sentence.passage

@@ -35,7 +35,7 @@ from quoth.answering.extractive.lookup import (
 )
 from quoth.answering.extractive.relations import are_quoted
 from quoth.answering.extractive.score import (
-    QueryContext,
+    CandidateSentences,
     Scores,
     aspects_without,
     cosines_to,
@@ -101,11 +101,11 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     history = turns if found.query.continues else ()
     subject = strip_locator_words(found.query, files=restricting_files(found.query, passages))
     with trace.stage("judge"):
-        material = collect_sentences(subject, passages, filters=plan.filters)
-    chosen = await _choose(context, found, passages, material, subject=subject, history=history)
+        candidates = collect_sentences(subject, passages, filters=plan.filters)
+    chosen = await _choose(context, found, passages, candidates, subject=subject, history=history)
     statements = chosen.statements
     if near := chosen.near:
-        statements = with_other_sides(statements, material, near=near, passages=passages)
+        statements = with_other_sides(statements, candidates, near=near, passages=passages)
     if turns and not history:
         statements = new_first(statements, turns[-1].answer)
     with trace.stage("cite"):
@@ -121,7 +121,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         scores = chosen.scores if unsure else None
         if not (found.query.continues and chosen.status == "no_results"):
             skipped = continuations(history)
-            closest = closest_passages(found, material, scores=scores, skipped=skipped)
+            closest = closest_passages(found, candidates, scores=scores, skipped=skipped)
         kind: Notice = "low_relevance" if unsure else "no_results" if found.hits else "nothing"
         if found.query.continues and not closest:
             kind = "no_more"
@@ -161,9 +161,9 @@ def whole_answer_events(answer: Answer) -> list[Event]:
     return [TextAdded(answer.text), *map(CitationAdded, answer.citations)]
 
 
-def _shown_before(material: QueryContext, history: Sequence[Turn]) -> frozenset[int]:
+def _shown_before(candidates: CandidateSentences, history: Sequence[Turn]) -> frozenset[int]:
     """Return the sentences that earlier answers quote word for word."""
-    texts = [each.text for each in material.sentences]
+    texts = [each.text for each in candidates.sentences]
     quoted = are_quoted(texts, [turn.answer for turn in history])
     return frozenset(at for at, is_quoted in enumerate(quoted) if is_quoted)
 
@@ -172,7 +172,7 @@ async def _choose(
     context: RequestContext,
     found: Retrieved,
     passages: Sequence[Passage],
-    material: QueryContext,
+    candidates: CandidateSentences,
     *,
     subject: Query,
     history: Sequence[Turn],
@@ -182,26 +182,26 @@ async def _choose(
     placed = names_place(plan.filters)
     asks_place = names_only_a_place(query, passages)
     whole_place = asks_place and (placed or found.from_summaries)
-    if statements := _requested(found, material, passages, whole_place=whole_place):
+    if statements := _requested(found, candidates, passages, whole_place=whole_place):
         return _Selection(statements, "degraded" if trace.failures else "answered")
     if not placed and query.notes and asks_place:  # A note says that there is no such place.
         return _Selection((), "no_results")
-    scores = await _score_sentences(parts, found, passages, material, trace=trace)
-    evidence = weigh_evidence(subject, material, cosines=found.cosines)
+    scores = await _score_sentences(parts, found, passages, candidates, trace=trace)
+    evidence = weigh_evidence(subject, candidates, cosines=found.cosines)
     probability, threshold = _answer_probability(
         found, evidence, reranker=parts.reranker, trace=trace
     )
-    probability = await read_again(parts, found, material, scores, probability, trace=trace)
+    probability = await read_again(parts, found, candidates, scores, probability, trace=trace)
     status = decide_status(
         evidence,
         probability=probability,
         answer_from=threshold,
         degraded=bool(trace.failures),
-        placed=placed and bool(material.sentences),
+        placed=placed and bool(candidates.sentences),
     )
-    if status in ("no_results", "low_relevance") or not material.sentences:
+    if status in ("no_results", "low_relevance") or not candidates.sentences:
         return _Selection((), status, (), scores, probability)
-    shown = _shown_before(material, history) if history else frozenset()
+    shown = _shown_before(candidates, history) if history else frozenset()
     if halves := two_questions(query):
         statements, halved = await _statements_of_both(
             parts, found, passages, halves=halves, shown=shown, trace=trace
@@ -209,7 +209,7 @@ async def _choose(
         status = "partial" if halved and status == "answered" else status
     statements = statements or choose_statements(
         query,
-        material,
+        candidates,
         scores=scores,
         passages=passages,
         max_sentences=plan.max_sentences,
@@ -218,26 +218,30 @@ async def _choose(
     near = [int(at) for at in np.argsort(-scores)[:CLOSEST_SENTENCES]]
     if not statements:  # All that would answer was shown.
         return _Selection((), "no_results", (), scores, probability)
-    if not placed and _lacks_value(query, _best_of(statements, near, material), material):
+    if not placed and _lacks_value(query, _best_of(statements, near, candidates), candidates):
         return _Selection((), "low_relevance", (), scores, probability)
     notices = status_notices(status, evidence, language=query.language)
-    if without := query.aspects and aspects_without(query, material):
+    if without := query.aspects and aspects_without(query, candidates):
         notices = (*notices, notice("missing", language=query.language, names=without))
     return _Selection(statements, status, notices, scores, probability, near)
 
 
 def _requested(
-    found: Retrieved, material: QueryContext, passages: Sequence[Passage], *, whole_place: bool
+    found: Retrieved,
+    candidates: CandidateSentences,
+    passages: Sequence[Passage],
+    *,
+    whole_place: bool,
 ) -> tuple[Statement, ...]:
     """Return what a query requests without ranking: an outline, a summary, what is on a page."""
     if found.headings:
         return heading_statements(found.headings, passages)
     if found.sections:
-        return section_statements(found.sections, found.summary_sentences, material, passages)
+        return section_statements(found.sections, found.summary_sentences, candidates, passages)
     if found.summary_sentences:
-        return summary_statements(found.summary_sentences, material, passages)
-    if material.sentences and whole_place:
-        return place_statements(material, passages, questions=_asks_questions(found.plan))
+        return summary_statements(found.summary_sentences, candidates, passages)
+    if candidates.sentences and whole_place:
+        return place_statements(candidates, passages, questions=_asks_questions(found.plan))
     return ()
 
 
@@ -264,21 +268,21 @@ async def _statements_of_both(
         if found.encoded is not None:
             encoded = await encode_query(text, embedder=parts.embedder, trace=trace)
         own = replace(found, query=query, encoded=encoded)
-        material = collect_sentences(
+        candidates = collect_sentences(
             strip_locator_words(query), passages, filters=found.plan.filters
         )
-        evidence = weigh_evidence(query, material, cosines=found.cosines)
+        evidence = weigh_evidence(query, candidates, cosines=found.cosines)
         probability, threshold = _answer_probability(
             own, evidence, reranker=parts.reranker, trace=trace
         )
         status = decide_status(evidence, probability=probability, answer_from=threshold)
-        if status in ("no_results", "low_relevance") or not material.sentences:
+        if status in ("no_results", "low_relevance") or not candidates.sentences:
             halved = True
             continue
-        scores = await _score_sentences(parts, own, passages, material, trace=trace)
+        scores = await _score_sentences(parts, own, passages, candidates, trace=trace)
         statements = choose_statements(
             query,
-            material,
+            candidates,
             scores=scores,
             passages=passages,
             max_sentences=found.plan.max_sentences // 2,
@@ -289,19 +293,19 @@ async def _statements_of_both(
 
 
 def _best_of(
-    statements: Sequence[Statement], near: Sequence[int], material: QueryContext
+    statements: Sequence[Statement], near: Sequence[int], candidates: CandidateSentences
 ) -> Statement:
     """Return the statement with the best of the sentences ``near``, else the first."""
-    holders = (each for at in near for each in statements if each.holds(material.sentences[at]))
+    holders = (each for at in near for each in statements if each.holds(candidates.sentences[at]))
     return next(holders, statements[0])
 
 
-def _lacks_value(query: Query, statement: Statement, material: QueryContext) -> bool:
+def _lacks_value(query: Query, statement: Statement, candidates: CandidateSentences) -> bool:
     """Return whether a number or a date is asked for and a statement has none."""
     kind = expected_kind(query)
     if not kind:
         return False
-    language = material.sentences[0].language
+    language = candidates.sentences[0].language
     return not has_value(query, kind, statement.text, language=language)
 
 
@@ -309,26 +313,26 @@ async def _score_sentences(
     parts: Components,
     found: Retrieved,
     passages: Sequence[Passage],
-    material: QueryContext,
+    candidates: CandidateSentences,
     *,
     trace: Trace,
 ) -> Scores:
     """Score the sentences by token vectors, else by their own vectors, else by words."""
     late: Sequence[float] | None = None
     cosines: Scores | None = None
-    if parts.spans is not None and material.sentences:
-        scoring = _score_spans(parts.spans, found, material, passages)
+    if parts.spans is not None and candidates.sentences:
+        scoring = _score_spans(parts.spans, found, candidates, passages)
         late = await trace.attempt("read", scoring, otherwise=None, fallback="words")
-    elif found.encoded is not None and material.sentences:
-        scores = sentence_scores(found.query, material, passages=passages)
+    elif found.encoded is not None and candidates.sentences:
+        scores = sentence_scores(found.query, candidates, passages=passages)
         best = np.argsort(-scores)[:CLOSEST_SENTENCES]
-        texts = [material.titled_text(int(at)) for at in best]
+        texts = [candidates.titled_text(int(at)) for at in best]
         comparing = _sentence_cosines(parts, found.query.standalone, found.encoded, texts)
         close = await trace.attempt("quote", comparing, otherwise=None, fallback="words alone")
         if close is not None:
             cosines = np.full(len(scores), np.nan)
             cosines[best] = close
-    return sentence_scores(found.query, material, passages=passages, late=late, cosines=cosines)
+    return sentence_scores(found.query, candidates, passages=passages, late=late, cosines=cosines)
 
 
 async def _sentence_cosines(
@@ -343,13 +347,16 @@ async def _sentence_cosines(
 
 
 async def _score_spans(
-    scorer: SpanScorer, found: Retrieved, material: QueryContext, passages: Sequence[Passage]
+    scorer: SpanScorer,
+    found: Retrieved,
+    candidates: CandidateSentences,
+    passages: Sequence[Passage],
 ) -> Sequence[float]:
     """Score the sentences against the query; in a conversation also after the last turn.
 
     Both count alike then (docs/decisions/037).
     """
-    chunks, places = sentence_spans(material, passages)
+    chunks, places = sentence_spans(candidates, passages)
     query = found.query
     alone = await scorer.score(
         query.standalone,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from quoth.answering.extractive.candidates import Quotable
 from quoth.answering.extractive.runs import MAX_LIST, is_program, sections_of
-from quoth.answering.extractive.score import QueryContext, Scores, stems_of
+from quoth.answering.extractive.score import CandidateSentences, Scores, stems_of
 from quoth.core.types import Passage
 from quoth.text.locators import CELL_GAP
 
@@ -15,7 +15,7 @@ MARGIN = 1.0
 
 
 def asked_rows(
-    material: QueryContext, seed: int, *, scores: Scores, passages: Sequence[Passage]
+    candidates: CandidateSentences, seed: int, *, scores: Scores, passages: Sequence[Passage]
 ) -> list[int]:
     """Return the rows of a sentence's table that hold most of the question, in reading order.
 
@@ -26,24 +26,24 @@ def asked_rows(
     rows lack a word that others have, they score far below the sentence, or they do not fit into a
     quotation.
     """
-    rows = _table_of(material, seed, passages=passages)
+    rows = _table_of(candidates, seed, passages=passages)
     if not rows:
         return []
-    held = _words_held(material, rows)
+    held = _words_held(candidates, rows)
     telling = [
         at for at, levels in enumerate(zip(*held.values(), strict=True)) if len({*levels}) > 1
     ]
-    own = [at for at in telling if material.terms[at].is_asked]
+    own = [at for at in telling if candidates.terms[at].is_asked]
     rest = [at for at in telling if at not in own]
     found = list(rows)
-    for weights in ({at: material.terms[at].weight for at in own}, dict.fromkeys(rest, 1.0)):
+    for weights in ({at: candidates.terms[at].weight for at in own}, dict.fromkeys(rest, 1.0)):
         sums = {row: sum(weight * held[row][at] for at, weight in weights.items()) for row in found}
         most = max(sums.values())
         found = [row for row in found if sums[row] == most]
     covered = all(any(held[row][at] for row in found) for at in own or rest)
     is_near = max(scores[row] for row in found) >= scores[seed] - MARGIN
     is_other = bool(own and rest)  # The words of the conversation raise the score of its row.
-    length = sum(len(material.sentences[row].text) for row in found)
+    length = sum(len(candidates.sentences[row].text) for row in found)
     return found if telling and covered and (is_near or is_other) and length <= MAX_LIST else []
 
 
@@ -52,32 +52,36 @@ def is_row(sentence: Quotable, passage: Passage) -> bool:
     return CELL_GAP in sentence.text and not is_program(passage)
 
 
-def _table_of(material: QueryContext, seed: int, *, passages: Sequence[Passage]) -> list[int]:
+def _table_of(
+    candidates: CandidateSentences, seed: int, *, passages: Sequence[Passage]
+) -> list[int]:
     """Return the rows of a row's section, in all passages, without those of headers."""
-    own = material.sentences[seed]
+    own = candidates.sentences[seed]
     if not is_row(own, passages[own.passage]):
         return []
     sections = {key: path for each in passages for key, path in sections_of(each).items()}
     return sorted(
         (
             at
-            for at, each in enumerate(material.sentences)
+            for at, each in enumerate(candidates.sentences)
             if CELL_GAP in each.text
             and not each.listing
             and each.document_id == own.document_id
             and sections[each.chunk_id] == sections[own.chunk_id]
         ),
-        key=lambda at: material.sentences[at].start,
+        key=lambda at: candidates.sentences[at].start,
     )
 
 
-def _words_held(material: QueryContext, rows: Sequence[int]) -> dict[int, list[int]]:
+def _words_held(candidates: CandidateSentences, rows: Sequence[int]) -> dict[int, list[int]]:
     """Return for each word of the question 2 if it is in a row's values, 1 in its names alone."""
-    texts = [material.sentences[at].text.split(CELL_GAP) for at in rows]
+    texts = [candidates.sentences[at].text.split(CELL_GAP) for at in rows]
     names = {cell.rpartition(": ")[0] for cells in texts for cell in cells}
     held = {}
     for at, cells in zip(rows, texts, strict=True):
         values = " ".join(cell.rpartition(": ")[2] for cell in cells if cell not in names)
-        stems = stems_of(values, material.sentences[at].language)
-        held[at] = [term.among(material.stems[at]) + term.among(stems) for term in material.terms]
+        stems = stems_of(values, candidates.sentences[at].language)
+        held[at] = [
+            term.among(candidates.stems[at]) + term.among(stems) for term in candidates.terms
+        ]
     return held

@@ -84,6 +84,8 @@ _ENDS = (".", "!", "…", "。", "！", ":", ";", "।", "؟", "۔")
 _QUESTION_ENDS = ("?", "？", "؟")
 _TAG = re.compile(r",\s*(?:right|okay|ok|yes|no|huh|n'est-ce pas|non|hein|d'accord|verdad)\s*\?$")
 """Tag questions, which do not make a statement a question: "It is nowhere near five, right?"."""
+MIN_STANDALONE_SCORE = 0.5
+"""Minimum fitness of the sentence that a quotation grows from: no question, heading or noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,11 @@ class Quotable:
     question: bool = False
     cut: bool = False
     listing: bool = False
+
+
+def is_sound(sentence: Quotable) -> bool:
+    """Return whether a sentence is no question, heading or noise."""
+    return sentence.standalone_score >= MIN_STANDALONE_SCORE
 
 
 def sentence_locator(sentence: Quotable, passage: Passage) -> Locator:

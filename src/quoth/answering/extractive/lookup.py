@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from quoth.answering.extractive.candidates import Quotable
-from quoth.answering.extractive.score import QueryContext
-from quoth.answering.extractive.select import MIN_STANDALONE_SCORE, Statement, statement_of
+from quoth.answering.extractive.candidates import MIN_STANDALONE_SCORE, Quotable
+from quoth.answering.extractive.score import CandidateSentences
+from quoth.answering.extractive.select import Statement, statement_of
 from quoth.core.outline import Heading, SummarySentence
 from quoth.core.types import Chunk, Passage, Query
 from quoth.ingest.enrich.chapters import is_formality, is_front_or_back_matter
@@ -39,7 +39,7 @@ _FIRST_LINE = re.compile(r"(?=.*[^\W\d_])(?:\S.{0,120}(?!\S)|\S{1,120})")
 
 
 def summary_statements(
-    leaves: Sequence[SummarySentence], material: QueryContext, passages: Sequence[Passage]
+    leaves: Sequence[SummarySentence], candidates: CandidateSentences, passages: Sequence[Passage]
 ) -> tuple[Statement, ...]:
     """Quote a summary's sentences, each with what follows it in its paragraph.
 
@@ -49,10 +49,10 @@ def summary_statements(
     found: list[Statement] = []
     paths: list[tuple[str, ...]] = []
     for leaf in leaves:
-        at = _sentence_at(material, leaf)
-        if at is None or any(each.holds(material.sentences[at]) for each in found):
+        at = _sentence_at(candidates, leaf)
+        if at is None or any(each.holds(candidates.sentences[at]) for each in found):
             continue
-        parts = _paragraph(material, at, longest=MAX_SUMMARY_CHARACTERS)
+        parts = _paragraph(candidates, at, longest=MAX_SUMMARY_CHARACTERS)
         passage = passages[parts[0].passage]
         chunk = next(each for each in passage.chunks if each.chunk_id == parts[0].chunk_id)
         paths.append((passage.document.title, *chunk.section))
@@ -104,7 +104,7 @@ def heading_statements(
 def section_statements(
     headings: Sequence[Heading],
     leaves: Sequence[SummarySentence],
-    material: QueryContext,
+    candidates: CandidateSentences,
     passages: Sequence[Passage],
 ) -> tuple[Statement, ...]:
     """Name the sections of a part, and quote each from its beginning and from its summary.
@@ -115,13 +115,13 @@ def section_statements(
     chunks = (chunk for passage in passages for chunk in passage.chunks)
     mine = {each.ordinal: each for each in chunks if each.document_id == headings[0].document_id}
     ordered = [mine[ordinal] for ordinal in sorted(mine)]
-    told = summary_statements(leaves, material, passages)
+    told = summary_statements(leaves, candidates, passages)
     longest = MAX_SUMMARY_CHARACTERS if len(headings) <= MAX_LONG_SECTIONS else 0
     limit = max(1, len(leaves) // len(headings))
     found: list[Statement] = []
     front = [each for each in ordered[:1] if each.ordinal < headings[0].first]
     if front and front[0].kind not in ("pdf", "book"):  # There it is a title page.
-        found += _opening(front, material, passages, longest=longest, least=MIN_FRONT_SCORE)
+        found += _opening(front, candidates, passages, longest=longest, least=MIN_FRONT_SCORE)
     for heading in [each for each in headings if not is_formality(each)] or headings:
         here = [each for each in ordered if heading.first <= each.ordinal <= heading.last]
         matter = is_front_or_back_matter(heading)
@@ -131,7 +131,7 @@ def section_statements(
         own = [each for each in told if each.chunk_id in ids]
         if not own or here[0].kind != "transcript":  # What is spoken begins with greetings.
             least = MIN_FRONT_SCORE if matter else MIN_STANDALONE_SCORE
-            begun = _opening(here[:2], material, passages, longest=longest, least=least)
+            begun = _opening(here[:2], candidates, passages, longest=longest, least=least)
             own = begun + [each for each in own if not overlaps(each, begun)]
         found += [replace(each, heading=heading.path[-1]) for each in own[:limit]]
         if not own and not matter:
@@ -142,7 +142,7 @@ def section_statements(
 
 def _opening(
     chunks: Sequence[Chunk],
-    material: QueryContext,
+    candidates: CandidateSentences,
     passages: Sequence[Passage],
     *,
     longest: int,
@@ -154,8 +154,8 @@ def _opening(
     """
     ids = {each.chunk_id for each in chunks}
     possible = [
-        _paragraph(material, at, longest=longest)
-        for at, each in enumerate(material.sentences)
+        _paragraph(candidates, at, longest=longest)
+        for at, each in enumerate(candidates.sentences)
         if each.chunk_id in ids and each.standalone_score >= least
     ]
     possible.sort(key=lambda parts: CELL_GAP in parts[0].text or parts[-1].text.endswith(":"))
@@ -172,21 +172,21 @@ def overlaps(statement: Statement, others: Sequence[Statement]) -> bool:
     )
 
 
-def _sentence_at(material: QueryContext, leaf: SummarySentence) -> int | None:
+def _sentence_at(candidates: CandidateSentences, leaf: SummarySentence) -> int | None:
     return next(
         (
             at
-            for at, each in enumerate(material.sentences)
+            for at, each in enumerate(candidates.sentences)
             if each.chunk_id == leaf.chunk_id and each.start < leaf.end and leaf.start < each.end
         ),
         None,
     )
 
 
-def _paragraph(material: QueryContext, at: int, *, longest: int) -> list[Quotable]:
+def _paragraph(candidates: CandidateSentences, at: int, *, longest: int) -> list[Quotable]:
     """Return the sentence and those after it in its paragraph that fit."""
-    parts = [material.sentences[at]]
-    for each in material.sentences[at + 1 :]:
+    parts = [candidates.sentences[at]]
+    for each in candidates.sentences[at + 1 :]:
         if each.passage != parts[0].passage or not each.joined:
             break
         if each.end - parts[0].start > longest:
@@ -235,19 +235,19 @@ def _names_title(query: Query, title: str) -> bool:
 
 
 def place_statements(
-    material: QueryContext, passages: Sequence[Passage], *, questions: bool = False
+    candidates: CandidateSentences, passages: Sequence[Passage], *, questions: bool = False
 ) -> tuple[Statement, ...]:
     """Quote what stands at a requested place, in its order, from the beginning of each passage.
 
     A passage that is not quoted to its end ends in an ellipsis. ``questions`` means that the
     questions of a discussion are requested.
     """
-    if questions and (asked := [each for each in material.sentences if each.question]):
+    if questions and (asked := [each for each in candidates.sentences if each.question]):
         return tuple(
             statement_of([each], passages[each.passage]) for each in asked[:MAX_PLACE_PASSAGES]
         )
     groups = sorted(
-        (list(group) for _, group in groupby(material.sentences, key=lambda each: each.passage)),
+        (list(group) for _, group in groupby(candidates.sentences, key=lambda each: each.passage)),
         key=lambda group: (passages[group[0].passage].document.document_id, group[0].start),
     )[:MAX_PLACE_PASSAGES]
     found = []

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from quoth.answering.extractive.candidates import NEGATION, normalize
-from quoth.answering.extractive.score import QueryContext
+from quoth.answering.extractive.score import CandidateSentences
 from quoth.query.tokens import folded_words
 from quoth.text.analyzer import analyze
 
@@ -23,35 +23,35 @@ _WORD = re.compile(r"[^\W_]+")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-def speaks_of(material: QueryContext, place: int, aspect: str) -> bool:
+def speaks_of(candidates: CandidateSentences, place: int, aspect: str) -> bool:
     """Return whether a sentence, or a title above it, names an aspect."""
-    each = material.sentences[place]
+    each = candidates.sentences[place]
     wanted = frozenset(analyze(aspect, language=each.language))
-    return bool(wanted) and wanted <= material.stems[place] | material.around[place]
+    return bool(wanted) and wanted <= candidates.stems[place] | candidates.around[place]
 
 
-def is_named(material: QueryContext, place: int, aspect: str) -> bool:
+def is_named(candidates: CandidateSentences, place: int, aspect: str) -> bool:
     """Return whether a sentence itself names an aspect."""
-    wanted = frozenset(analyze(aspect, language=material.sentences[place].language))
-    return wanted <= material.stems[place]
+    wanted = frozenset(analyze(aspect, language=candidates.sentences[place].language))
+    return wanted <= candidates.stems[place]
 
 
-def begins_with(material: QueryContext, place: int, aspect: str) -> bool:
+def begins_with(candidates: CandidateSentences, place: int, aspect: str) -> bool:
     """Return whether a sentence names an aspect in its first words."""
-    each = material.sentences[place]
+    each = candidates.sentences[place]
     opening = each.text[: len(aspect) + BEGINNING]
     return frozenset(analyze(aspect, language=each.language)) <= frozenset(
         analyze(opening, language=each.language)
     )
 
 
-def is_duplicate(material: QueryContext, place: int, other: int) -> bool:
+def is_duplicate(candidates: CandidateSentences, place: int, other: int) -> bool:
     """Return whether most words are shared, or one sentence nearly contains the other.
 
     Sentences that differ in a number or in a "not" contradict one another, and both are kept.
     """
-    one, two = material.stems[place], material.stems[other]
-    texts = (material.sentences[place].text, material.sentences[other].text)
+    one, two = candidates.stems[place], candidates.stems[other]
+    texts = (candidates.sentences[place].text, candidates.sentences[other].text)
     figures = [frozenset(_FIGURE.findall(text)) for text in texts]
     if not one or not two or figures[0] != figures[1]:
         return False

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from quoth.answering.extractive.candidates import normalize
-from quoth.answering.extractive.score import QueryContext, Scores
+from quoth.answering.extractive.score import CandidateSentences, Scores
 from quoth.core.types import Passage
 from quoth.text.analyzer import analyze
 from quoth.text.locators import CELL_GAP
@@ -51,7 +51,7 @@ class SentenceRun:
     ``start`` and ``text`` are those of the passage.
     """
 
-    material: QueryContext
+    candidates: CandidateSentences
     passage: Passage
     used: set[int]
     left: int
@@ -65,14 +65,14 @@ class SentenceRun:
 
     def adds(self, at: int, *, longest: int) -> bool:
         """Add the sentence before or after the run if it is free and fits; return whether."""
-        sentences = self.material.sentences
+        sentences = self.candidates.sentences
         if not 0 <= at < len(sentences) or at in self.used:
             return False
         first, last = min(self.first, at), max(self.last, at)
         if (
             sentences[at].passage != sentences[self.first].passage
             or self.note_of(at) != self.note_of(self.first)
-            or self.material.asked_speaker(at) != self.material.asked_speaker(self.first)
+            or self.candidates.asked_speaker(at) != self.candidates.asked_speaker(self.first)
             or last - first >= self.left
             or sentences[last].end - sentences[first].start > longest
         ):
@@ -82,7 +82,7 @@ class SentenceRun:
 
     def note_of(self, at: int) -> int | None:
         """Return the sentence with which the footnote of a sentence begins, None outside of one."""
-        sentences = self.material.sentences
+        sentences = self.candidates.sentences
         mark, is_noted = self.mark_before(at), begins_note(sentences[at].text)
         while not mark and self.is_joined(at) and not is_noted:
             at -= 1
@@ -91,25 +91,25 @@ class SentenceRun:
 
     def mark_before(self, at: int) -> str:
         """Return what stands between a sentence and the one before, such as the mark of an item."""
-        before, own = self.material.sentences[at - 1], self.material.sentences[at]
+        before, own = self.candidates.sentences[at - 1], self.candidates.sentences[at]
         is_first = at == 0 or before.passage != own.passage
         begin = 0 if is_first else before.end - self.start
         return self.text[begin : own.start - self.start].strip()
 
     def follows(self, at: int) -> bool:
         """Return whether a sentence and the one before it are of one passage."""
-        sentences = self.material.sentences
+        sentences = self.candidates.sentences
         return 0 < at < len(sentences) and sentences[at - 1].passage == sentences[at].passage
 
     @property
     def length(self) -> int:
         """Return the characters of the run."""
-        sentences = self.material.sentences
+        sentences = self.candidates.sentences
         return sentences[self.last].end - sentences[self.first].start
 
     def is_code(self, at: int) -> bool:
         """Return whether a sentence is a line of code, as a step has its command."""
-        sentences = self.material.sentences
+        sentences = self.candidates.sentences
         if at == len(sentences) or sentences[at].text.endswith(_STOPS):
             return False
         opening = self.text[max(0, sentences[at].start - 2 - self.start) :]
@@ -117,7 +117,7 @@ class SentenceRun:
 
     def goes_on_after_code(self, at: int) -> bool:
         """Return whether a sentence goes on after a line of code: "use / f(x) / to get it"."""
-        text = self.material.sentences[at].text
+        text = self.candidates.sentences[at].text
         return at > 0 and text[:1].islower() and self.is_code(at - 1) and not self.is_code(at)
 
     def up_to_brace(self) -> int:
@@ -125,11 +125,11 @@ class SentenceRun:
 
         0 where none is open, and where none of the section closes it within `MAX_LIST`.
         """
-        sentences, sections = self.material.sentences, sections_of(self.passage)
+        sentences, sections = self.candidates.sentences, sections_of(self.passage)
         begin = sentences[self.first].start - self.start
         for at in range(self.last, len(sentences)):
             end = sentences[at].end - self.start
-            if not _is_in_section(self.material, at, self.last, sections=sections):
+            if not _is_in_section(self.candidates, at, self.last, sections=sections):
                 break
             text = self.text[begin:end]
             if text.count("{") <= text.count("}"):
@@ -153,7 +153,7 @@ class SentenceRun:
         An ellipsis on the next line stands for what is left out between both, or for the items
         before the run where no words announce them.
         """
-        sentences, at, in_list, skips = self.material.sentences, self.first, False, False
+        sentences, at, in_list, skips = self.candidates.sentences, self.first, False, False
         while self.is_item(at) or self.is_joined(at):
             skips = skips or (in_list and self.is_item(at))
             in_list = in_list or self.is_item(at)
@@ -169,11 +169,11 @@ class SentenceRun:
 
     def is_joined(self, at: int) -> bool:
         """Return whether only a space parts a sentence from the one before in its passage."""
-        return self.follows(at) and self.material.sentences[at].joined
+        return self.follows(at) and self.candidates.sentences[at].joined
 
     def numbers(self, first: int, last: int) -> list[int]:
         """Return the numbers of the items of lists from one sentence to another."""
-        sentences = self.material.sentences
+        sentences = self.candidates.sentences
         begin = sentences[first - 1].end - self.start if self.follows(first) else 0
         text = self.text[begin : sentences[last].end - self.start]
         return [int(each) for each in _NUMBER.findall(text)]
@@ -183,12 +183,12 @@ class SentenceRun:
 
         An item of a numbered list has the next number; what is announced begins another list.
         """
-        sentences, sections = self.material.sentences, sections_of(self.passage)
+        sentences, sections = self.candidates.sentences, sections_of(self.passage)
         own = self.numbers(self.first, self.last)
         if not (own or self.has_item()):
             return None
         for at in range(self.last + 1, min(self.last + 2 + BETWEEN_ITEMS, len(sentences))):
-            if not _is_in_section(self.material, at, self.last, sections=sections):
+            if not _is_in_section(self.candidates, at, self.last, sections=sections):
                 return None
             if found := self.numbers(at, at):
                 return at if own and found[0] == own[-1] + 1 else None
@@ -203,17 +203,17 @@ class SentenceRun:
     def has_item(self) -> bool:
         """Return whether the run quotes an item of a list."""
         run = range(self.first, self.last + 1)
-        texts = (self.material.sentences[at].text for at in run)
+        texts = (self.candidates.sentences[at].text for at in run)
         return any(map(self.is_item, run)) or any("\n- " in text for text in texts)
 
     def is_row(self, at: int) -> bool:
         """Return whether a sentence is a row of a table, as is the one before it."""
-        pair = self.material.sentences[at - 1 : at + 1]
+        pair = self.candidates.sentences[at - 1 : at + 1]
         return self.follows(at) and all(CELL_GAP in each.text for each in pair)
 
     def continues(self, at: int) -> bool:
         """Return whether a sentence goes on in the paragraph, list or table of the one before."""
-        sentences = self.material.sentences
+        sentences = self.candidates.sentences
         return 0 <= at < len(sentences) and (
             sentences[at].joined or self.is_item(at) or self.is_row(at)
         )
@@ -227,10 +227,10 @@ class SentenceRun:
         before = [self.first - 1] if self.continues(self.first) else []
         after = self.last + 1
         goes_on = self.continues(after)
-        is_short = self.length < MIN_CHARACTERS and after < len(self.material.sentences)
+        is_short = self.length < MIN_CHARACTERS and after < len(self.candidates.sentences)
         if not goes_on and is_short and (is_program(self.passage) or not self.has_list()):
             sections = sections_of(self.passage)
-            same_section = _is_in_section(self.material, after, self.last, sections=sections)
+            same_section = _is_in_section(self.candidates, after, self.last, sections=sections)
             goes_on = same_section and (is_program(self.passage) or self.is_no_heading(after))
         return before + ([after] if goes_on else [])
 
@@ -239,7 +239,7 @@ class SentenceRun:
 
         Nor does a term on a line of its own, with its definition in the next one.
         """
-        text = self.material.sentences[at].text
+        text = self.candidates.sentences[at].text
         first, _, below = text.partition("\n")
         is_term = len(first) <= MAX_TERM and below.lstrip()[:1].isupper()
         opening = first if is_term else text
@@ -247,7 +247,7 @@ class SentenceRun:
 
     def has_list(self) -> bool:
         """Return whether the run quotes a part of a list or a table."""
-        sentences, run = self.material.sentences, range(self.first, self.last + 1)
+        sentences, run = self.candidates.sentences, range(self.first, self.last + 1)
         return any(_INTRODUCED.search(sentences[at].text) for at in run) or any(
             self.is_item(at) or self.is_row(at) for at in run[1:]
         )
@@ -259,33 +259,33 @@ def begins_note(text: str) -> bool:
 
 
 def headed_section(
-    material: QueryContext, passage: Passage, seed: int, *, longest: int
+    candidates: CandidateSentences, passage: Passage, seed: int, *, longest: int
 ) -> range | None:
     """Return the beginning of a sentence's section if its heading is what the question asks.
 
     None where the passage does not begin it, or where the sentence is too far from its beginning.
     """
     sections = sections_of(passage)
-    section = sections[material.sentences[seed].chunk_id]
+    section = sections[candidates.sentences[seed].chunk_id]
     if not section:
         return None
-    title = frozenset(analyze(section[-1], language=material.sentences[seed].language))
-    if material.coverage(title) < HEADED:
+    title = frozenset(analyze(section[-1], language=candidates.sentences[seed].language))
+    if candidates.coverage(title) < HEADED:
         return None
     first = seed
-    while first and _is_in_section(material, first - 1, seed, sections=sections):
+    while first and _is_in_section(candidates, first - 1, seed, sections=sections):
         first -= 1
     heading = normalize(section[-1])
     opening = first
-    while opening < seed and normalize(material.sentences[opening].text) in heading:
+    while opening < seed and normalize(candidates.sentences[opening].text) in heading:
         opening += 1
     if opening == first:
         return None
-    last, start = opening, material.sentences[opening].start
-    while last + 1 < len(material.sentences) and _is_in_section(
-        material, last + 1, seed, sections=sections
+    last, start = opening, candidates.sentences[opening].start
+    while last + 1 < len(candidates.sentences) and _is_in_section(
+        candidates, last + 1, seed, sections=sections
     ):
-        if material.sentences[last + 1].end - start > longest:
+        if candidates.sentences[last + 1].end - start > longest:
             break
         last += 1
     return range(opening, last + 1) if seed <= last else None
@@ -302,15 +302,15 @@ def sections_of(passage: Passage) -> Mapping[str, tuple[str, ...]]:
 
 
 def _is_in_section(
-    material: QueryContext, at: int, other: int, *, sections: Mapping[str, tuple[str, ...]]
+    candidates: CandidateSentences, at: int, other: int, *, sections: Mapping[str, tuple[str, ...]]
 ) -> bool:
-    one, two = material.sentences[at], material.sentences[other]
+    one, two = candidates.sentences[at], candidates.sentences[other]
     return one.passage == two.passage and sections[one.chunk_id] == sections[two.chunk_id]
 
 
 def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
     """Extend a run to its neighbours, best first, and then to what it cannot be read without."""
-    sentences = run.material.sentences
+    sentences = run.candidates.sentences
     if run.goes_on_after_code(run.first) and not is_program(run.passage):
         for at in (run.first - 1, run.first - 2):
             run.adds(at, longest=longest)
@@ -339,14 +339,14 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
     _complete_section(run, longest=longest)
     first, sections = run.first, sections_of(run.passage)
     refers_back = first > 0 and sentences[first].anaphoric
-    if refers_back and _is_in_section(run.material, first - 1, first, sections=sections):
+    if refers_back and _is_in_section(run.candidates, first - 1, first, sections=sections):
         run.adds(first - 1, longest=longest + MAX_REST)
     return range(run.first, run.last + 1)
 
 
 def _complete_section(run: SentenceRun, *, longest: int) -> None:
     """Extend a run to the beginning and the end of its section where little stands there."""
-    sentences, sections = run.material.sentences, sections_of(run.passage)
+    sentences, sections = run.candidates.sentences, sections_of(run.passage)
     section = sections[sentences[run.first].chunk_id]
     if not section or run.has_list() or is_program(run.passage):
         return
@@ -355,7 +355,7 @@ def _complete_section(run: SentenceRun, *, longest: int) -> None:
         at = edge + step
         while (
             0 <= at < len(sentences)
-            and _is_in_section(run.material, at, edge, sections=sections)
+            and _is_in_section(run.candidates, at, edge, sections=sections)
             and run.is_no_heading(at)
             and normalize(sentences[at].text) not in heading
         ):

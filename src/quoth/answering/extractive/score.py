@@ -94,7 +94,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryContext:
+class CandidateSentences:
     """A query's terms and the candidate sentences, with the stems of each."""
 
     terms: tuple[Term, ...]
@@ -132,7 +132,7 @@ class QueryContext:
 
 def collect_features(
     query: Query, passages: Sequence[Passage], *, sentences: Sequence[Quotable]
-) -> QueryContext:
+) -> CandidateSentences:
     """Stem the query and the sentences, and weight the query's words by their rarity.
 
     The weight is ln(1 + (N − n + .5) / (n + .5)), as in BM25, with n counted among the N sentences.
@@ -152,7 +152,7 @@ def collect_features(
         is_asked = not query.is_followup or not forms.isdisjoint(said)
         weighed.append(Term(word, forms, parts, weight, is_asked))
     speakers = _speakers(passages, sentences=sentences)
-    return QueryContext(
+    return CandidateSentences(
         terms=tuple(weighed),
         sentences=tuple(sentences),
         stems=stems,
@@ -243,7 +243,7 @@ def _cues(passage: Passage) -> list[tuple[int, str]]:
 
 def sentence_scores(
     query: Query,
-    material: QueryContext,
+    candidates: CandidateSentences,
     *,
     passages: Sequence[Passage],
     late: Sequence[float] | None = None,
@@ -254,9 +254,9 @@ def sentence_scores(
     ``late`` are late interaction's scores of the sentences. Without them ``cosines`` of the
     sentences' own vectors are used, NaN where unknown, or the words alone.
     """
-    if not material.sentences:
+    if not candidates.sentences:
         return np.zeros(0)
-    features = feature_rows(query, material, passages=passages, late=late, cosines=cosines)
+    features = feature_rows(query, candidates, passages=passages, late=late, cosines=cosines)
     weights = WITHOUT_TOKENS if late is None else WITH_TOKENS
     total: Scores = np.sum([weights[name] * row for name, row in features.items()], axis=0)
     return total
@@ -264,7 +264,7 @@ def sentence_scores(
 
 def feature_rows(
     query: Query,
-    material: QueryContext,
+    candidates: CandidateSentences,
     *,
     passages: Sequence[Passage],
     late: Sequence[float] | None = None,
@@ -272,19 +272,19 @@ def feature_rows(
 ) -> Features:
     """Return the features of every sentence."""
     best = max((passage.score for passage in passages), default=0.0) or 1.0
-    held = np.array([material.coverage(stems) for stems in material.stems])
+    held = np.array([candidates.coverage(stems) for stems in candidates.stems])
     with_titles = [
-        material.coverage(stems | around)
-        for stems, around in zip(material.stems, material.around, strict=True)
+        candidates.coverage(stems | around)
+        for stems, around in zip(candidates.stems, candidates.around, strict=True)
     ]
-    passage = np.array([sentence.passage for sentence in material.sentences], int)
+    passage = np.array([sentence.passage for sentence in candidates.sentences], int)
     shares = np.array([max(0.0, each.score / best) for each in passages])
     features = {
         "words": held,
         "around": np.array(with_titles) - held,
         "passage": shares[passage],
-        "question": np.array([float(sentence.question) for sentence in material.sentences]),
-        "term": np.array([float(_defines(material, each)) for each in material.sentences]),
+        "question": np.array([float(sentence.question) for sentence in candidates.sentences]),
+        "term": np.array([float(_defines(candidates, each)) for each in candidates.sentences]),
     }
     if late is not None:
         features["late"] = _standard(np.array(late, np.float64))
@@ -293,7 +293,7 @@ def feature_rows(
     return features
 
 
-def _defines(query: QueryContext, sentence: Quotable) -> bool:
+def _defines(query: CandidateSentences, sentence: Quotable) -> bool:
     """Return whether a sentence explains the term that is asked for, and no longer one."""
     asked = [term for term in query.terms if term.word not in word_set("asking_words")]
     first_cell = sentence.text.split(CELL_GAP, 1)[0]
@@ -322,16 +322,16 @@ def cosines_to(question: Matrix, vectors: Matrix) -> Scores:
     return found
 
 
-def aspects_without(query: Query, material: QueryContext) -> tuple[str, ...]:
+def aspects_without(query: Query, candidates: CandidateSentences) -> tuple[str, ...]:
     """Return the aspects of whose words the passages hold at most half.
 
     Signs alone ("$@") are no words to look for.
     """
-    everything = material.all_stems
+    everything = candidates.all_stems
     absent = []
     for aspect in query.aspects:
         stems = stems_of(aspect, query.language)
-        held = [term.among(everything) for term in material.terms if term.forms & stems]
+        held = [term.among(everything) for term in candidates.terms if term.forms & stems]
         if held and sum(held) <= len(held) / 2:
             absent.append(aspect)
     return tuple(absent)

@@ -13,6 +13,7 @@ from itertools import pairwise
 from quoth.answering.extractive.asked_rows import asked_rows, is_row
 from quoth.answering.extractive.candidates import (
     Quotable,
+    is_sound,
     list_start,
     quotable_sentences,
     sentence_locator,
@@ -34,7 +35,7 @@ from quoth.answering.extractive.runs import (
     is_program,
     sections_of,
 )
-from quoth.answering.extractive.score import QueryContext, Scores, collect_features
+from quoth.answering.extractive.score import CandidateSentences, Scores, collect_features
 from quoth.core.types import Chunk, Filter, Passage, Query, QueryKind
 from quoth.text.locators import CELL_GAP, filters_from_moment, is_within_filters
 
@@ -57,8 +58,6 @@ MAX_CHARACTERS = 600
 """Maximum length of a run that has more than one sentence."""
 BROAD_CHARACTERS = 900
 """The same for a question that asks for more than a fact."""
-MIN_STANDALONE_SCORE = 0.5
-"""Minimum fitness of the sentence that a run grows from: no question, heading or noise."""
 BROAD: frozenset[QueryKind] = frozenset(("exploratory", "summary", "comparison"))
 
 
@@ -96,7 +95,7 @@ class Statement:
 
 def collect_sentences(
     query: Query, passages: Sequence[Passage], *, filters: Sequence[Filter] = ()
-) -> QueryContext:
+) -> CandidateSentences:
     """Split the passages into sentences and prepare the query's terms.
 
     Only sentences on the pages and in the seconds that ``filters`` name count, for a moment those
@@ -114,7 +113,7 @@ def collect_sentences(
 
 
 def sentence_spans(
-    material: QueryContext, passages: Sequence[Passage]
+    candidates: CandidateSentences, passages: Sequence[Passage]
 ) -> tuple[tuple[Chunk, ...], tuple[tuple[int, int, int], ...]]:
     """Return the passages' chunks, and the sentences as spans of their texts.
 
@@ -124,7 +123,7 @@ def sentence_spans(
     chunks = {chunk.chunk_id: chunk for passage in passages for chunk in passage.chunks}
     at = {key: place for place, key in enumerate(chunks)}
     spans = []
-    for sentence in material.sentences:
+    for sentence in candidates.sentences:
         chunk = chunks[sentence.chunk_id]
         end = min(sentence.end - chunk.start, len(chunk.text))
         spans.append((at[sentence.chunk_id], sentence.start - chunk.start, end))
@@ -133,7 +132,7 @@ def sentence_spans(
 
 def choose_statements(
     query: Query,
-    material: QueryContext,
+    candidates: CandidateSentences,
     *,
     scores: Scores,
     passages: Sequence[Passage],
@@ -147,25 +146,25 @@ def choose_statements(
     it. A run that repeats another one is left out. ``scores`` are those of `sentence_scores`.
     ``shown`` are sentences of earlier answers: the best of the others are chosen.
     """
-    foreign = [sentence.language != query.language for sentence in material.sentences]
+    foreign = [sentence.language != query.language for sentence in candidates.sentences]
     if not all(foreign):
         scores = scores - [FOREIGN_PENALTY * each for each in foreign]
-    scores = _with_heads(material, scores)
+    scores = _with_heads(candidates, scores)
     ranked = [int(place) for place in (-scores).argsort(kind="stable")]
     order = [place for place in ranked if place not in shown]
     if not order or scores[ranked[0]] - scores[order[0]] > MORE_MARGIN:
         return ()
-    order = [at for at in order if is_sound(material.sentences[at])] or order
+    order = [at for at in order if is_sound(candidates.sentences[at])] or order
     best = scores[order[0]]
-    language = material.sentences[order[0]].language
-    best_of_aspects = _best_of_aspects(query, material, order, scores)
+    language = candidates.sentences[order[0]].language
+    best_of_aspects = _best_of_aspects(query, candidates, order, scores)
     about = {at: name for at, name in best_of_aspects.items() if best - scores[at] <= ASPECT_MARGIN}
     about = about if len(about) > 1 else {}
     seeds = about | {at: "" for at in order if at not in about and best - scores[at] <= MARGIN}
     limit = max(MAX_RUNS, len(about))
     longest = BROAD_CHARACTERS if query.kind in BROAD else MAX_CHARACTERS
     chooser = _Chooser(
-        material,
+        candidates,
         scores,
         passages,
         max_sentences=max_sentences + len(shown),
@@ -176,16 +175,16 @@ def choose_statements(
     for seed in seeds:
         if len(chooser.runs) < limit and not chooser.repeats(seed, language=language):
             chooser.add(seed)
-    second = _linked_seed(material, order, chooser.runs, passages)
+    second = _linked_seed(candidates, order, chooser.runs, passages)
     if second is not None and best - scores[second] <= LINK_MARGIN:
         chooser.keep(limit - 1)
         chooser.add(second)
     about = about if len(chooser.runs) > 1 else {}
     runs = chooser.runs if about else chooser.by_document()
     # A sentence that only mentions an aspect may be about another one.
-    sure = all(begins_with(material, at, name) for at, name in about.items())
+    sure = all(begins_with(candidates, at, name) for at, name in about.items())
     names = about if sure else {}
-    found = [_statement_of_run(material, run, seed, scores, passages) for run, seed in runs]
+    found = [_statement_of_run(candidates, run, seed, scores, passages) for run, seed in runs]
     named = zip(found, runs, strict=True)
     return tuple(replace(each, heading=names.get(seed, each.heading)) for each, (_, seed) in named)
 
@@ -198,30 +197,29 @@ def new_first(statements: Sequence[Statement], answer: str) -> tuple[Statement, 
     return new if new[:1] == tuple(statements[:1]) else (*new, *again)
 
 
-def is_sound(sentence: Quotable) -> bool:
-    """Return whether a sentence is no question, heading or noise."""
-    return sentence.standalone_score >= MIN_STANDALONE_SCORE
-
-
-def _with_heads(material: QueryContext, scores: Scores) -> Scores:
+def _with_heads(candidates: CandidateSentences, scores: Scores) -> Scores:
     """Return the scores, with that of a heading or question also given to what follows it.
 
     "Is it thread-safe?" or the term of a glossary fits a question best, but the next sentence
     answers it. No score rises by more than `HEAD_MARGIN`.
     """
     found = scores.copy()
-    for at, (head, each) in enumerate(pairwise(material.sentences), start=1):
+    for at, (head, each) in enumerate(pairwise(candidates.sentences), start=1):
         if each.passage == head.passage and not is_sound(head) and not head.listing:
             found[at] = max(scores[at], min(found[at - 1], scores[at] + HEAD_MARGIN))
     return found
 
 
 def _statement_of_run(
-    material: QueryContext, run: range, seed: int, scores: Scores, passages: Sequence[Passage]
+    candidates: CandidateSentences,
+    run: range,
+    seed: int,
+    scores: Scores,
+    passages: Sequence[Passage],
 ) -> Statement:
-    parts, best = [material.sentences[at] for at in run], material.sentences[seed]
+    parts, best = [candidates.sentences[at] for at in run], candidates.sentences[seed]
     passage = passages[parts[0].passage]
-    grown = SentenceRun(material, passage, set(), 0, first=run[0], last=run[-1])
+    grown = SentenceRun(candidates, passage, set(), 0, first=run[0], last=run[-1])
     others = [float(scores[at]) for at in run if at != seed]
     return replace(
         statement_of(parts, passage),
@@ -240,7 +238,7 @@ class _Chooser:
     beside ``max_sentences``, those that earlier answers quote.
     """
 
-    material: QueryContext
+    candidates: CandidateSentences
     scores: Scores
     passages: Sequence[Passage]
     max_sentences: int
@@ -251,27 +249,27 @@ class _Chooser:
 
     def repeats(self, seed: int, *, language: str) -> bool:
         """Return whether a sentence says what a run says, or is in another language."""
-        material = self.material
-        foreign = bool(self.runs) and material.sentences[seed].language != language
-        return foreign or any(is_duplicate(material, seed, other) for other in self.used)
+        foreign = bool(self.runs) and self.candidates.sentences[seed].language != language
+        return foreign or any(is_duplicate(self.candidates, seed, other) for other in self.used)
 
     def add(self, seed: int) -> None:
         """Grow a run from a sentence that is in none yet, or quote the rows that are asked for."""
         left = self.max_sentences - len(self.used)
         if left <= 0 or seed in self.used:
             return
-        rows = asked_rows(self.material, seed, scores=self.scores, passages=self.passages)
+        rows = asked_rows(self.candidates, seed, scores=self.scores, passages=self.passages)
         fresh = [row for row in rows if row not in self.used]
         if rows and len(fresh) <= left:
             self.used.update(fresh)
             self.runs += [(range(row, row + 1), row) for row in fresh]
             return
-        passage = self.passages[self.material.sentences[seed].passage]
-        section = headed_section(self.material, passage, seed, longest=self.longest)
+        passage = self.passages[self.candidates.sentences[seed].passage]
+        section = headed_section(self.candidates, passage, seed, longest=self.longest)
         if section is None or len(section) > left or not self.used.isdisjoint(section):
             section = range(seed, seed + 1)
         taken = self.used | ({*self.reserved} - set(section))
-        start = SentenceRun(self.material, passage, taken, left, first=section[0], last=section[-1])
+        first, last = section[0], section[-1]
+        start = SentenceRun(self.candidates, passage, taken, left, first=first, last=last)
         run = grow(start, scores=self.scores, longest=self.longest)
         self.used.update(run)
         self.runs.append((run, seed))
@@ -287,7 +285,7 @@ class _Chooser:
 
         Neighbours are one run, together with what little stands between them.
         """
-        sentences = self.material.sentences
+        sentences = self.candidates.sentences
         documents = [sentences[seed].document_id for _, seed in self.runs]
         runs = sorted(
             self.runs,
@@ -310,13 +308,13 @@ class _Chooser:
 
     def _are_near(self, before: range, run: range) -> bool:
         """Return whether little of one section stands between two runs of no table."""
-        if not before or begins_note(self.material.sentences[run[0]].text):
+        if not before or begins_note(self.candidates.sentences[run[0]].text):
             return False
-        if self.material.asked_speaker(before[-1]) != self.material.asked_speaker(run[0]):
+        if self.candidates.asked_speaker(before[-1]) != self.candidates.asked_speaker(run[0]):
             return False
         if before.stop == run.start:
             return True
-        last, first = (self.material.sentences[at] for at in (before[-1], run[0]))
+        last, first = (self.candidates.sentences[at] for at in (before[-1], run[0]))
         sections = sections_of(self.passages[first.passage])
         between = range(before.stop, run.start)
         return (
@@ -329,20 +327,20 @@ class _Chooser:
 
 
 def _linked_seed(
-    material: QueryContext,
+    candidates: CandidateSentences,
     order: Sequence[int],
     runs: Sequence[tuple[range, int]],
     passages: Sequence[Passage],
 ) -> int | None:
     """Return the best sentence of another document that is linked to the only one quoted."""
-    quoted = {material.sentences[seed].document_id for _, seed in runs}
+    quoted = {candidates.sentences[seed].document_id for _, seed in runs}
     if len(quoted) != 1:
         return None
     run, seed = runs[0]
-    text = " ".join(material.sentences[at].text for at in run)
-    title = passages[material.sentences[seed].passage].document.title
+    text = " ".join(candidates.sentences[at].text for at in run)
+    title = passages[candidates.sentences[seed].passage].document.title
     for at in order:
-        other = material.sentences[at]
+        other = candidates.sentences[at]
         document = passages[other.passage].document
         if other.document_id not in quoted and are_linked(
             title, text, other_title=document.title, other_text=other.text
@@ -352,7 +350,7 @@ def _linked_seed(
 
 
 def _best_of_aspects(
-    query: Query, material: QueryContext, order: Sequence[int], scores: Scores
+    query: Query, candidates: CandidateSentences, order: Sequence[int], scores: Scores
 ) -> dict[int, str]:
     """Return the best sentence of each aspect of a comparison, with the aspect's name.
 
@@ -363,21 +361,21 @@ def _best_of_aspects(
     found: dict[int, str] = {}
     openings: dict[str, list[int]] = {}
     for aspect in query.aspects:
-        speaking = [at for at in order if speaks_of(material, at, aspect)]
+        speaking = [at for at in order if speaks_of(candidates, at, aspect)]
         near = [at for at in speaking if scores[speaking[0]] - scores[at] <= ASPECT_MARGIN]
-        openings[aspect] = [at for at in near if begins_with(material, at, aspect)]
+        openings[aspect] = [at for at in near if begins_with(candidates, at, aspect)]
         place = next((at for at in openings[aspect] + speaking if at not in found), None)
         if place is not None:
             found[place] = aspect
-    passages = [{material.sentences[at].passage for at in each} for each in openings.values()]
+    passages = [{candidates.sentences[at].passage for at in each} for each in openings.values()]
     for passage in sorted(set.intersection(*passages)) if passages else ():
         together = {
-            next(at for at in places if material.sentences[at].passage == passage): aspect
+            next(at for at in places if candidates.sentences[at].passage == passage): aspect
             for aspect, places in openings.items()
         }
         if len(together) == len(query.aspects):
             return together
-    compared = all(is_named(material, order[0], aspect) for aspect in query.aspects)
+    compared = all(is_named(candidates, order[0], aspect) for aspect in query.aspects)
     return found if all(openings.values()) or not compared else {}
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import fields, replace
 from io import StringIO
 
 import pytest
 from markdown_it import MarkdownIt
 
+from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment, WindowRecord
 from quoth.core.plan import make_plan
 from quoth.core.types import (
     Answer,
@@ -19,6 +21,7 @@ from quoth.core.types import (
     Sentence,
 )
 from quoth.history.export import exported
+from quoth.history.lecture_export import as_markdown, as_vtt
 from quoth.pipeline.record import Record
 from quoth.pipeline.retrieve import Request
 
@@ -31,7 +34,7 @@ CORPUS = (
     "\r=1+1",
     "＝1+1",
     "![pixel](http://evil.example/p.png)",
-    "[click](javascript:alert(1)) <img src=x onerror=alert(1)>",
+    "[click](javascript:alert(1)) <img src=x onerror=alert(1)> -->",
     'one","=two\n=three\r\n# Heading\n| a | b |\n\nwww.evil.example',
 )
 
@@ -86,18 +89,37 @@ def test_no_cell_of_a_table_is_a_formula(text: str) -> None:
     assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r", "＝"))] == []
 
 
+def _session_as_markdown(text: str) -> str:
+    [cited] = _record(text).answer.citations
+    card = LiveCitation(**{each.name: getattr(cited, each.name) for each in fields(cited)})
+    window = WindowRecord(0, 0.0, 2.0, text, "s1", "2026-11-22", (card,))
+    said = TranscriptSegment("s1", 0.0, 2.0, text, speaker=text)
+    lecture = Lecture("l1", text, "en", (), "", "ended", "2026-11-22")
+    [header, *_] = as_vtt(lecture, [said], [window]).split("\n\n")
+    assert "<" not in header
+    assert "-->" not in header
+    return as_markdown(lecture, [said], [window])
+
+
+def _answer_as_markdown(text: str) -> str:
+    return exported(_record(text), "md")
+
+
+@pytest.mark.parametrize(
+    ("written", "headings"), [(_answer_as_markdown, ["h1", "h2"]), (_session_as_markdown, ["h1"])]
+)
 @pytest.mark.parametrize("text", CORPUS)
-def test_no_text_is_markup_of_a_page(text: str) -> None:
-    written = exported(_record(text), "md")
+def test_no_text_is_markup_of_a_page(
+    text: str, written: Callable[[str], str], headings: list[str]
+) -> None:
     tokens = [
         child
-        for token in MarkdownIt("commonmark").enable(["table", "linkify"]).parse(written)
+        for token in MarkdownIt("commonmark").enable(["table", "linkify"]).parse(written(text))
         for child in (token, *(token.children or ()))
     ]
     kinds = {each.type for each in tokens}
     assert not kinds & {"image", "html_inline", "html_block", "table_open", "link_open", "fence"}
-    headings = [each for each in tokens if each.type == "heading_open"]
-    assert [each.tag for each in headings] == ["h1", "h2"], "the question's, and that of sources"
+    assert [each.tag for each in tokens if each.type == "heading_open"] == headings
 
 
 def test_a_text_that_only_looks_harmless_stays_as_it_is() -> None:

@@ -9,30 +9,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from io import StringIO
 from typing import Literal
-from urllib.parse import quote
 
 from quoth.answering.marked_runs import marked_runs
 from quoth.core.errors import Conflict
 from quoth.core.types import Answer, Locator
 from quoth.pipeline.record import Record
-from quoth.text.html_page import is_safe, render_page
+from quoth.text.html_page import render_page
 from quoth.text.json_codec import to_json
 from quoth.text.locators import label
+from quoth.text.markdown import escape_markdown, markdown_link
 
 Format = Literal["md", "html", "json", "csv"]
 
-_MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|~^$&@]|:(?=//)|(?<=www)\.")
-"""What would mean something in Markdown, and gets a backslash; ``://`` and ``www.`` would make a
-link of a bare address."""
-_BEGINNING = re.compile(r"^([0-9]*)([-+=#.)])")
-"""What would make a list or a heading where a line begins with it."""
 _MARKERS = re.compile(r"(?: ?\[(\d+)\])+")
 DOUBTS = {"partly": "supported in part by its source", "unsupported": "supported by no source"}
 """What is written behind a sentence that its source does not bear out."""
 COLUMNS = ("question", "sentence", "support", "number", "source", "snippet", "link")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """What makes a spreadsheet compute a cell, or begin another one."""
-_URL_SIGNS = "%/:=&?~+!$,;'@#"
 
 
 def exported(record: Record, form: Format) -> str:
@@ -128,18 +122,18 @@ def _name(document: str, place: Locator, section: str | None) -> str:
 def _markdown(record: Record) -> str:
     answer = record.answer
     text = "".join(_marked(*piece[:3]) for piece in pieces(answer))
-    lines = [f"# {_md(record.request.question)}", "", text.strip(), ""]
-    lines += [f"> {_md(each)}\n" for each in answer.warnings]
+    lines = [f"# {escape_markdown(record.request.question)}", "", text.strip(), ""]
+    lines += [f"> {escape_markdown(each)}\n" for each in answer.warnings]
     sources = shown_sources(answer)
     if sources:
         lines += ["## Sources", ""]
     for source in sources:
         lines += [
-            f"{source.number}. {_md_link(source.link, source.name)}  ",
-            f"   “{_md(source.snippet)}”",
+            f"{source.number}. {markdown_link(source.link, source.name)}  ",
+            f"   “{escape_markdown(source.snippet)}”",
             "",
         ]
-    return "\n".join([*lines, f"*{_md(_facts(record))}*", ""])
+    return "\n".join([*lines, f"*{escape_markdown(_facts(record))}*", ""])
 
 
 def _marked(text: str, numbers: tuple[int, ...], doubt: str) -> str:
@@ -147,20 +141,8 @@ def _marked(text: str, numbers: tuple[int, ...], doubt: str) -> str:
     doubt = f" *({doubt})*" if doubt else ""
     bare = text.rstrip()
     before, after = text[: len(text) - len(text.lstrip())], text[len(bare) :]
-    lines = "\n".join(_md(line) for line in bare.splitlines())
+    lines = "\n".join(escape_markdown(line) for line in bare.splitlines())
     return f"{before if bare else ''}{lines}{cited}{doubt}{after}"
-
-
-def _md(text: str) -> str:
-    """Escape a text for Markdown, on one line: it makes no heading, list, link, HTML or table."""
-    line = _MARKDOWN.sub(r"\\\g<0>", " ".join(text.split()))
-    return _BEGINNING.sub(r"\1\\\2", line)
-
-
-def _md_link(address: str | None, words: str) -> str:
-    if address is None or not is_safe(address):
-        return _md(words)
-    return f"[{_md(words)}](<{quote(address, safe=_URL_SIGNS)}>)"
 
 
 # --- CSV --------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment, WindowR
 from quoth.text.analyzer import detect_language
 from quoth.text.html_page import render_page
 from quoth.text.locators import format_timestamp, label
+from quoth.text.markdown import escape_markdown, markdown_link
 
 VTT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
@@ -26,7 +27,7 @@ def as_vtt(
 ) -> str:
     """Write captions, and the citations of each window as a note behind its last caption."""
     cited = {window.transcript_id: window for window in windows if window.citations}
-    parts = [f"WEBVTT - {_one_line(lecture.title)}\n"]
+    parts = [f"WEBVTT - {_caption(lecture.title)}\n"]
     for segment in segments:
         times = f"{_clock(segment.start)} --> {_clock(segment.end)}"
         voice = f"<v {_caption(segment.speaker)}>" if segment.speaker else ""
@@ -42,13 +43,13 @@ def as_markdown(
     lecture: Lecture, segments: Sequence[TranscriptSegment], windows: Sequence[WindowRecord]
 ) -> str:
     """Write what was said by window, with the citations below."""
-    parts = [f"# {_one_line(lecture.title)}\n"]
+    parts = [f"# {escape_markdown(lecture.title)}\n"]
     said = _by_window(segments, windows)
     for window, text in said:
-        parts.append(f"**{format_timestamp(window.start)}** {text}\n")
+        parts.append(f"**{format_timestamp(window.start)}** {escape_markdown(text)}\n")
         for each in window.citations:
-            quote = " ".join(each.snippet.split())
-            parts.append(f"> [{each.number}] {_place(each)}: “{quote}”\n")
+            place = markdown_link(_address(each), _source(each))
+            parts.append(f"> [{each.number}] {place}: “{escape_markdown(each.snippet)}”\n")
     return "\n".join(parts)
 
 
@@ -107,10 +108,19 @@ def _language(segments: Sequence[TranscriptSegment]) -> str:
 
 
 def _place(citation: LiveCitation) -> str:
+    address = _address(citation)
+    return f"{_source(citation)} <{address}>" if address else _source(citation)
+
+
+def _source(citation: LiveCitation) -> str:
     heading = f", {citation.section_heading}" if citation.section_heading else ""
+    return f"{citation.document_name}, {label(citation.locator)}{heading}"
+
+
+def _address(citation: LiveCitation) -> str | None:
+    """Return the link of a citation, unless it is a file of the service."""
     link = citation.link or ""
-    address = f" <{link}>" if link.startswith(("http://", "https://")) else ""
-    return f"{citation.document_name}, {label(citation.locator)}{heading}{address}"
+    return link if link.startswith(("http://", "https://")) else None
 
 
 def _one_line(text: str) -> str:

@@ -17,6 +17,7 @@ from quoth.store.blobs import Blobs, PartialUpload, source_name, stored_name
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import Database
 from quoth.store.rows import digest
+from quoth.store.upload_tasks import Task
 from quoth.store.uploads import Requirements, UploadStore
 from quoth.text.analyzer import normalize_name
 from quoth.text.json_codec import dump
@@ -54,6 +55,26 @@ def metadata_of(fields: Mapping[str, str], *, name: str | None = None) -> Docume
         name=name,
         custom=read_metadata(fields["metadata"]) if "metadata" in fields else {},
     )
+
+
+def describe_again(parts: Components, task: Task, given: DocumentMetadata) -> bool:
+    """Apply what is given with a file whose document is there; True where it is read again for it.
+
+    The document may have been changed since the file was sent with the same.
+    """
+    if task.document_id is None:
+        return False
+    collection = parts.catalogue.collection(task.collection)
+    known = parts.catalogue.documents_by_id(collection, [task.document_id]).get(task.document_id)
+    if known is None:
+        return False
+    if given.custom:
+        parts.catalogue.set_metadata(collection, known.document_id, given.custom)
+    said = (known.title, known.url, known.speaker, known.language)
+    if all(new in (None, old) for new, old in zip(given.cleaned().values(), said, strict=True)):
+        return False
+    upload_store(parts).repeat(task.id)
+    return True
 
 
 def keep_data(parts: Components, data: bytes, *, name: str) -> Path:

@@ -11,6 +11,7 @@ from sqlalchemy import (
     Connection,
     and_,
     bindparam,
+    case,
     delete,
     func,
     insert,
@@ -37,7 +38,7 @@ from quoth.store.rows import (
     pack_metadata,
     unpack_metadata,
 )
-from quoth.store.schema import chunks, collections, documents, jobs
+from quoth.store.schema import chunks, collections, documents, jobs, tasks
 
 T = TypeVar("T")
 
@@ -160,8 +161,8 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
         """Commit documents with their chunks; return the ids of those they replace.
 
         A document from the same source with other content is replaced: its rows are deleted in the
-        same transaction, its index rows are left to the caller. Return None, without changes, where
-        the collection uses another index table by now.
+        same transaction, its index rows are left to the caller, and its uploads are those of the
+        new one. Return None, without changes, where the collection uses another index table by now.
         """
         replaced: list[str] = []
         with self.writing("commit documents") as connection:
@@ -169,14 +170,15 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
             if connection.execute(table).scalar() != collection.table:
                 return None
             for part in _parts(entries):
+                sources = {each.document.source: each.document.document_id for each in part}
                 ids = {entry.document.document_id for entry in part}
-                sources = [entry.document.source for entry in part]
-                same_source = select(documents.c.id).where(
+                same_source = select(documents.c.id, documents.c.source).where(
                     self.for_tenant(documents, collection), documents.c.source.in_(sources)
                 )
-                old = {row.id for row in connection.execute(same_source)}
-                replaced += sorted(old - ids)
-                self._erase(connection, collection, old | ids)
+                old = {row.id: sources[row.source] for row in connection.execute(same_source)}
+                replaced += sorted(old.keys() - ids)
+                self._erase(connection, collection, old.keys() | ids)
+                self._move_uploads(connection, old)
                 self._write(connection, collection, part)
                 done = jobs.c.document_id.in_(ids)
                 failed_before = jobs.c.source.in_(sources) & (jobs.c.state == "failed")
@@ -185,6 +187,13 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
                 )
             self._bump(connection, collection)
         return tuple(replaced)
+
+    def _move_uploads(self, connection: Connection, ids: Mapping[str, str]) -> None:
+        """Give the uploads of replaced documents the ids of the new ones, by the old ids."""
+        if ids:
+            its = (tasks.c.tenant == self.tenant) & tasks.c.document_id.in_(ids)
+            new = case(ids, value=tasks.c.document_id)
+            connection.execute(update(tasks).where(its).values(document_id=new))
 
     def remove(self, collection: Collection, ids: Sequence[str]) -> list[str]:
         """Delete documents and failed entries with all dependent rows; return the ids found."""

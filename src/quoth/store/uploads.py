@@ -16,6 +16,7 @@ from quoth.store.rows import now
 from quoth.store.schema import documents, tasks
 from quoth.store.upload_tasks import (
     ABSENT,
+    ENDED,
     Task,
     Tasks,
     queued,
@@ -163,6 +164,12 @@ class UploadStore(Tasks):
             failed = update(tasks).where(self.at(key), tasks.c.state == "failed")
             if not connection.execute(failed.values(**queued(), attempts=0)).rowcount:
                 raise NotFound(f"There is no failed upload {key}.")
+
+    def repeat(self, key: str) -> None:
+        """Queue a finished task again."""
+        with self.writing("repeat task") as connection:
+            ended = update(tasks).where(self.at(key), tasks.c.state.in_(ENDED))
+            connection.execute(ended.values(**queued(), attempts=0))
 
     def totals(self) -> StoredTotals:
         """Count what the tenant stores."""

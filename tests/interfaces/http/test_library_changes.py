@@ -52,6 +52,25 @@ async def test_metadata_of_an_upload_is_corrected_and_stays_one_document(
     assert (await ada.get(path)).status_code == 404
     back = (await ada.patch(f"/v1/documents/{after['document_id']}", json={"speaker": ""})).json()
     assert (back["title"], back["speaker"]) == ("On wasps", None)
+    followed = (await ada.get(f"/v1/uploads/{upload['id']}")).json()
+    assert (followed["state"], followed["document_id"]) == ("ready", back["document_id"])
+    ask = {"query": "What do wasps make?", "upload_id": upload["id"]}
+    assert "paper" in (await ada.post("/v1/query", json=ask)).json()["text"]
+    async with house.working():
+        for title in ("Wasps", None):  # another than the document has by now, and none
+            given = {**about, **({"title": title} if title else {})}
+            sent = (await ada.post("/v1/uploads", params=given, content=text)).json()
+            await ada.get(f"/v1/uploads/{sent['id']}/events")
+        (again,) = (await ada.get("/v1/documents", params=listed)).json()["documents"]
+        assert again["title"] == "Wasps"
+        await ada.patch(f"/v1/documents/{again['document_id']}", json={"title": "Hornets"})
+        given = {**about, "title": "Wasps"}
+        sent = await ada.post("/v1/uploads", params=given, content=text)
+        assert (sent.status_code, sent.json()["state"]) == (202, "queued")
+        done = (await ada.get(f"/v1/uploads/{sent.json()['id']}/events")).text
+    (again,) = (await ada.get("/v1/documents", params=listed)).json()["documents"]
+    assert again["title"] == "Wasps"
+    assert again["document_id"] in done
 
 
 async def test_custom_metadata_come_with_an_upload_are_changed_in_place_and_filter(

@@ -28,6 +28,7 @@ from quoth.interfaces.http.text_rules import Language, PathSegment, Text, WebAdd
 from quoth.pipeline.components import Components
 from quoth.pipeline.uploads import (
     content_key,
+    describe_again,
     metadata_of,
     require_room,
     tenant_blobs,
@@ -139,11 +140,8 @@ async def receive_whole(
                 place=lambda: blobs.store(part, sha256=sha256, name=name),
                 share=_sharing(blobs, part, sha256=sha256, name=name),
             )
-            if not new and about_file.custom and task.document_id:
-                # They may have been changed since the file was sent with them.
-                there = await asyncio.to_thread(parts.catalogue.collection, collection)
-                change = parts.catalogue.set_metadata
-                await asyncio.to_thread(change, there, task.document_id, about_file.custom)
+            if not new and await asyncio.to_thread(describe_again, parts, task, about_file):
+                return await asyncio.to_thread(arrivals.find, key), True
             return task, new
         finally:
             growing.discard()

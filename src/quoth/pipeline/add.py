@@ -156,7 +156,7 @@ async def _prepare(
         sha = await asyncio.to_thread(fingerprint, path, given=given.values(), most_mb=most)
         said = given.meta()
         if same := await known_file(parts, collection, path=path, name=given.name, said=said):
-            return await asyncio.to_thread(_unchanged, parts, collection, same, given)
+            return await asyncio.to_thread(merge_metadata, parts, collection, same, given)
         # Chunking parameters belong to the identity: changing them makes a new version.
         document_id = digest(collection.id, sha, PIPELINE, str(parts.settings.chunk_tokens))
 
@@ -175,7 +175,7 @@ async def _prepare(
             if known is None or (first and known.source != source):
                 return LeasedDocument(document_id, path)
             if known.source == source or await asyncio.to_thread(_path_exists, known.source):
-                return await asyncio.to_thread(_unchanged, parts, collection, known, given)
+                return await asyncio.to_thread(merge_metadata, parts, collection, known, given)
             # The file has moved: read it again, so that links lead to its current path.
         if claim == "poison":
             problem = Problem(POISON, SET_ASIDE)
@@ -203,15 +203,14 @@ def _stored(parts: Components, collection: Collection, document_id: str) -> Docu
     return parts.catalogue.documents_by_id(collection, [document_id]).get(document_id)
 
 
-def _unchanged(
+def merge_metadata(
     parts: Components, collection: Collection, known: Document, given: DocumentMetadata
 ) -> Document:
     """Return a document that is there already, with the custom metadata that are given, too."""
     custom = {**known.metadata, **given.custom}
     if custom != known.metadata:
         parts.catalogue.set_metadata(collection, known.document_id, custom)
-        known = replace(known, metadata=custom)
-    return replace(known, status="unchanged")
+    return replace(known, metadata=custom, status="unchanged")
 
 
 def _described(

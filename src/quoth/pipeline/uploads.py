@@ -10,7 +10,7 @@ from uuid import uuid4
 from quoth.core.custom_metadata import read_metadata
 from quoth.core.errors import Busy, InputError, NotFound, StorageFull
 from quoth.core.types import Document
-from quoth.pipeline.add import PIPELINE
+from quoth.pipeline.add import PIPELINE, merge_metadata
 from quoth.pipeline.components import Components
 from quoth.pipeline.given_metadata import DocumentMetadata
 from quoth.store.blobs import Blobs, PartialUpload, source_name, stored_name
@@ -68,8 +68,7 @@ def describe_again(parts: Components, task: Task, given: DocumentMetadata) -> bo
     known = parts.catalogue.documents_by_id(collection, [task.document_id]).get(task.document_id)
     if known is None:
         return False
-    if given.custom:
-        parts.catalogue.set_metadata(collection, known.document_id, given.custom)
+    merge_metadata(parts, collection, known, given)
     said = (known.title, known.url, known.speaker, known.language)
     if all(new in (None, old) for new, old in zip(given.cleaned().values(), said, strict=True)):
         return False

@@ -41,7 +41,10 @@ NO_SAMPLE = "The sample collection is not installed here."
 
 
 class DocumentChanges(Body):
-    """What is to be known of a document; what is not named stays, and "" takes a value back."""
+    """What is to be known of a document; what is not named stays, and "" takes a value back.
+
+    ``metadata`` are given as a whole: keys that they do not name are deleted.
+    """
 
     title: Annotated[Text, Field(max_length=500)] | None = None
     url: Annotated[WebAddress, Field(max_length=2000)] | None = None

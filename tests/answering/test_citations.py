@@ -176,6 +176,22 @@ def test_the_marked_part_counts_characters_of_the_snippet(
     assert (citation.marked and citation.snippet[slice(*citation.marked)]) == shown
 
 
+def test_the_page_is_that_of_the_marked_words() -> None:
+    places = (
+        SpanLocator(0, 15, Pages(34, 34, "20", "20")),
+        SpanLocator(15, 63, Pages(35, 35, "21", "21")),
+    )
+    chunk = replace(book().chunks[1], start=0, text=TEXT, places=places)
+    paged = replace(book(), chunks=(chunk,))
+    statement = Statement("d", "c1", 0, 63, TEXT[:63], 0, marked=(16, 50))
+    (citation,) = cite_statements([statement], [paged], retrieval_method="keyword", created_at="")
+    assert isinstance(citation.locator, Pages)
+    assert (citation.locator.first, citation.locator.last) == (34, 35)
+    assert (citation.page, citation.page_number) == ("21", 35)
+    assert (citation.link or "").endswith("#page=35")
+    assert check_spans([citation], lambda _: TEXT) == []
+
+
 def test_a_mark_behind_the_end_of_the_snippet_is_left_out() -> None:
     text = "The tall tree " + "grows slowly " * (SNIPPET // 12) + "here. It is old."
     statement = Statement("d1", "c1", 0, len(text), text, 0, marked=(len(text) - 10, len(text)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -53,8 +54,12 @@ def _locator_fault(citation: Citation) -> str | None:
         return None if inside else "The place does not hold the snippet."
     if isinstance(locator, Seconds):
         return None if 0 <= locator.start <= locator.end else "The seconds run backwards."
-    if not 1 <= locator.first <= locator.last or citation.page_number != locator.first:
+    shown = citation.page_number or 0
+    if not 1 <= locator.first <= shown <= locator.last:
         return "The pages run backwards or are not those of the citation."
+    opened = re.search(r"#(?:page|slide)=(\d+)$", citation.link or "")
+    if shown != (int(opened[1]) if opened else locator.first):
+        return "The page is not the one that the link opens."
     if any(not locator.first <= box.page <= locator.last for box in locator.boxes):
         return "A box stands on a page outside the place."
     return None

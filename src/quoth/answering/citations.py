@@ -69,9 +69,10 @@ def make_citation(
 ) -> Citation:
     """Cite the characters from `start` to `end` of the passage's document.
 
-    The locator is that of the whole span, the link opens its telling part (``marked``, in
-    characters of the document); of a span longer than `SNIPPET` the beginning is shown. A verbatim
-    sentence has the support 1. Raises ValueError for a span that is empty or not in the passage.
+    The locator is that of the whole span; the page and the link are those of its telling part
+    (``marked``, in characters of the document); of a span longer than `SNIPPET` the beginning is
+    shown. A verbatim sentence has the support 1. Raises ValueError for a span that is empty or not
+    in the passage.
     """
     document, text = passage.document, passage.text
     if not passage.start <= start < end <= passage.start + len(text):
@@ -81,7 +82,7 @@ def make_citation(
     chunk = next(chunk for chunk in reversed(passage.chunks) if chunk.start <= start)
     locator = _locator(passage, start=start, end=end)
     told = _locator(passage, start=marked[0], end=marked[1]) if marked else locator
-    paged = locator if isinstance(locator, Pages) else None
+    paged = told if isinstance(told, Pages) else None
     end_shown = start + len(snippet)
     part = None  # in characters of the snippet
     if marked and marked != (start, end_shown) and start <= marked[0] < marked[1] <= end_shown:

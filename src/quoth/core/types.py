@@ -396,9 +396,10 @@ class Citation:
     """The evidence for a sentence: an exact span of a stored text and the link to it.
 
     ``snippet`` is the stored text from `snippet_start` to `snippet_end`, byte for byte. ``page`` is
-    the printed label and ``page_number`` the 1-based PDF page. ``marked`` is the part of the
-    snippet that tells most: characters of the snippet, None for the whole. The whole span that is
-    cited ends at ``span_end`` (0: not stored); ``cut`` says that the snippet ends before.
+    the printed label and ``page_number`` the 1-based PDF page that the link opens. ``marked`` is
+    the part of the snippet that tells most: characters of the snippet, None for the whole. The
+    whole span that is cited ends at ``span_end`` (0: not stored); ``cut`` says that the snippet
+    ends before.
     """
 
     id: str

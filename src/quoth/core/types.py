@@ -333,8 +333,8 @@ class Candidate(NamedTuple):
 class Hit:
     """A ranked chunk with its text and locator, ready to be shown.
 
-    ``marked`` is the part of the text that comes closest to the query, in characters of the text;
-    only the closest passages of an unanswered query have one.
+    ``start`` is where the text begins in the document. ``marked`` is the part that comes closest to
+    the query, in characters of the text; only the closest passages of an unanswered query have one.
     """
 
     rank: int
@@ -349,6 +349,7 @@ class Hit:
     score_kind: ScoreKind
     legs: Mapping[str, LegScore] = field(default_factory=dict)
     marked: tuple[int, int] | None = None
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,9 +398,8 @@ class Citation:
 
     ``snippet`` is the stored text from `snippet_start` to `snippet_end`, byte for byte. ``page`` is
     the printed label and ``page_number`` the 1-based PDF page that the link opens. ``marked`` is
-    the part of the snippet that tells most: characters of the snippet, None for the whole. The
-    whole span that is cited ends at ``span_end`` (0: not stored); ``cut`` says that the snippet
-    ends before.
+    the part of the snippet that tells most, in characters of it, None for the whole. The span that
+    is cited ends at ``span_end`` (0: not stored); ``cut`` says that the snippet ends before.
     """
 
     id: str

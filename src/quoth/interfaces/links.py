@@ -6,12 +6,15 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 from urllib.parse import urldefrag, urlsplit
 
 from quoth.answering.marked_runs import marked_runs
 from quoth.core.settings import Settings
-from quoth.core.types import Answer, Citation, Sentence
+from quoth.core.types import Answer, Citation, Hit, Sentence
 
+Place = TypeVar("Place", Citation, Hit)
+"""What is linked: the words of a citation or of a hit."""
 WEB_SCHEMES = ("http", "https")
 _MARK = re.compile(r"\[(\d+)\]")
 
@@ -39,20 +42,25 @@ def public_answer(answer: Answer, *, base: str) -> Answer:
     """Return an answer with public links, on the service at ``base``."""
     return replace(
         answer,
-        citations=tuple(public_citation(base, citation) for citation in answer.citations),
-        closest=tuple(
-            replace(hit, link=public_link(base, hit.link, hit.document_id))
-            for hit in answer.closest
-        ),
+        citations=tuple(public_place(base, citation) for citation in answer.citations),
+        closest=tuple(public_place(base, hit) for hit in answer.closest),
     )
 
 
-def public_citation(base: str, citation: Citation) -> Citation:
-    """Link a citation to the source's web address, else to the cited words in the web app."""
-    if citation.link is not None and is_web(citation.link):
-        return citation
-    span = f"start={citation.snippet_start}&end={citation.span_end or citation.snippet_end}"
-    return replace(citation, link=f"{base}/d/{citation.document_id}?{span}")
+def public_place(base: str, place: Place) -> Place:
+    """Link a citation or a hit to its source's web address, else to its words in the web app."""
+    if place.link is not None and is_web(place.link):
+        return place
+    start, end = shown_span(place)
+    return replace(place, link=f"{base}/d/{place.document_id}?start={start}&end={end}")
+
+
+def shown_span(place: Citation | Hit) -> tuple[int, int]:
+    """Return where the words of a citation or a hit begin and end in the document."""
+    if isinstance(place, Citation):
+        return place.snippet_start, place.span_end or place.snippet_end
+    first, last = place.marked or (0, len(place.text))
+    return place.start + first, place.start + last
 
 
 def public_link(base: str, link: str | None, document_id: str | None) -> str | None:

@@ -42,6 +42,7 @@ def build_hit(candidate: Candidate, *, rank: int, around: ChunkContext) -> Hit:
         score=candidate.score,
         score_kind=candidate.score_kind,
         legs=candidate.legs,
+        start=chunk.start,
     )
 
 

@@ -98,6 +98,34 @@ async def test_a_chat_answer_has_signed_links_too(house: House) -> None:
         assert (await get(house, links.pop())).status_code == 200
 
 
+async def test_the_closest_passages_of_no_answer_have_signed_links_too(house: House) -> None:
+    text = "Which tungsten carbide melts?"
+    body = {"model": "quoth", "messages": [{"role": "user", "content": text}]}
+    async with house.client(house.key("ada")) as client:
+        asked = await client.post("/v1/query?links=signed", json={**QUESTION, "query": text})
+        chats = [
+            await client.post(f"/v1/chat/completions{links}", json={**body, "stream": stream})
+            for links in ("?links=signed", "")
+            for stream in (False, True)
+        ]
+    answer = asked.json()
+    assert (answer["citations"], bool(answer["closest"])) == ([], True)
+    for hit in answer["closest"]:
+        shown = await get(house, hit["link"])
+        if hit["locator"]["kind"] == "pages":
+            assert (shown.status_code, shown.headers["content-type"]) == (200, "image/png")
+            continue
+        read = shown.json()
+        first, last = hit["marked"] or (0, len(hit["text"]))
+        words = " ".join(hit["text"][first:last].split())
+        assert words in " ".join(" ".join(each["text"] for each in read["blocks"]).split())
+        assert read["span"]["start"] == hit["start"] + first
+    for chat, kind in zip(chats, ("/v1/links/",) * 2 + ("/d/",) * 2, strict=True):
+        links = set(re.findall(r"\]\((http[^)]*)\)", chat.text))
+        assert links
+        assert all(urlsplit(link).path.startswith(kind) for link in links)
+
+
 async def test_an_expired_altered_or_foreign_link_is_refused(house: House) -> None:
     (citation, *_more) = await cited(house)
     path = urlsplit(citation["link"]).path

@@ -16,21 +16,20 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol
 
 from fastapi import Query
 from starlette.requests import Request
 
 from quoth.core.errors import Denied
-from quoth.core.events import AnswerCompleted, CitationAdded, Event, EvidenceFound
+from quoth.core.events import AnswerCompleted, CitationAdded, Event, EvidenceFound, HitsFound
 from quoth.core.settings import Settings
-from quoth.core.types import Answer, Citation, Seconds
+from quoth.core.types import Answer, Citation, Hit, Pages, Seconds
 from quoth.interfaces.http.request_state import LINKS_PATH, Principal
 from quoth.interfaces.http.responses import answer_for, service_address
-from quoth.interfaces.links import is_web
+from quoth.interfaces.links import Place, is_web, shown_span
 
 KEY_FILE = "links.key"
 KEY_BYTES = 32
@@ -38,9 +37,17 @@ REFUSED = "This link is not valid any more: it has expired or was altered. Ask f
 
 LinkKind = Annotated[
     Literal["signed"] | None,
-    Query(description="`signed`: links of citations open without a key for a short time."),
+    Query(
+        description="`signed`: links of citations and passages open without a key for a short time."
+    ),
 ]
-Sign = Callable[[Citation], Citation]
+
+
+class Sign(Protocol):
+    """Returns a citation or a hit with a signed link."""
+
+    def __call__(self, place: Place, /) -> Place:
+        """Return the place with its signed link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,25 +110,34 @@ def citation_signer(request: Request, caller: Principal, links: LinkKind) -> Sig
     state = request.app.state
     if state.link_signer is None:
         state.link_signer = LinkSigner(state.tenants.settings)
-    return partial(_signed, signer=state.link_signer, base=service_address(request), caller=caller)
+    signer: LinkSigner = state.link_signer
+    base = service_address(request)
+
+    def sign(place: Place) -> Place:
+        if place.link is not None and is_web(place.link):
+            return place
+        token = signer.sign(LinkTarget(caller.tenant, place.document_id, caller.collection))
+        start, end = shown_span(place)
+        query = f"start={start}&end={end}{_page_or_time(place)}"
+        return replace(place, link=f"{base}{LINKS_PATH}{token}?{query}")
+
+    return sign
 
 
-def _signed(citation: Citation, *, signer: LinkSigner, base: str, caller: Principal) -> Citation:
-    if citation.link is not None and is_web(citation.link):
-        return citation
-    token = signer.sign(LinkTarget(caller.tenant, citation.document_id, caller.collection))
-    link = f"{base}{LINKS_PATH}{token}?start={citation.snippet_start}"
-    link += f"&end={citation.span_end or citation.snippet_end}"
-    if citation.page_number is not None:
-        link += f"&page={citation.page_number}"
-    if isinstance(citation.locator, Seconds):
-        link += f"#t={citation.locator.start:g}"
-    return replace(citation, link=link)
+def _page_or_time(place: Citation | Hit) -> str:
+    if isinstance(place.locator, Seconds):
+        return f"#t={place.locator.start:g}"
+    if isinstance(place, Citation):
+        return "" if place.page_number is None else f"&page={place.page_number}"
+    return f"&page={place.locator.first}" if isinstance(place.locator, Pages) else ""
 
 
 def sign_answer(answer: Answer, sign: Sign | None) -> Answer:
-    """Return an answer with the links of its citations signed."""
-    return answer if sign is None else replace(answer, citations=tuple(map(sign, answer.citations)))
+    """Return an answer with the links of its citations and closest passages signed."""
+    if sign is None:
+        return answer
+    citations = tuple(sign(citation) for citation in answer.citations)
+    return replace(answer, citations=citations, closest=tuple(sign(hit) for hit in answer.closest))
 
 
 async def shown_events(
@@ -134,7 +150,9 @@ async def shown_events(
                 case CitationAdded() if sign is not None:
                     yield replace(event, citation=sign(event.citation))
                 case EvidenceFound() if sign is not None:
-                    yield replace(event, citations=tuple(map(sign, event.citations)))
+                    yield replace(event, citations=tuple(sign(each) for each in event.citations))
+                case HitsFound() if sign is not None:
+                    yield replace(event, hits=tuple(sign(hit) for hit in event.hits))
                 case AnswerCompleted():
                     answer = answer_for(sign_answer(event.answer, sign), language)
                     yield replace(event, answer=answer)

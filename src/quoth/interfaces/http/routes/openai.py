@@ -21,7 +21,7 @@ from starlette.responses import Response
 from quoth.answering.answerability import add_warning
 from quoth.core.errors import NotFound, QuothError
 from quoth.core.events import Event
-from quoth.core.types import Answer, Citation
+from quoth.core.types import Answer
 from quoth.interfaces.http.dependencies import Reader
 from quoth.interfaces.http.json_replies import NO_GENERATOR, NoJsonMode, task_reply, write_json
 from quoth.interfaces.http.openai_schemas import (
@@ -55,7 +55,7 @@ from quoth.interfaces.http.signed_links import (
     sign_answer,
 )
 from quoth.interfaces.http.sse import EventStream, until_hits
-from quoth.interfaces.links import public_answer, public_citation, public_link
+from quoth.interfaces.links import Place, public_answer, public_link, public_place
 from quoth.interfaces.markdown import markdown_sentences, to_markdown
 from quoth.pipeline.egress import apply_privacy_settings, count_tokens
 from quoth.pipeline.record import Record
@@ -133,8 +133,8 @@ async def complete(
         answer = sign_answer(await caller.engine.answer(question, keep=keep), sign)
         return ApiResponse(_completion(public_answer(answer, base=base), body))
 
-    def publish(citation: Citation) -> Citation:
-        return public_citation(base, citation if sign is None else sign(citation))
+    def publish(place: Place) -> Place:
+        return public_place(base, place if sign is None else sign(place))
 
     events = shown_events(caller.engine.stream(question, keep=keep), publish)
     include_usage = body.stream_options is not None and body.stream_options.include_usage

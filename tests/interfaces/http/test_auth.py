@@ -517,6 +517,10 @@ async def test_web_apps_of_named_origins_come_in_with_a_key_and_never_with_a_coo
                 assert found.headers.get("access-control-allow-origin") == (
                     app if status == 200 else None
                 )
+                exposed = found.headers["access-control-expose-headers"].casefold()
+                read = {"upload-offset", "upload-length", "location", "etag", "content-range"}
+                read |= {"content-disposition", "accept-ranges", "retry-after", "x-request-id"}
+                assert set(exposed.split(", ")) == read
 
 
 async def test_any_origin_may_be_let_in_but_none_is_by_default(tmp_path: Path) -> None:

@@ -59,6 +59,20 @@ def access_control(
     )
 
 
+EXPOSED_HEADERS = (
+    "Accept-Ranges",
+    "Content-Disposition",
+    "Content-Range",
+    "ETag",
+    "Location",
+    "Retry-After",
+    "Upload-Length",
+    "Upload-Offset",
+    "X-Request-ID",
+)
+"""Headers of responses that a web app of another origin may read."""
+
+
 def cors_origins(settings: Settings) -> tuple[str, ...]:
     """Return the origins of web apps elsewhere; raises ConfigError for what is no origin."""
     origins = tuple(filter(None, (origin.strip() for origin in settings.cors_origins.split(","))))
@@ -79,7 +93,7 @@ def cors_options(origins: tuple[str, ...]) -> dict[str, Any]:
         "allow_methods": ("GET", "POST", "PUT", "PATCH", "DELETE"),
         "allow_headers": ("*",),
         "allow_credentials": False,
-        "expose_headers": ("Retry-After", "X-Request-ID"),
+        "expose_headers": EXPOSED_HEADERS,
         "max_age": 600,
     }
 

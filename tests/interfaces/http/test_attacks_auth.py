@@ -131,8 +131,9 @@ async def test_a_key_that_revokes_itself_is_told_so(tmp_path: Path) -> None:
 
 async def test_two_keys_in_one_request_open_nothing(house: House) -> None:
     good = house.key().token
-    for name in ("authorization", "x-api-key"):
-        sent = [(name, f"Bearer {good}" if name == "authorization" else good)] * 2
+    bearer, basic = ("authorization", f"Bearer {good}"), ("authorization", "Basic YTpi")
+    bare = ("x-api-key", good)
+    for sent in ([bearer, bearer], [bare, bare], [bearer, bare], [basic, bare]):
         async with house.client() as client:
             answer = await client.get("/v1/x", headers=httpx.Headers(sent))
         assert answer.status_code == 401

@@ -100,7 +100,8 @@ class RequestState:
     @cached_property
     def token(self) -> str:
         """Return the token of the request, or ""; raises Denied for more than one."""
-        if any(len(self.headers.getlist(name)) > 1 for name in ("authorization", "x-api-key")):
+        names = ("authorization", "x-api-key")
+        if sum(len(self.headers.getlist(name)) for name in names) > 1:
             # A proxy may have verified the other one.
             raise Denied("This request has more than one key. Send one.", status=401)
         scheme, _blank, token = self.headers.get("authorization", "").partition(" ")

@@ -140,6 +140,7 @@ async def test_a_share_reaches_its_collection_alone(house: House) -> None:
         ("search", {"question": "What is honey?", "k": 21}, "k:"),
         ("search", {"question": "x" * 1001}, "question:"),
         ("search", {"question": "hi"}, "at least 3"),
+        ("search", {**HONEY, "filter": ["page=1"], "top_k": 1}, "no argument filter, top_k;"),
         ("search", {"question": "What is honey?", "filters": ["nonsense"]}, "nonsense"),
         ("ask", {}, "question:"),
         ("ask", {**HONEY, "history": [{"question": "a", "role": "system"}]}, "history"),

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from itertools import islice
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -63,6 +64,7 @@ NOT_THERE = "There is no passage with this id. Take a passage_id from search or 
 NO_COLLECTION = "There is no such collection. See those there are with list_documents."
 NOT_NOW = "A part that this needs does not answer at the moment. Try again later."
 NOTHING_YET = "There is nothing to read here yet."
+NO_ARGUMENT = "The call cannot be served. There is no argument {}; there are: {}."
 _PASSAGE_ID = re.compile(r"([0-9a-f]{8,64})(?::(\d{1,9})-(\d{1,9}))?")
 
 
@@ -198,6 +200,10 @@ class McpServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> Any:
         """Call a tool; a result with ``is_error`` says what was wrong with the call."""
+        for tool in await self.list_tools():
+            known = tool.input_schema["properties"]
+            if tool.name == name and (unknown := [each for each in arguments if each not in known]):
+                return failed(NO_ARGUMENT.format(_listed(unknown), _listed(known)))
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -207,6 +213,10 @@ class McpServer(MCPServer[Any]):
             if isinstance(cause, QuothError):
                 return failed(sentence(cause))
             raise
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(each[:80] for each in islice(names, 5))
 
 
 def make_server(seat_of: SeatOf) -> McpServer:

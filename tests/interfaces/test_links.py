@@ -65,14 +65,14 @@ def test_agents_and_the_command_line_link_into_the_app(
     answer = asyncio.run(asked())
     plain = Settings(home=home)
     public = plain.model_copy(update={"public_url": PUBLIC})
-    result = ask_result(answer, address=lambda link, _document: link, settings=public)
+    result = ask_result(answer, base=PUBLIC, settings=public)
     page = f"{PUBLIC}/q/{answer.query_id}"
     assert f"[1]({page}#s1)" in result.answer
     (first, *_others) = answer.citations
     span = f"start={first.snippet_start}&end={first.span_end}"
     assert result.citations[0].link == f"{PUBLIC}/d/{first.document_id}?{span}"
-    bare = ask_result(answer, address=lambda link, _document: link, settings=plain)
-    assert (bare.answer, bare.citations[0].link) == (answer.text, first.link)
+    bare = ask_result(answer, base=None, settings=plain)
+    assert (bare.answer, bare.citations[0].link) == (answer.text, None)
     assert PUBLIC not in quoth(home, "ask", QUESTION).out
     monkeypatch.setenv("QUOTH_PUBLIC_URL", PUBLIC)
     printed = quoth(home, "ask", QUESTION).out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -81,6 +82,20 @@ async def test_search_then_open_then_ask(house: House, mode: str) -> None:
         assert "Honey is made from nectar" in proof["text"]
         assert proof["place"] == "0:05–0:30 · Ada"
         assert cited["link"].endswith("&t=12")
+
+
+async def test_links_to_files_open_their_words_in_the_web_app(house: House) -> None:
+    asked = {"question": "Le miel d'acacia reste-t-il liquide ?", "collection": "default"}
+    async with agent(house) as client:
+        (first, *_more) = (await values(client, "search", **asked))["passages"]
+        (cited, *_more) = (await values(client, "ask", **asked))["citations"]
+        opened = await values(client, "open_passage", passage_id=cited["passage_id"])
+        listed = (await values(client, "list_documents"))["documents"]
+    page = f"{house.url}/d/{first['document_id']}"
+    assert re.fullmatch(rf"{re.escape(page)}\?start=\d+&end=\d+", first["link"])
+    start, end = cited["passage_id"].partition(":")[2].split("-")
+    assert cited["link"] == opened["link"] == f"{page}?start={start}&end={end}"
+    assert page in [each["link"] for each in listed]
 
 
 async def test_a_follow_up_is_read_with_the_turns_before_it(house: House) -> None:

@@ -49,10 +49,22 @@ def public_answer(answer: Answer, *, base: str) -> Answer:
 
 def public_place(base: str, place: Place) -> Place:
     """Link a citation or a hit to its source's web address, else to its words in the web app."""
-    if place.link is not None and is_web(place.link):
-        return place
-    start, end = shown_span(place)
-    return replace(place, link=f"{base}/d/{place.document_id}?start={start}&end={end}")
+    span = shown_span(place)
+    return replace(place, link=reading_link(place.link, place.document_id, base=base, span=span))
+
+
+def reading_link(
+    link: str | None, document_id: str, *, base: str | None, span: tuple[int, int] | None = None
+) -> str | None:
+    """Return a web address unchanged, any other as that of the document in the web app.
+
+    ``base`` is the address of the service, None where no person reaches it; ``span`` are the
+    characters that are shown.
+    """
+    if link is not None and is_web(link):
+        return link
+    words = f"?start={span[0]}&end={span[1]}" if span else ""
+    return None if base is None else f"{base}/d/{document_id}{words}"
 
 
 def shown_span(place: Citation | Hit) -> tuple[int, int]:

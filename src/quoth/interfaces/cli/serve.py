@@ -101,7 +101,6 @@ async def mcp(session: CliSession) -> None:
 
 async def serve_agents(session: CliSession) -> None:
     """Serve until the other side hangs up; the library is opened at the first call."""
-    from quoth.interfaces.markdown import web_link
     from quoth.interfaces.mcp.server import ToolContext, make_server
 
     seats: list[ToolContext] = []
@@ -114,7 +113,8 @@ async def serve_agents(session: CliSession) -> None:
                     from quoth.bootstrap import open_engine
 
                     opening = open_engine(session.settings, progress=session.say)
-                    seats.append(ToolContext(await closing.enter_async_context(opening), web_link))
+                    engine = await closing.enter_async_context(opening)
+                    seats.append(ToolContext(engine, session.settings.public_url))
             return seats[0]
 
         await make_server(seat_of).run_stdio_async()

@@ -13,8 +13,7 @@ from quoth.answering.answerability import describe_degradation, notes
 from quoth.answering.generative.sanitize import Characters
 from quoth.core.settings import Settings
 from quoth.core.types import Answer, Chunk, Citation, Document, Hit, Locator
-from quoth.interfaces.links import answer_page, mark_links, public_answer
-from quoth.interfaces.markdown import Address
+from quoth.interfaces.links import answer_page, mark_links, reading_link, shown_span
 from quoth.pipeline.retrieve import Retrieved
 from quoth.text.locators import label
 
@@ -130,7 +129,7 @@ def sanitize_text(text: str, most: int) -> str:
     return seen if len(seen) <= most else f"{seen[: most - 2].rstrip()} …"
 
 
-def found_passage(hit: Hit, *, address: Address) -> FoundPassage:
+def found_passage(hit: Hit, *, base: str | None) -> FoundPassage:
     """Show a hit."""
     return FoundPassage(
         rank=hit.rank,
@@ -139,25 +138,23 @@ def found_passage(hit: Hit, *, address: Address) -> FoundPassage:
         document=sanitize_text(hit.document, TITLE),
         collection=hit.collection,
         place=_place(hit.locator),
-        link=address(hit.link, hit.document_id),
+        link=reading_link(hit.link, hit.document_id, base=base, span=shown_span(hit)),
         score=round(hit.score, 4),
         text=sanitize_text(hit.text, PASSAGE),
     )
 
 
-def search_result(found: Retrieved, *, degraded: Sequence[str], address: Address) -> SearchResult:
+def search_result(found: Retrieved, *, degraded: Sequence[str], base: str | None) -> SearchResult:
     """Show what a search found."""
     language = found.query.language
     without = (describe_degradation(each, language=language) for each in degraded)
-    passages = tuple(found_passage(each, address=address) for each in found.hits)
+    passages = tuple(found_passage(each, base=base) for each in found.hits)
     return SearchResult(passages, (*found.warnings, *without))
 
 
-def ask_result(answer: Answer, *, address: Address, settings: Settings) -> AskResult:
-    """Show an answer; with a ``public_url`` marks and sources link into the web app."""
+def ask_result(answer: Answer, *, base: str | None, settings: Settings) -> AskResult:
+    """Show an answer; with a ``public_url`` its marks link into the web app."""
     text = answer.text
-    if settings.public_url:
-        answer = public_answer(answer, base=settings.public_url)
     if page := answer_page(settings, answer.query_id):
         for _start, end, link in reversed([*mark_links(text, answer.sentences, page=page)]):
             text = f"{text[:end]}({link}){text[end:]}"
@@ -166,8 +163,8 @@ def ask_result(answer: Answer, *, address: Address, settings: Settings) -> AskRe
         answer=text,
         status=answer.status,
         grounded=answer.grounded,
-        citations=tuple(_proof(each, address=address) for each in answer.citations),
-        closest=tuple(found_passage(each, address=address) for each in closest),
+        citations=tuple(_proof(each, base=base) for each in answer.citations),
+        closest=tuple(found_passage(each, base=base) for each in closest),
         notes=tuple(notes(answer)),
         query_id=answer.query_id,
     )
@@ -199,7 +196,7 @@ def passage_result(
     )
 
 
-def to_listing(document: Document, *, address: Address) -> ListedDocument:
+def to_listing(document: Document, *, base: str | None) -> ListedDocument:
     """Show a document, without where it lies."""
     ready = document.status == "ready"
     return ListedDocument(
@@ -212,7 +209,7 @@ def to_listing(document: Document, *, address: Address) -> ListedDocument:
         pages=document.pages,
         seconds=document.seconds,
         passages=document.chunks,
-        link=address(document.url or "file:", document.document_id) if ready else None,
+        link=reading_link(document.url, document.document_id, base=base) if ready else None,
         error=None if document.error is None else document.error.code,
     )
 
@@ -295,14 +292,14 @@ def _place(locator: Locator) -> str:
     return sanitize_text(label(locator), TITLE)
 
 
-def _proof(each: Citation, *, address: Address) -> CitationResult:
+def _proof(each: Citation, *, base: str | None) -> CitationResult:
     return CitationResult(
         number=each.number,
         passage_id=f"{each.chunk_id}:{each.snippet_start}-{each.snippet_end}",
         document_id=each.document_id,
         document=sanitize_text(each.document_name, TITLE),
         place=_place(each.locator),
-        link=address(each.link, each.document_id),
+        link=reading_link(each.link, each.document_id, base=base, span=shown_span(each)),
         snippet=each.snippet,
         support=each.support,
         cut=each.cut,

@@ -32,7 +32,7 @@ from quoth.core.errors import (
 from quoth.core.trace import Trace
 from quoth.core.types import Chunk, Document, Turn
 from quoth.engine import Engine
-from quoth.interfaces.markdown import Address
+from quoth.interfaces.links import reading_link
 from quoth.interfaces.mcp.results import (
     AskResult,
     ListResult,
@@ -72,12 +72,12 @@ _PASSAGE_ID = re.compile(r"([0-9a-f]{8,64})(?::(\d{1,9})-(\d{1,9}))?")
 class ToolContext:
     """What one call may reach: an engine and, where it is set, one collection of it alone.
 
-    ``address`` gives the addresses that may be shown; ``keep`` keeps the record of an answer, in
-    place of the engine.
+    ``base`` is the address of the service, into whose web app links lead, None where it has none;
+    ``keep`` keeps the record of an answer, in place of the engine.
     """
 
     engine: Engine
-    address: Address
+    base: str | None
     collection: str | None = None
     keep: Callable[[Record], None] | None = None
 
@@ -141,7 +141,7 @@ class Tools:
         )
         trace = Trace()
         found = await seat.engine.retrieve(request, trace=trace)
-        return given(search_result(found, degraded=trace.degraded, address=seat.address))
+        return given(search_result(found, degraded=trace.degraded, base=seat.base))
 
     async def ask(
         self,
@@ -160,7 +160,7 @@ class Tools:
         )
         answer = await seat.engine.answer(request, keep=seat.keep)
         settings = seat.engine.parts.settings
-        return given(ask_result(answer, address=seat.address, settings=settings))
+        return given(ask_result(answer, base=seat.base, settings=settings))
 
     async def open_passage(
         self, passage_id: PassageId, context: Context[Any, Any], around: Window = 1
@@ -186,7 +186,7 @@ class Tools:
         if names and (collection is not None or name in names):
             name = await chosen(seat, collection)
             documents, total = await asyncio.to_thread(page, seat, name, skip=offset, limit=limit)
-        shown = [to_listing(each, address=seat.address) for each in documents]
+        shown = [to_listing(each, base=seat.base) for each in documents]
         return given(ListResult(tuple(shown), total, offset, name, tuple(names[:100])))
 
     async def _seat(self, context: Context[Any, Any]) -> ToolContext:
@@ -321,7 +321,7 @@ def open_passage_result(seat: ToolContext, passage_id: str, *, around: int) -> P
         document,
         span=(start, end),
         locator=locator,
-        link=seat.address(to, document.document_id),
+        link=reading_link(to, document.document_id, base=seat.base, span=(start, end)),
     )
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, FastAPI
@@ -21,7 +20,6 @@ from quoth.interfaces.http.dependencies import Reader
 from quoth.interfaces.http.request_state import request_state
 from quoth.interfaces.http.requests import recorder_for
 from quoth.interfaces.http.responses import service_address
-from quoth.interfaces.links import public_link
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -96,8 +94,9 @@ async def context_of(request: Any) -> ToolContext:
 
     caller = request_state(request.scope).principal
     assert caller is not None  # the route requires one
-    base = service_address(request)
-    address = partial(public_link, base)
     return ToolContext(
-        caller.engine, address, collection=caller.collection, keep=recorder_for(caller)
+        caller.engine,
+        service_address(request),
+        collection=caller.collection,
+        keep=recorder_for(caller),
     )

@@ -306,8 +306,10 @@ async def test_json_without_a_model_or_with_one_that_writes_none_is_refused(hous
             "unsupported_response_format",
         )
         async with writing(house, ScriptedGenerator('{"other": 1}')):
-            with pytest.raises(openai.InternalServerError):
+            with pytest.raises(openai.BadRequestError, match="wrote no such JSON") as unwritten:
                 await create(response_format=SCHEMA)
+            assert unwritten.value.param == "response_format"
+            assert "retry-after" not in unwritten.value.response.headers
 
 
 @pytest.mark.parametrize("form", ["float", "base64"])

@@ -12,7 +12,7 @@ import json
 import re
 from typing import Any
 
-from quoth.core.errors import GenerationError, InputError
+from quoth.core.errors import InputError
 from quoth.core.protocols import Generator
 from quoth.core.types import Answer
 from quoth.text.json_codec import json_object
@@ -34,13 +34,13 @@ FIRST_QUESTION = re.compile(r"^\s*(?:user|human)\s*:\s*(.+)$", re.IGNORECASE | r
 
 
 class NoJsonMode(InputError):
-    """JSON was asked for, and no language model is there to write it."""
+    """JSON was asked for, and no language model is there to write it, or it wrote none."""
 
     code = "unsupported_response_format"
 
 
 async def write_json(answer: Answer, *, schema: dict[str, Any], generator: Generator) -> str:
-    """Return the answer as a JSON object with the schema's fields; raises GenerationError.
+    """Return the answer as a JSON object with the schema's fields; raises NoJsonMode.
 
     The fields that the schema requires are checked, their values are the client's to check. They
     are null where no sentence of the answer is supported.
@@ -55,7 +55,9 @@ async def write_json(answer: Answer, *, schema: dict[str, Any], generator: Gener
         found = json_object(reply)
         if found is not None and set(schema.get("required", ())) <= set(found):
             return json.dumps(found, ensure_ascii=False)
-    raise GenerationError("The language model wrote no such JSON object. Ask again.")
+    raise NoJsonMode(
+        "The language model wrote no such JSON object. Ask for fewer or simpler fields."
+    )
 
 
 def supported_text(answer: Answer) -> str:

@@ -64,7 +64,17 @@ def test_a_filter_is_read(text: str, expected: Filter) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "=", "kind", "kind=", "=pdf", "colour=red", "kind=,", "document= , "),
+        *(
+            "",
+            "=",
+            "kind",
+            "kind=",
+            "=pdf",
+            "colour=red",
+            "kind=,",
+            "kind=pdf,film",
+            "document= , ",
+        ),
         *("time=noon", "time=-5", "time=1:2:3:4", "time=nan", "time=inf", "time=1:-5"),
         *("time=2:00-1:00", "time=::", "time=1:"),
         *("page_number=iv", "page_number=9-3", "page_number=²"),

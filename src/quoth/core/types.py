@@ -14,10 +14,10 @@ from typing import Any, Literal, NamedTuple
 from quoth.core.custom_metadata import MetadataValue
 from quoth.core.usage import Usage as Usage
 
-DocumentKind = (
-    Literal["pdf", "markdown", "text", "html", "transcript"]
-    | Literal["book", "document", "slides", "table", "notebook", "code", "mail", "archive"]
-)
+DocumentKind = Literal[
+    "pdf", "markdown", "text", "html", "transcript",
+    "book", "document", "slides", "table", "notebook", "code", "mail", "archive",
+]  # fmt: skip
 """What a document is: "document" is one of a word processor, "table" a sheet or a list of rows."""
 Unit = Literal["page", "slide", "line", "row", "cell", "message"]
 """What a source is counted in, as people see it in its own program."""

@@ -85,6 +85,10 @@ async def test_custom_metadata_come_with_an_upload_are_changed_in_place_and_filt
             await ada.get(f"/v1/uploads/{upload['id']}/events")  # ends with the upload
     (stored,) = (await ada.get("/v1/documents", params={"collection": "own"})).json()["documents"]
     assert stored["metadata"] == {"team": "sales", "year": 2024}
+    for value, count in ((2024, 1), (2024.0, 1), (2023, 0), ("2020..2024", 1)):
+        asked = {"query": "What do hornets make?", "collection": "own"}
+        numbered = await ada.post("/v1/search", json={**asked, "filters": {"meta.year": value}})
+        assert len(numbered.json()["hits"]) == count
     path = f"/v1/documents/{stored['document_id']}"
     changed = (await ada.patch(path, json={"metadata": {"tags": ["wasps", "wood"]}})).json()
     assert changed == {**stored, "metadata": {"tags": ["wasps", "wood"]}}

@@ -336,6 +336,8 @@ async def test_texts_are_embedded_as_openais_clients_expect(house: House, form: 
         ({"model": "text-embedding-3-small"}, openai.NotFoundError, "model"),
         ({"input": [[1, 2]]}, openai.BadRequestError, "input"),
         ({"input": []}, openai.BadRequestError, "input"),
+        ({"input": ["Honey"] * 257}, openai.BadRequestError, "input"),
+        ({"input": "x" * 40_001}, openai.BadRequestError, "input.0"),
         ({"dimensions": 3}, openai.BadRequestError, None),
     ],
 )
@@ -345,7 +347,7 @@ async def test_what_cannot_be_embedded_is_refused_in_openais_words(
     async with client(house) as api:
         with pytest.raises(error) as refused:
             await api.embeddings.create(**{"model": "quoth", "input": "Honey", **given})
-    assert refused.value.param == param or str(refused.value.param).startswith("input")
+    assert refused.value.param == param
 
 
 @pytest.mark.parametrize("texts", ["", [], ["Honey", ""]])

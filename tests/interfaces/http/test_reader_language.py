@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import httpx
 import pytest
@@ -45,6 +46,59 @@ async def test_an_error_is_in_the_readers_language(ada: httpx.AsyncClient) -> No
     assert (await ada.get(path, headers=german)).json()["detail"].startswith("There is nothing")
     short = await ada.post("/v1/query", json={"query": "?!"}, headers=FRENCH)
     assert short.json()["detail"] == "body.query\u202f: il faut au moins 3 caractères"
+
+
+KEYS = "document, kind, language, speaker, page, page_number, time, chapter, section, segment, date"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "english", "french"),
+    [
+        (
+            "/v1/search",
+            {"query": "honey", "filters": {"bogus": "x"}},
+            f"filters: 'bogus' is not a filter. There are: {KEYS}, and meta.KEY for your own "
+            "metadata.",
+            f"filters\u202f: «\u202fbogus\u202f» n’est pas un filtre. Il y a\u202f: {KEYS}, et "
+            "meta.CLÉ pour vos propres métadonnées.",
+        ),
+        (
+            "/v1/search",
+            {"query": "honey", "scope": {"kinds": ["bogus"]}},
+            "scope.kinds.0: Input should be 'pdf', 'markdown', 'text', 'html', 'transcript', "
+            "'book', 'document', 'slides', 'table', 'notebook', 'code', 'mail' or 'archive'",
+            None,
+        ),
+        (
+            "/v1/search",
+            {"query": "honey", "top_k": 99},
+            "top_k: Input should be less than or equal to 50",
+            "top_k\u202f: 50 au plus",
+        ),
+        (
+            "/v1/search",
+            {"query": "honey", "history": [{"question": "a"}] * 21},
+            "history: it may have up to 20 items",
+            "history\u202f: 20 éléments au plus",
+        ),
+    ],
+)
+async def test_what_is_wrong_with_a_body_is_told_without_internals(
+    ada: httpx.AsyncClient, path: str, body: dict[str, Any], english: str, french: str | None
+) -> None:
+    assert (await ada.post(path, json=body)).json()["detail"] == f"body.{english}"
+    if french is not None:
+        told = await ada.post(path, json=body, headers=FRENCH)
+        assert told.json()["detail"] == f"body.{french}"
+
+
+async def test_a_filter_of_no_kind_is_refused(ada: httpx.AsyncClient) -> None:
+    body = {"query": "honey", "filters": {"kind": "bogus"}}
+    refused = await ada.post("/v1/search", json=body)
+    assert refused.status_code == 422
+    assert "'bogus' is not a kind of document. There are: pdf," in refused.json()["detail"]
+    told = await ada.post("/v1/search", json=body, headers=FRENCH)
+    assert "« bogus » n’est pas un genre" in told.json()["detail"].replace("\u202f", " ")
 
 
 async def test_a_name_that_no_collection_may_have_is_refused_in_the_readers_language(

@@ -248,6 +248,7 @@ def _reason(error: Mapping[str, Any]) -> str:
         return "There is no such field."
     if error["type"] in NOT_AN_OBJECT or (error["type"] == "missing" and error["loc"] == ("body",)):
         return "Send a JSON object, with Content-Type: application/json."
-    if error["type"] == "too_long" and isinstance(error["input"], str):
-        return f"it may have up to {error['ctx']['max_length']} characters"
+    if error["type"] in ("too_long", "string_too_long"):
+        unit = "characters" if isinstance(error["input"], str) else "items"
+        return f"it may have up to {error['ctx']['max_length']} {unit}"
     return str(error["msg"]).removeprefix("Value error, ")[:200]

@@ -6,9 +6,10 @@ Text with lone surrogates or control characters is refused, and so is a number o
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from itertools import combinations
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, get_args
 
 from fastapi import Path, Query
 from fastapi.exceptions import RequestValidationError
@@ -61,6 +62,29 @@ FilterKey = Literal[
     "date",
 ]
 MetadataKey = Annotated[str, Field(pattern=r"^meta\..{1,64}$")]
+
+
+def require_keys(given: object) -> object:
+    """Return filters; raises ValueError for a key that is none."""
+    keys = get_args(FilterKey)
+    for key in given if isinstance(given, dict) else ():
+        if key not in keys and not re.fullmatch(r"meta\..{1,64}", str(key)):
+            raise ValueError(
+                f"'{str(key)[:60]}' is not a filter. There are: {', '.join(keys)}, and meta.KEY "
+                "for your own metadata."
+            )
+    return given
+
+
+def _as_text(value: object) -> object:
+    return str(value).lower() if isinstance(value, bool | int | float) else value
+
+
+FilterText = Annotated[Text, Field(min_length=1, max_length=500)]
+FilterValue = Annotated[
+    FilterText, BeforeValidator(_as_text, json_schema_input_type=FilterText | int | float | bool)
+]
+"""What a filter is compared with; a number and a boolean are compared as their texts."""
 
 
 def require_integer(number: object) -> object:
@@ -188,8 +212,9 @@ class SearchRequest(Body):
     )
     scope: ScopeRequest | None = None
     filters: Annotated[
-        dict[FilterKey | MetadataKey, Annotated[Text, Field(min_length=1, max_length=500)]],
+        dict[FilterKey | MetadataKey, FilterValue],
         Field(max_length=20, examples=[{"speaker": "Ada", "page": "12-14", "meta.team": "legal"}]),
+        BeforeValidator(require_keys),
     ] = {}
     top_k: Annotated[int | None, Field(ge=1, le=MAX_TOP_K)] = None
     mode: Literal["hybrid", "semantic", "keyword", "dense", "vector", "bm25", "fts"] | None = None

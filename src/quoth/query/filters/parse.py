@@ -10,11 +10,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from types import MappingProxyType
+from typing import get_args
 
 from quoth.core.custom_metadata import PREFIX, fits
 from quoth.core.errors import InputError
 from quoth.core.translations import translate
-from quoth.core.types import Document, Filter, FilterField
+from quoth.core.types import Document, DocumentKind, Filter, FilterField
 from quoth.query.entity_index import date_bounds, is_day
 from quoth.query.filters.patterns import mapping
 from quoth.text.locators import format_timestamp
@@ -184,6 +185,14 @@ def _chapter_number(text: str) -> str:
     return str(roman) if roman else low
 
 
+def _kind(value: str) -> Filter:
+    kinds, known = _list(value.casefold()), get_args(DocumentKind)
+    for each in kinds:
+        if each not in known:
+            raise InputError(f"'{each}' is not a kind of document. There are: {', '.join(known)}.")
+    return Filter("kind", "in", kinds)
+
+
 def _segment(value: str) -> Filter:
     segment = SEGMENTS.get(value.casefold())
     if segment is None:
@@ -218,7 +227,7 @@ DATES = re.compile(
 
 KEYS: Mapping[str, Callable[[str], Filter]] = {
     "document": partial(_one_of, "document"),
-    "kind": lambda value: _one_of("kind", value.casefold()),
+    "kind": _kind,
     "language": lambda value: _one_of("language", value.casefold()),
     "speaker": partial(_exactly, "speaker"),
     "page": _page,

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import numpy as np
 from fastapi import APIRouter
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import Response
 
 from quoth.core.errors import InputError
@@ -25,6 +25,19 @@ MAX_CHARACTERS = 200_000
 """Characters of all texts of a request."""
 
 Text = Annotated[str, Field(min_length=1, max_length=40_000)]
+Texts = Annotated[list[Text], Field(min_length=1, max_length=MAX_TEXTS)]
+
+
+def require_texts(given: object) -> object:
+    """Return a list of texts, also for a single one; raises ValueError for what is none."""
+    if given in ("", []) or (isinstance(given, list) and "" in given):
+        raise ValueError("send at least one text, and none that is empty")
+    if isinstance(given, list) and any(not isinstance(text, str) for text in given):
+        raise ValueError(
+            "send texts: numbers of tokens cannot be read (LangChain sends texts with "
+            "check_embedding_ctx_length=False)"
+        )
+    return [given] if isinstance(given, str) else given
 
 
 class EmbeddingsRequest(BaseModel):
@@ -33,21 +46,9 @@ class EmbeddingsRequest(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     model: Annotated[str, Field(min_length=1, max_length=200)]
-    input: Text | Annotated[list[Text], Field(min_length=1, max_length=MAX_TEXTS)]
+    input: Annotated[Texts, BeforeValidator(require_texts, json_schema_input_type=Text | Texts)]
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: Annotated[int, Field(ge=1)] | None = None
-
-    @field_validator("input", mode="before")
-    @classmethod
-    def _be_texts(cls, given: object) -> object:
-        if given in ("", []) or (isinstance(given, list) and "" in given):
-            raise ValueError("send at least one text, and none that is empty")
-        if isinstance(given, list) and any(not isinstance(text, str) for text in given):
-            raise ValueError(
-                "send texts: numbers of tokens cannot be read (LangChain sends texts with "
-                "check_embedding_ctx_length=False)"
-            )
-        return given
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ async def embed(body: EmbeddingsRequest, caller: Reader) -> Response:
         raise UnknownModel(NO_MODEL)
     if body.dimensions not in (None, embedder.dimension):
         raise InputError(f"This model has {embedder.dimension} dimensions, and no others.")
-    texts = [body.input] if isinstance(body.input, str) else body.input
+    texts = body.input
     if sum(map(len, texts)) > MAX_CHARACTERS:
         raise InputError(f"One request may have up to {MAX_CHARACTERS:,} characters.")
     vectors = np.asarray(await embedder.embed(texts, role="query"), np.float32)

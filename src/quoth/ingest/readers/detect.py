@@ -82,7 +82,7 @@ def decode(data: bytes, *, name: str) -> tuple[str, str | None]:
     controls = sum(1 for _ in _CONTROL.finditer(text[:100_000]))
     strange = text[:100_000].count("\ufffd")
     if controls + strange > 0.02 * min(len(text), 100_000) + 2:
-        raise _unsupported(name, "binary data, or text in an encoding other than UTF-8")
+        raise _unsupported(name, "binary data, or text in an encoding that was not recognised")
     if "\x00" in text:
         guess = guess or "The text had NUL characters in it; they were left out."
     text = normalize_whitespace(text)

@@ -145,8 +145,7 @@ class RequestQuota:
         if wait:
             raise Busy(
                 f"This key has reached its limit of {self._rate.per_minute:,.0f} {self._unit} a "
-                "minute, "
-                f"{self._rate.burst} of them at once. Try again in {ceil(wait)} s.",
+                f"minute, in bursts of up to {self._rate.burst}. Try again in {ceil(wait)} s.",
                 status=429,
                 retry_after_s=wait,
             )

@@ -38,6 +38,19 @@ def test_a_message_with_its_attachment() -> None:
     assert label(place.locator).endswith("2024-05-07 ▸ gauges.csv ▸ row 2")
 
 
+def test_a_talk_within_an_archive_keeps_its_seconds_and_speakers(tmp_path: Path) -> None:
+    talk = (
+        "WEBVTT\n\n00:00:05.000 --> 00:00:09.000\n<v Ada>The lamp burns whale oil.\n\n"
+        "00:01:10.000 --> 00:01:15.000\n<v Ben>The horn sounds twice a minute.\n"
+    )
+    with zipfile.ZipFile(tmp_path / "talks.zip", "w") as archive:
+        archive.writestr("pier/fog.vtt", talk)
+    found = read(tmp_path / "talks.zip")
+    at = found.text.index("The horn")
+    (place,) = [each for each in found.places if each.start <= at < each.end]
+    assert label(place.locator) == "pier/fog.vtt ▸ 1:10 · Ben"
+
+
 def test_a_box_quotes_nothing_twice() -> None:
     box = read(DOCUMENTS / "fog.mbox")
     assert box.text.count("The fog horn is silent since Sunday.") == 1

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from quoth.core.errors import DocumentError
-from quoth.core.types import Chars, Pages, ParsedDocument, Section, SpanLocator
+from quoth.core.types import Chars, Pages, ParsedDocument, Seconds, Section, SpanLocator
 from quoth.ingest.readers.blocks import GAP, Content
 from quoth.ingest.readers.source_file import MAX_NESTING, SourceFile
-from quoth.text.locators import ARROW
+from quoth.text.locators import ARROW, label
 
 MAX_CHARACTERS = 50_000_000
 """Characters of all files within one."""
@@ -74,7 +74,8 @@ def _moved(place: SpanLocator, offset: int, path: Sequence[str], anchor: str | N
     """Return a place of a document within another: its pages and seconds become labels."""
     locator = place.locator
     start, end = place.start + offset, place.end + offset
-    section = ARROW.join(filter(None, (*path, locator.section)))
+    said = label(replace(locator, end=locator.start)) if isinstance(locator, Seconds) else ""
+    section = ARROW.join(filter(None, (*path, locator.section, said)))
     made = Chars(start, end, section, anchor)
     if isinstance(locator, Pages):
         labels = (

@@ -69,10 +69,9 @@ def make_citation(
 ) -> Citation:
     """Cite the characters from `start` to `end` of the passage's document.
 
-    The locator is that of the whole span; the page and the link are those of its telling part
-    (``marked``, in characters of the document); of a span longer than `SNIPPET` the beginning is
-    shown. A verbatim sentence has the support 1. Raises ValueError for a span that is empty or not
-    in the passage.
+    The locator is that of the whole span, page and link are those of its telling part (``marked``,
+    in characters of the document); of a span longer than `SNIPPET` the beginning is shown. A
+    verbatim sentence has the support 1. Raises ValueError for an empty span or one elsewhere.
     """
     document, text = passage.document, passage.text
     if not passage.start <= start < end <= passage.start + len(text):

@@ -331,10 +331,9 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A ranked chunk with its text and locator, ready to be shown.
+    """A ranked chunk with its text, which begins at ``start`` of the document, and locator.
 
-    ``start`` is where the text begins in the document. ``marked`` is the part that comes closest to
-    the query, in characters of the text; only the closest passages of an unanswered query have one.
+    In the closest passages of an unanswered query ``marked`` is what comes closest to the query.
     """
 
     rank: int

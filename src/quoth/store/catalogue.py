@@ -189,7 +189,7 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
         return tuple(replaced)
 
     def _move_uploads(self, connection: Connection, ids: Mapping[str, str]) -> None:
-        """Point the uploads of replaced documents to the new ones: ``ids`` has the new id by the old."""
+        """Point the uploads of replaced documents to the new ones; ``ids`` maps old to new."""
         if ids:
             its = (tasks.c.tenant == self.tenant) & tasks.c.document_id.in_(ids)
             new = case(ids, value=tasks.c.document_id)

@@ -68,7 +68,7 @@ async def test_no_planted_secret_comes_out_of_the_service(tmp_path: Path, logs: 
                     ("/v1/chat/completions", {"model": SECRETS["google"], "messages": []}),
                 ):
                     response = await ada.post(
-                        path, json=body, headers={"x-api-key": SECRETS["anthropic"]}
+                        path, json=body, headers={"x-provider-key": SECRETS["anthropic"]}
                     )
                     said.append(response.text + str(response.headers))
                 listed = ("/v1/queries", "/v1/privacy", "/v1/privacy/export", "/v1/analytics")

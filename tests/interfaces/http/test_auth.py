@@ -439,12 +439,12 @@ async def test_a_file_may_be_larger_and_has_a_limit_too(tmp_path: Path) -> None:
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(tmp_path: Path) -> None:
-    async with gated(tmp_path, body_seconds=0.1) as house:
+    async with gated(tmp_path, body_seconds=0.3) as house:
         slow = http("POST", "/v1/query")
         assert (await answered(house, slow, Sender(chunks=9, wait_s=0.04)))["status"] == 408
         part = http("PUT", "/v1/uploads/1")
         assert (await answered(house, part, Sender(chunks=9, wait_s=0.04)))["status"] == 200
-        assert (await answered(house, part, Sender(chunks=9, wait_s=0.3)))["status"] == 408
+        assert (await answered(house, part, Sender(chunks=9, wait_s=0.9)))["status"] == 408
 
 
 async def test_a_key_asks_so_often_and_another_is_not_slowed(house: House) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from quoth.text.locators import CELL_GAP
 from tests.support.web_app import NEEDS_CHROMIUM, WebApp, open_web_app
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -31,6 +32,9 @@ def _fault(page: Page, web: WebApp, document: str, block: dict[str, Any]) -> str
     mark = page.locator(".reading mark")
     expect(mark.first).to_be_attached()
     marked = "".join(mark.all_text_contents())
+    if page.locator(".reading :is(td, th) mark").count():
+        # A row of a table stands below its header, whose names begin the cells of the text.
+        text = "".join(cell.partition(": ")[2] or cell for cell in text.split(CELL_GAP))
     if _words(marked) != _words(text):
         return f"marked is {marked[:80]!r}, not {text[:80]!r}"
     if block["locator"]["kind"] == "pages" and page.locator("page-image").count():

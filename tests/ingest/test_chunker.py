@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given
@@ -206,24 +205,6 @@ def test_prefix_and_section_say_where_a_chunk_stands() -> None:
     assert last.prefix == "The hedge ▸ Hedges ▸ Planting & care ▸ Odds"
     assert isinstance(last.locator, Chars)
     assert last.locator.anchor == "ends"
-
-
-def test_a_chunk_is_in_its_own_language_unless_that_of_the_file_is_given() -> None:
-    english = "The drones of a hive do not work, and they are all driven out in the autumn."
-    french = "Les ruches sont dans le jardin, et nous les ouvrons au printemps pour la récolte."
-    mixed = page(
-        [
-            Block("Drones", level=1),
-            Block(english),
-            Block("Ruches", level=1),
-            Block(french),
-            Block("Poids", level=1),
-            Block("12 kg : 34 °C"),
-        ]
-    )
-    assert [each.language for each in cut(mixed)] == ["en", "fr", "en"]
-    given = replace(mixed, language="en", is_language_given=True)
-    assert {each.language for each in cut(given)} == {"en"}
 
 
 def test_prefix_names_the_only_speaker_of_a_chunk() -> None:

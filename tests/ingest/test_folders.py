@@ -152,32 +152,25 @@ def test_a_picture_that_a_page_shows_is_no_document(tmp_path: Path, page: str, t
 
 
 def test_what_a_site_is_built_with_is_no_document(tmp_path: Path) -> None:
-    head = '<link rel=stylesheet href="theme.css?v=2"><script defer src="../app/menu.js"></script>'
-    files = {
-        **{f"site/{name}.html": head for name in ("index", "guide", "genindex", "api/search")},
-        **{f"site/{name}": "x" for name in ("objects.inv", "searchindex.js", "_static/a.css")},
-        "site/_sources/guide.rst.txt": "Guide",
-        "site/theme.css": "x",
-        "site/own.js": "x",
-        "app/menu.js": "x",
-        "app/only.html": '<script src="main.js"></script>',
-        "app/main.js": "x",
-        "_sources/minutes.txt": "x",
-        "book/search/search_index.json": "{}",
-        "book/search.md": "x",
+    built = {
+        *("sphinx/genindex.html", "sphinx/genindex-A.html", "sphinx/search.html"),
+        *("sphinx/searchindex.js", "sphinx/_static/a.css", "sphinx/_sources/guide.rst.txt"),
+        *("mkdocs/search/search_index.json", "mkdocs/assets/main.js", "doxy/search/all_0.html"),
+        *("doxy/search/searchdata.js", "doxy/jquery.js"),
     }
-    for name, content in files.items():
+    own = {
+        *("sphinx/index.html", "sphinx/api/search.html", "sphinx/_static/manual.pdf"),
+        *("sphinx/example.js", "mkdocs/search/index.html", "mkdocs/search/advanced/index.html"),
+        *("doxy/search/thesis.md", "app/main.js", "_sources/minutes.txt", "doxy/index.html"),
+    }
+    for name in built | own | {"sphinx/objects.inv"}:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(content)
-    documents = {
-        *("_sources/minutes.txt", "app/main.js", "app/only.html", "book/search.md"),
-        *("site/index.html", "site/guide.html", "site/api/search.html", "site/own.js"),
-    }
+        (tmp_path / name).write_text("x")
     found = {each.relative_to(tmp_path).as_posix() for each in find_files([tmp_path])}
-    assert found == documents
-    assert left_out([tmp_path]) == {GENERATED: 7, ".inv": 1}
-    chosen = {each.name for each in find_files([tmp_path], include=["*.css"])}
-    assert chosen == {"a.css", "theme.css"}
+    assert found == own
+    assert left_out([tmp_path]) == {GENERATED: len(built), ".inv": 1}
+    chosen = find_files([tmp_path], include=["*.css"])
+    assert [each.name for each in chosen] == ["a.css"]
 
 
 def test_pictures_that_no_page_shows_are_documents(tmp_path: Path) -> None:

@@ -140,9 +140,7 @@ async def test_the_language_is_that_of_the_text_unless_it_is_given(tmp_path: Pat
         (sources / name).write_text(french, encoding="utf-8")
     (sources / "said.meta.json").write_text('{"language": "de"}', encoding="utf-8")
     (sources / "short.html").write_text("<html lang=it><p>12 : 34", encoding="utf-8")
-    words = " ".join(f"The bees of hive {at} are out, and so is the queen." for at in range(400))
-    licence = " ".join(f"Les {at} ruches sont à nous et pour le village." for at in range(500))
-    (sources / "mixed.md").write_text(f"# Bees\n\n{words}\n\n# Ruches\n\n{licence}", "utf-8")
+    (sources / "mixed.md").write_text(f"{NOTES}\n" * 30 + f"{FRENCH}\n" * 70, "utf-8")
     (sources / "polski.txt").write_text(
         "Pszczoły zbierają nektar z kwiatów i robią z niego miód, który zjadają zimą.\n" * 2,
         encoding="utf-8",

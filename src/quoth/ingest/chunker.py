@@ -21,7 +21,6 @@ from quoth.core.types import (
     SpanLocator,
 )
 from quoth.ingest.earlier_chunks import kept_spans
-from quoth.text.analyzer import TELLING_WORDS
 from quoth.text.locators import ARROW, clip, locate
 from quoth.text.sentences import sentences
 
@@ -34,8 +33,6 @@ MAX_LINE = 300
 """Characters of a line that is not cut at full stops: a longer one is a paragraph of prose."""
 MAX_HEAD = 80
 """Characters of a line that may be a heading."""
-MIN_TELLING = 5
-"""Fewest function words that say which language a chunk is in."""
 _ENDS = (".", "!", "?", "…", ";", "。", "！", "？", "؟", "।", "۔")
 _CLOSING = "\"'»”’)]」』）"
 _PAUSES = (re.compile(r"\n"), re.compile(r"[.;:!?…—–]\s"), re.compile(r"[,)]\s"), re.compile(r"\s"))
@@ -259,19 +256,6 @@ def _groups(pieces: Sequence[_Piece], *, target: int) -> list[Sequence[_Piece]]:
     return groups[::-1]
 
 
-def _own_language(text: str, language: str) -> str:
-    """Return the language of a chunk: that of the document, unless its function words say another.
-
-    Translated manuals keep chapters in the original language. Only English and French are told
-    apart.
-    """
-    words = text.casefold().split()
-    counts = {each: sum(map(own.__contains__, words)) for each, own in TELLING_WORDS.items()}
-    best, other = sorted(counts, key=counts.__getitem__, reverse=True)
-    clear = counts[best] >= MIN_TELLING and counts[best] > 2 * counts[other]
-    return best if clear and language in counts else language
-
-
 def _make(
     reading: ParsedDocument,
     group: Sequence[_Piece],
@@ -289,7 +273,6 @@ def _make(
     places = tuple(
         _in_section(clip(place, start, end), section) for place in near if place.end > start
     )
-    text = reading.text[start:end]
     words = _trimmed(reading.text, start, end)
     locator = locate(places or near or reading.places[-1:], *words)
     return Chunk(
@@ -298,13 +281,13 @@ def _make(
         ordinal=ordinal,
         start=start,
         end=end,
-        text=text,
+        text=reading.text[start:end],
         locator=replace(locator, section=section) if path else locator,
         kind=reading.kind,
         places=places,
         section=path,
         prefix=_prefix(reading, path, places),
-        language=language if reading.is_language_given else _own_language(text, language),
+        language=language,
         tokens=sum(piece.tokens for piece in group),
         date=reading.date,
     )

@@ -7,7 +7,7 @@ the next run ingests it again.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -296,9 +296,6 @@ def make_entry(
         earlier=[each.text for each in before],
     )
     chunks, headings = contents_of(reading, cut)
-    lengths = Counter[str]()
-    for each in cut:
-        lengths[each.language] += len(each.text)
     document = Document(
         document_id=key,
         title=reading.title,
@@ -307,7 +304,7 @@ def make_entry(
         chunks=len(chunks),
         pages=reading.pages,
         seconds=reading.seconds,
-        language=max(lengths, key=lengths.__getitem__, default=language),
+        language=language,
         collection=collection.name,
         source=source,
         url=reading.url,

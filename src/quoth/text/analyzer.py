@@ -132,14 +132,13 @@ def analyze(text: str, *, language: str) -> list[str]:
 
 
 def analyze_query(text: str, *, languages: Sequence[str]) -> list[str]:
-    """Return the terms to search for in a collection whose documents are in these languages.
+    """Return the terms to search for in a collection that holds these languages.
 
     Stop words of the query's own language are left out, unless there are no others; each other word
-    yields its term in every language and the query's, since chunks are analyzed in their own.
-    A repeated word yields its terms repeatedly, as in Lucene.
+    yields its term in every language, since chunks are analyzed in their own. A repeated word
+    yields its terms repeatedly, as in Lucene.
     """
     own = detect_language(text, among=(*languages, *STOP_WORDS), fallback="")
-    languages = [*languages, own] if own and own not in languages else languages
     tokens = _tokens(text)
     for without in (own, ""):
         found = [
@@ -203,10 +202,10 @@ def detect_language(text: str, *, among: Sequence[str], fallback: str) -> str:
     languages = tuple(dict.fromkeys(among))
     if len(languages) < 2:
         return languages[0] if languages and text.strip() else fallback
-    if all(language in TELLING_WORDS for language in languages):
+    if all(language in _TELLING for language in languages):
         # The words that only one of the languages uses as a function word.
         words = [part for token in _tokens(text[:2000]) for part in token.split("-")]
-        counts = {each: sum(word in TELLING_WORDS[each] for word in words) for each in languages}
+        counts = {each: sum(word in _TELLING[each] for word in words) for each in languages}
         best, second = sorted(languages, key=counts.__getitem__, reverse=True)[:2]
         if counts[best] > 2 * counts[second]:
             return best
@@ -216,7 +215,8 @@ def detect_language(text: str, *, among: Sequence[str], fallback: str) -> str:
 def clear_language(text: str) -> str | None:
     """Return the language of more than half of the samples of a text, None without one.
 
-    It is one of all that py3langid knows; each sample is in one with the `CONFIDENCE_FLOOR`.
+    It is one of all that py3langid knows; each sample is in one with the `CONFIDENCE_FLOOR`. A text
+    in English and French has the language of most of its function words.
     """
     step = max(SAMPLE, len(text) // SAMPLES)
     samples = [text[at : at + SAMPLE] for at in range(0, len(text), step)][:SAMPLES]
@@ -224,7 +224,11 @@ def clear_language(text: str) -> str | None:
     ranked = (_model().rank(sample)[0] for sample in whole)
     found = Counter(language for language, score in ranked if score >= CONFIDENCE_FLOOR)
     del found[NO_LANGUAGE]
-    return next((each for each, count in found.items() if 2 * count > len(whole)), None)
+    most = next((each for each, count in found.items() if 2 * count > len(whole)), None)
+    if most is None and len(found) > 1 and found.keys() <= _TELLING.keys():
+        words = text.casefold().split()
+        return max(found, key=lambda each: sum(map(_TELLING[each].__contains__, words)))
+    return most
 
 
 def _normalized(text: str) -> str:
@@ -369,10 +373,10 @@ def _identifier() -> LanguageIdentifier:
         ) from error
 
 
-TELLING_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
+# Function words that only one language has, without those that English texts use as well.
+_TELLING: Mapping[str, frozenset[str]] = MappingProxyType(
     {"en": ENGLISH - FRENCH, "fr": FRENCH - ENGLISH - {"car", "non", "plus", "via"}}
 )
-"""Function words that only one language has, without those that English texts use as well."""
 
 
 _PROSE = f"{ascii_letters} ".encode()

@@ -37,17 +37,19 @@ SHOWN = "pictures of pages"
 GENERATED = "pages' scripts, styles, indexes and sources"
 """How files are counted that a site of documentation is built with and that repeat its pages."""
 
-BUILDS: Mapping[str, tuple[str, ...]] = {
-    "objects.inv": (  # Sphinx
-        *("_sources/*", "_static/*", "searchindex.js"),
-        *("genindex*.html", "py-modindex.html", "search.html"),
+BUILDS: Mapping[str, re.Pattern[str]] = {
+    "objects.inv": re.compile(  # Sphinx
+        r"_sources/.*|_static/.*\.(?:m?js|css|png|jpe?g|svg|gif|txt|json)|searchindex\.js"
+        r"|(?:genindex[^/]*|py-modindex|search)\.html"
     ),
-    "search/search_index.json": ("search/*",),  # MkDocs
-    "search/searchdata.js": ("search/*",),  # Doxygen
+    "search/search_index.json": re.compile(  # MkDocs
+        r"search/(?:search_index\.json|[^/]*\.js)|assets/.*\.(?:js|css)"
+    ),
+    "search/searchdata.js": re.compile(
+        r"search/[^/]*\.(?:js|css|html)|[^/]*\.(?:js|css)"
+    ),  # Doxygen
 }
-"""The file by which a built site is known, and what is left out of its folder."""
-MIN_LOADING = 2
-"""Pages that load a script or a style for it to be part of the site; one may be an app's."""
+"""The file by which a built site is known, and what is left out below its folder."""
 
 INSTALLED = ("node_modules", "__pycache__", "site-packages")
 """Folders of installed packages and compiled code: never a person's own documents."""
@@ -61,11 +63,6 @@ _PICTURE = re.compile(
     r"""([^"'()<>\[\]{}:=\n]{1,300}?\.(?:png|jpe?g|tiff?))(?![\w.])""",
     re.IGNORECASE,
 )
-_LOADED = re.compile(
-    r"""<(?:script|link)\b[^<>]{0,500}?\b(?:src|href)\s{0,3}=\s{0,3}["']?"""
-    r"""([^"'<>\s]{1,300}?\.(?:m?js|css))(?![\w.])""",
-    re.IGNORECASE,
-)
 
 
 def find_files(
@@ -75,8 +72,7 @@ def find_files(
 
     Of folders, only files that one of the ``include`` patterns matches, if there are any, and none
     that ``exclude`` or the file `IGNORE` of the folder does; none of `INSTALLED`. Without
-    ``include`` no picture that a page of HTML or Markdown there shows, no script or style that
-    several load, and nothing of `BUILDS`.
+    ``include`` no picture that a page of HTML or Markdown there shows, and nothing of `BUILDS`.
 
     A file given directly is returned whatever its name, except a sidecar of another file; in
     folders, hidden files, sidecars and unknown suffixes are skipped. A missing source is returned
@@ -133,34 +129,30 @@ def _below(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Iter
 def _parts_of_pages(paths: Sequence[Path]) -> dict[Path, str]:
     """Return the files of a folder that belong to its pages, and how they are counted."""
     kinds = {path: SUFFIX_FORMATS.get(path.suffix.lower()) for path in paths}
-    named = {realpath(path): path for path, kind in kinds.items() if kind in ("picture", "code")}
-    shown, loaded = set[str](), Counter[str]()
-    for page in (path for path, kind in kinds.items() if named and kind in PAGES):
+    pictures = {realpath(path): path for path, kind in kinds.items() if kind == "picture"}
+    shown: set[Path] = set()
+    for page in (path for path, kind in kinds.items() if pictures and kind in PAGES):
         if not page.is_file():  # reading a pipe would wait for a writer
             continue
         with suppress(OSError, ValueError), page.open("rb") as file:
-            text = file.read(MAX_PAGE_BYTES).decode("utf-8", "replace")
-            shown |= {realpath(page.parent / unquote(name)) for name in _PICTURE.findall(text)}
-            names = _LOADED.findall(text) if kinds[page] == "html" else ()
-            loaded.update({realpath(page.parent / unquote(name)) for name in names})
-    site = {each for each, count in loaded.items() if count >= MIN_LOADING}
-    found = {named[each]: GENERATED for each in site & named.keys()}
-    return found | {named[each]: SHOWN for each in shown & named.keys()} | _built(paths)
+            names = _PICTURE.findall(file.read(MAX_PAGE_BYTES).decode("utf-8", "replace"))
+            found = {realpath(page.parent / unquote(name)) for name in names}
+            shown |= {pictures[each] for each in found & pictures.keys()}
+    return dict.fromkeys(shown, SHOWN) | dict.fromkeys(_built(paths), GENERATED)
 
 
-def _built(paths: Sequence[Path]) -> dict[Path, str]:
-    """Return the files of built sites that repeat their pages."""
-    found: dict[Path, str] = {}
-    for marker, patterns in BUILDS.items():
-        depth = marker.count("/") + 1
-        marks = (path for path in paths if path.as_posix().endswith(f"/{marker}"))
-        for root in (mark.parents[depth - 1] for mark in marks):
-            for path in paths:
-                inside = path.relative_to(root).as_posix() if path.is_relative_to(root) else ""
-                part = any(fnmatchcase(inside, each) for each in patterns)
-                if part and not isdir(path):
-                    found[path] = GENERATED
-    return found
+def _built(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yield the files that sites of documentation are built with or that repeat their pages."""
+    sites: dict[Path, re.Pattern[str]] = {}
+    for path in paths:
+        for marker, pattern in BUILDS.items():
+            if path.as_posix().endswith(f"/{marker}"):
+                sites[path.parents[marker.count("/")]] = pattern
+    for path in paths:
+        for root in path.parents if sites else ():
+            inside = path.relative_to(root).as_posix() if root in sites else ""
+            if inside and sites[root].fullmatch(inside) and not isdir(path):
+                yield path
 
 
 def _visible(folder: Path) -> Iterator[Path]:

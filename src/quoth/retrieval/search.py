@@ -140,7 +140,7 @@ async def search(
     """
     found = await asyncio.gather(
         *(
-            _search_wording(
+            _search_variant(
                 encoded_variant,
                 plan,
                 index=index,
@@ -160,7 +160,7 @@ async def search(
     return [results or RetrieverResults() for results in found]
 
 
-async def _search_wording(
+async def _search_variant(
     encoded_variant: EncodedVariant,
     plan: Plan,
     *,

@@ -130,14 +130,20 @@ async def test_a_key_that_revokes_itself_is_told_so(tmp_path: Path) -> None:
 
 
 async def test_two_keys_in_one_request_open_nothing(house: House) -> None:
-    good = house.key().token
+    good, second = house.key().token, house.key().token
     bearer, basic = ("authorization", f"Bearer {good}"), ("authorization", "Basic YTpi")
-    bare = ("x-api-key", good)
-    for sent in ([bearer, bearer], [bare, bare], [bearer, bare], [basic, bare]):
+    bare, other = ("x-api-key", good), ("x-api-key", second)
+    for sent in ([bearer, bearer], [bare, bare], [basic, basic, bare], [bearer, other]):
         async with house.client() as client:
             answer = await client.get("/v1/x", headers=httpx.Headers(sent))
         assert answer.status_code == 401
     assert house.inside.calls == 0
+    # A name and password for a proxy are no key, and neither is an empty header.
+    for sent in ([bearer, bare], [basic, bare], [bearer, ("x-api-key", "")]):
+        async with house.client() as client:
+            answer = await client.get("/v1/x", headers=httpx.Headers(sent))
+        assert answer.status_code != 401
+    assert house.inside.calls == 3
 
 
 async def test_a_request_with_two_lengths_is_refused_and_the_connection_closed(

@@ -100,14 +100,14 @@ class RequestState:
     @cached_property
     def token(self) -> str:
         """Return the token of the request, or ""; raises Denied for more than one."""
-        names = ("authorization", "x-api-key")
-        if sum(len(self.headers.getlist(name)) for name in names) > 1:
+        values = [self.headers.getlist(name) for name in ("authorization", "x-api-key")]
+        scheme, _blank, token = (values[0] or [""])[0].partition(" ")
+        bearer = token.strip() if scheme.casefold() == "bearer" else ""
+        own = (values[1] or [""])[0].strip()
+        if any(len(each) > 1 for each in values) or (bearer and own and bearer != own):
             # A proxy may have verified the other one.
             raise Denied("This request has more than one key. Send one.", status=401)
-        scheme, _blank, token = self.headers.get("authorization", "").partition(" ")
-        if scheme.casefold() == "bearer":
-            return token.strip()
-        return self.headers.get("x-api-key", "").strip()
+        return bearer or own
 
     @cached_property
     def session_token(self) -> str:

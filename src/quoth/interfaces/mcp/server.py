@@ -42,6 +42,7 @@ from quoth.interfaces.mcp.results import (
     as_text,
     ask_result,
     passage_result,
+    sanitize_text,
     search_result,
     to_listing,
 )
@@ -216,7 +217,7 @@ class McpServer(MCPServer[Any]):
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(each[:80] for each in islice(names, 5))
+    return ", ".join(" ".join(sanitize_text(each, 80).split()) for each in islice(names, 5))
 
 
 def make_server(seat_of: SeatOf) -> McpServer:

@@ -222,7 +222,7 @@ def clear_language(text: str) -> str | None:
     samples = [text[at : at + SAMPLE] for at in range(0, len(text), step)][:SAMPLES]
     whole = [sample for sample in samples if 2 * len(sample) >= min(len(text), SAMPLE)]
     ranked = (_model().rank(sample)[0] for sample in whole)
-    found = Counter(language for language, score in ranked if score >= CONFIDENCE_FLOOR)
+    found = Counter[str](language for language, score in ranked if score >= CONFIDENCE_FLOOR)
     del found[NO_LANGUAGE]
     most = next((each for each, count in found.items() if 2 * count > len(whole)), None)
     if most is None and len(found) > 1 and found.keys() <= _TELLING.keys():

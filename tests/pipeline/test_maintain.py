@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ from quoth.bootstrap import open_engine
 from quoth.core.errors import BackendError, ConfigError, NotFound
 from quoth.core.settings import Settings
 from quoth.core.types import Document
+from quoth.pipeline.add import add_documents
 from quoth.pipeline.components import make_collection
+from quoth.pipeline.given_metadata import DocumentMetadata
 from quoth.pipeline.maintain import Check
 from quoth.pipeline.retrieve import Request
 from quoth.pipeline.uploads import find_document
 from quoth.store.ingest_jobs import Jobs
 from quoth.store.job_rows import LEASE_SECONDS
+from quoth.testing import MemoryIndex
 from tests.support.small_library import add, open_tour, write_sources
 
 
@@ -114,3 +118,41 @@ async def test_files_that_are_being_read_are_named_in_an_empty_collection(tmp_pa
 async def test_a_generator_without_its_key_stops_the_start(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
         await answers(tmp_path, generator="openai")
+
+
+class SlowIndex(MemoryIndex):
+    """Deletes once another worker has written, as an index does that waits for its lock."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.before: Callable[[], Awaitable[object]] | None = None
+
+    async def delete(self, document_ids: Sequence[str]) -> None:
+        before, self.before = self.before, None
+        if before is not None:
+            await before()
+        await super().delete(document_ids)
+
+
+async def test_a_document_that_is_added_again_while_its_old_rows_are_deleted_is_found(
+    tmp_path: Path,
+) -> None:
+    note, other = tmp_path / "notes.md", tmp_path / "other.md"
+    note.write_text("# Notes\n\nBees hum.\n", encoding="utf-8")
+    other.write_text("# Other\n\nWax melts.\n", encoding="utf-8")
+    index = SlowIndex()
+    async with open_tour(tmp_path / "home", index=index) as engine:
+        (added,) = await add(engine, note)
+        parts = engine.parts
+        collection = parts.catalogue.find_collection(added.collection)
+        assert collection is not None
+        # What a worker leaves behind that was killed before it could commit.
+        parts.catalogue.remove(collection, [added.document_id])
+
+        async def add_again() -> None:
+            steps = add_documents(parts, collection, sources=[note], given=DocumentMetadata())
+            assert [each async for each in steps if isinstance(each, Document)]
+
+        index.before = add_again
+        (more,) = await add(engine, other)
+        assert set(await index.document_ids()) == {added.document_id, more.document_id}

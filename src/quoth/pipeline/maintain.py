@@ -31,6 +31,8 @@ from quoth.store.rows import Collection, IndexBuild
 MIN_FREE_MB = 500
 NAMED = 5
 """Documents that a check names."""
+WAIT_S, WAITS = 0.1, 600
+"""How often, and how many times at most, a document that is added again is looked for."""
 DROP_AFTER_S = 1.0
 """Seconds for active queries to finish with an index that was replaced."""
 
@@ -250,7 +252,20 @@ async def reconcile(parts: Components, collection: Collection) -> tuple[str, ...
     orphans = sorted(set(stored) - ready - running)
     await index.delete(orphans)
     await delete_tokens(parts, orphans)
-    return tuple(sorted(ready - set(stored)))
+    again = await _added_again(parts, collection, orphans) if orphans else set[str]()
+    return tuple(sorted((ready - set(stored)) | again))
+
+
+async def _added_again(parts: Components, collection: Collection, ids: Sequence[str]) -> set[str]:
+    """Return those of the documents that are ready by now: their new rows may be deleted, too.
+
+    Another worker may have begun to add one before its old rows were deleted; it is waited for.
+    """
+    for _ in range(WAITS):
+        if not await asyncio.to_thread(parts.jobs.running, collection) & {*ids}:
+            break
+        await asyncio.sleep(WAIT_S)
+    return await asyncio.to_thread(parts.catalogue.ready_ids, collection) & {*ids}
 
 
 async def remove(parts: Components, collection: Collection, *, ids: Sequence[str]) -> list[str]:

@@ -26,7 +26,7 @@ from quoth.core.types import Answer, Citation, Document, Turn
 from quoth.engine import Engine
 from quoth.interfaces.http.middleware.trusted_host import LOOPBACK, check_host, check_origin
 from quoth.interfaces.links import answer_page, public_answer
-from quoth.interfaces.markdown import escape_markdown, to_markdown, web_link
+from quoth.interfaces.markdown import break_links, to_markdown, web_link
 from quoth.pipeline.retrieve import Request
 from quoth.text.locators import label
 
@@ -121,7 +121,7 @@ async def answer(message: Any) -> None:
             else:
                 await shown.stream_token(piece)
     except QuothError as error:
-        shown.content += f"\n\n{escape_markdown(str(error))}"
+        shown.content += f"\n\n{break_links(str(error))}"
     await shown.send()
 
 
@@ -170,8 +170,8 @@ def is_small_pdf(document: Document) -> bool:
 def citation_card(each: Citation) -> Any:
     """Return the card of a citation: the quotation and its link."""
     link = web_link(each.link, each.document_id)
-    opens = f"\n\n[{escape_markdown(label(each.locator)) or 'Open'}]({link})" if link else ""
-    quotation = escape_markdown(plain_quotation(each.snippet + " …" * each.cut))
+    opens = f"\n\n[{break_links(label(each.locator)) or 'Open'}]({link})" if link else ""
+    quotation = break_links(plain_quotation(each.snippet + " …" * each.cut))
     text = f"**{source_label(each)}**\n\n> {quotation}{opens}"
     return cl.Text(name=source_name(each), content=text, display="side")
 
@@ -183,7 +183,7 @@ def source_name(each: Citation) -> str:
 
 def source_label(each: Citation) -> str:
     """Return a citation's document and locator."""
-    return escape_markdown(
+    return break_links(
         plain_quotation(" · ".join(filter(None, (each.document_name, label(each.locator)))))
     )
 

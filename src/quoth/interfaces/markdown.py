@@ -28,6 +28,7 @@ from quoth.history.export import pieces
 from quoth.interfaces.links import is_web
 from quoth.text.analyzer import detect_language
 from quoth.text.locators import label
+from quoth.text.markdown import URL_SIGNS
 
 Address = Callable[[str | None, str], str | None]
 """Return the address that may be shown for a link of the engine and its document's id."""
@@ -37,7 +38,6 @@ DOUBTS: Mapping[str, str] = {"en": "no source supports this", "fr": "aucune sour
 NOTE: Mapping[str, str] = {"en": "Note: ", "fr": "Remarque\u202f: "}
 NEAR = 1200
 """Characters of a passage that is shown because nothing better was found."""
-_SAFE = "%/:=&?~+!$,;'@#"
 _ADDRESS = re.compile(r"(?i)(?<=://)(?=\S)|(?<=\bwww\.)(?=\S)")
 _BRACKETS = re.compile(r"[\[\]\\]")
 
@@ -72,7 +72,7 @@ def markdown_sentences(answer: Answer, *, address: Address, page: str | None = N
     return (
         said
         + near
-        + [f"\n\n*{head}{escape_markdown(plain_quotation(note))}*" for note in notes(answer)]
+        + [f"\n\n*{head}{break_links(plain_quotation(note))}*" for note in notes(answer)]
     )
 
 
@@ -137,8 +137,8 @@ def _rest(whole: list[str], sent: str) -> Iterator[str]:
         yield rest
 
 
-def escape_markdown(text: str) -> str:
-    """Part what a program that shows Markdown could make a link or a tag of."""
+def break_links(text: str) -> str:
+    """Put a blank into what a program that shows Markdown could make a link or a tag of."""
     return LIVE.sub(r"\1 ", _ADDRESS.sub(" ", text))
 
 
@@ -152,7 +152,7 @@ def _sentence(
 ) -> str:
     cited = "".join(f" {_mark(number, links.get(number))}" for number in numbers)
     language = detect_language(text.strip(), among=("en", "fr"), fallback="en") if doubted else "en"
-    return f"{escape_markdown(text)}{cited}" + (f" *({DOUBTS[language]})*" if doubted else "")
+    return f"{break_links(text)}{cited}" + (f" *({DOUBTS[language]})*" if doubted else "")
 
 
 def _sentence_links(page: str | None, number: int, cited: tuple[int, ...]) -> dict[int, str | None]:
@@ -165,11 +165,11 @@ def _near(hit: Hit, *, address: Address) -> str:
     if len(shown) > NEAR:
         shown = f"{shown[:NEAR].rsplit(' ', 1)[0]} …"
     name = " · ".join(filter(None, (hit.document, label(hit.locator))))
-    head = escape_markdown(plain_quotation(_BRACKETS.sub(" ", name)))
+    head = break_links(plain_quotation(_BRACKETS.sub(" ", name)))
     link = address(hit.link, hit.document_id)
-    linked_head = head if link is None else f"[{head}]({quote(link, safe=_SAFE)})"
-    return f"\n\n> {code_span(linked_head)}: {code_span(escape_markdown(shown))}"
+    linked_head = head if link is None else f"[{head}]({quote(link, safe=URL_SIGNS)})"
+    return f"\n\n> {code_span(linked_head)}: {code_span(break_links(shown))}"
 
 
 def _mark(number: int, link: str | None) -> str:
-    return f"[{number}]" if link is None else f"[{number}]({quote(link, safe=_SAFE)})"
+    return f"[{number}]" if link is None else f"[{number}]({quote(link, safe=URL_SIGNS)})"

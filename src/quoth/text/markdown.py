@@ -12,7 +12,8 @@ _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|~^$&@]|:(?=//)|(?<=www)\.")
 link of a bare address."""
 _BEGINNING = re.compile(r"^([0-9]*)([-+=#.)])")
 """What would make a list or a heading where a line begins with it."""
-_URL_SIGNS = "%/:=&?~+!$,;'@#"
+URL_SIGNS = "%/:=&?~+!$,;'@#"
+"""What stays in an address beside letters and digits; no bracket ends the link."""
 
 
 def escape_markdown(text: str) -> str:
@@ -25,4 +26,4 @@ def markdown_link(address: str | None, words: str) -> str:
     """Return words as a link to an address, or as they are where it opens no page or file."""
     if address is None or not is_safe(address):
         return escape_markdown(words)
-    return f"[{escape_markdown(words)}](<{quote(address, safe=_URL_SIGNS)}>)"
+    return f"[{escape_markdown(words)}](<{quote(address, safe=URL_SIGNS)}>)"

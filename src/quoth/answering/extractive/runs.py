@@ -83,11 +83,14 @@ class SentenceRun:
     def note_of(self, at: int) -> int | None:
         """Return the sentence with which the footnote of a sentence begins, None outside of one."""
         sentences = self.candidates.sentences
-        mark, is_noted = self.mark_before(at), begins_note(sentences[at].text)
-        while not mark and self.is_joined(at) and not is_noted:
+        while (
+            not (mark := self.mark_before(at))
+            and self.is_joined(at)
+            and not begins_note(sentences[at].text)
+        ):
             at -= 1
-            mark, is_noted = self.mark_before(at), begins_note(sentences[at].text)
-        return at if (mark and _RAISED.issuperset(mark)) or is_noted else None
+        is_noted = (mark and _RAISED.issuperset(mark)) or begins_note(sentences[at].text)
+        return at if is_noted else None
 
     def mark_before(self, at: int) -> str:
         """Return what stands between a sentence and the one before, such as the mark of an item."""

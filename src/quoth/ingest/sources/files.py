@@ -45,9 +45,9 @@ BUILDS: Mapping[str, re.Pattern[str]] = {
     "search/search_index.json": re.compile(  # MkDocs
         r"search/(?:search_index\.json|[^/]*\.js)|assets/.*\.(?:js|css)"
     ),
-    "search/searchdata.js": re.compile(
+    "search/searchdata.js": re.compile(  # Doxygen
         r"search/[^/]*\.(?:js|css|html)|[^/]*\.(?:js|css)"
-    ),  # Doxygen
+    ),
 }
 """The file by which a built site is known, and what is left out below its folder."""
 

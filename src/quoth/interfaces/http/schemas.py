@@ -61,14 +61,15 @@ FilterKey = Literal[
     "segment",
     "date",
 ]
-MetadataKey = Annotated[str, Field(pattern=r"^meta\..{1,64}$")]
+METADATA_KEY = r"^meta\..{1,64}$"
+MetadataKey = Annotated[str, Field(pattern=METADATA_KEY)]
 
 
 def require_keys(given: object) -> object:
     """Return filters; raises ValueError for a key that is none."""
     keys = get_args(FilterKey)
     for key in given if isinstance(given, dict) else ():
-        if key not in keys and not re.fullmatch(r"meta\..{1,64}", str(key)):
+        if key not in keys and not re.fullmatch(METADATA_KEY, str(key)):
             raise ValueError(
                 f"'{str(key)[:60]}' is not a filter. There are: {', '.join(keys)}, and meta.KEY "
                 "for your own metadata."

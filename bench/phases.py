@@ -173,7 +173,7 @@ def ask_together(
 
 
 def resident_mb() -> float:
-    """Give the memory the process holds now; where the system does not say, its peak."""
+    """Return the resident memory of the process now; where the system does not say, its peak."""
     status = Path("/proc/self/statm")
     if status.exists():
         return int(status.read_text().split()[1]) * resource.getpagesize() / 2**20

@@ -10,7 +10,7 @@ import asyncio
 import math
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 
@@ -29,7 +29,7 @@ from quoth.core.protocols import (
     Written,
 )
 from quoth.core.types import Chunk, Filter, Pages, Scored, Seconds, Usage
-from quoth.text.analyzer import NEAR_WEIGHT, near_terms
+from quoth.text.near_terms import MAX_NEAR, NEAR_WEIGHT, near_terms
 
 WORDS = re.compile(r"\w+")
 K1 = 1.2
@@ -243,7 +243,7 @@ def bm25(query: str, texts: Mapping[str, str]) -> dict[str, float]:
     counts = {at: Counter(_words(text)) for at, text in texts.items()}
     mean = sum(count.total() for count in counts.values()) / max(1, len(counts))
     scores: dict[str, float] = {}
-    known = sorted({word for count in counts.values() for word in count})
+    known = {word for count in counts.values() for word in count}
     for word, weight in _weigh_terms(_words(query), known=known).items():
         holders = [at for at, count in counts.items() if word in count]
         idf = math.log(1 + (len(counts) - len(holders) + 0.5) / (len(holders) + 0.5))
@@ -254,16 +254,17 @@ def bm25(query: str, texts: Mapping[str, str]) -> dict[str, float]:
     return scores
 
 
-def _weigh_terms(terms: Sequence[str], *, known: Sequence[str]) -> dict[str, float]:
+def _weigh_terms(terms: Sequence[str], *, known: Collection[str]) -> dict[str, float]:
     """Return the terms to search for with their weights: how often each stands in the query.
 
     In place of an unknown term stand its nearest known ones, with `NEAR_WEIGHT` together.
     """
     weights: dict[str, float] = {}
-    there = frozenset(known)
     for term, times in Counter(terms).items():
-        near = [term] if term in there else near_terms(term, known=known)
-        share = 1.0 if term in there else NEAR_WEIGHT / max(1, len(near))
+        near = [term]
+        if term not in known:
+            near = [each for each in near_terms(term) if each in known][:MAX_NEAR]
+        share = 1.0 if term in known else NEAR_WEIGHT / max(1, len(near))
         for each in near:
             weights[each] = weights.get(each, 0.0) + times * share
     return weights

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -25,6 +26,7 @@ from quoth.core.types import (
 from quoth.engine import Engine
 from quoth.pipeline.components import OutlineCache, embedding_fingerprint
 from quoth.pipeline.retrieve import Request, Retrieved
+from quoth.query.entity_index import EntityIndex
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.store.rows import Entry
@@ -410,7 +412,7 @@ async def test_a_collection_that_fails_is_named_and_done_without(
     assert any("talks" in each for each in trace.degraded)
 
 
-def test_shelves_are_read_by_many_threads_at_once(tmp_path: Path) -> None:
+def test_outlines_are_read_by_many_threads_at_once(tmp_path: Path) -> None:
     catalogue = Catalogue(open_database(tmp_path / "catalogue.sqlite"), tenant="local")
     names = [f"c{at}" for at in range(12)]
     identity = embedding_fingerprint(HashEmbedder())
@@ -418,8 +420,21 @@ def test_shelves_are_read_by_many_threads_at_once(tmp_path: Path) -> None:
         collection = catalogue.make_collection(name, identity=identity)
         document = Document(f"d-{name}", name, "text", "ready", language="en", source=name)
         catalogue.commit(collection, [Entry(document, "0" * 64, (), ())])
-    shelves = OutlineCache(catalogue)
+    outlines = OutlineCache(catalogue)
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda at: shelves.read([names[at % 12]])[1], range(240)))
+        found = list(pool.map(lambda at: outlines.read([names[at % 12]])[1], range(240)))
     catalogue.close()
     assert [next(iter(each.documents.values())).title for each in found[:12]] == names
+
+
+def test_only_the_newest_names_of_a_collection_are_kept(tmp_path: Path) -> None:
+    catalogue = Catalogue(open_database(tmp_path / "catalogue.sqlite"), tenant="local")
+    collection = catalogue.make_collection("c", identity=embedding_fingerprint(HashEmbedder()))
+    outlines = OutlineCache(catalogue)
+    for at in range(3):
+        document = Document(f"kept{at}", f"d{at}", "text", "ready", language="en", source=f"d{at}")
+        catalogue.commit(collection, [Entry(document, f"{at:064}", (), ())])
+        assert len(outlines.read(["c"])[1].documents) == at + 1
+    catalogue.close()
+    every = (each for each in gc.get_objects() if isinstance(each, EntityIndex))
+    assert [len(each.documents) for each in every if "kept0" in each.documents] == [3]

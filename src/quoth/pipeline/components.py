@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from quoth.ingest.sandbox.parent import PdfPages
 
 MAX_ENTRIES = 8
-"""Maximum number of cached look-ups, one per set of collections and version."""
+"""Maximum number of cached look-ups, one per set of collections."""
 
 
 class OutlineCache:
@@ -54,7 +54,7 @@ class OutlineCache:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self._names: LRUCache[tuple[str, ...], EntityIndex] = LRUCache(MAX_ENTRIES)
+        self._names: LRUCache[tuple[str, ...], tuple[str, EntityIndex]] = LRUCache(MAX_ENTRIES)
         self._alone = Lock()  # queries are analysed in threads
 
     def read(
@@ -69,15 +69,16 @@ class OutlineCache:
                 raise NotFound(why_empty(self._catalogue, collection))
             found.append((collection, outline))
         outlines = [outline for _, outline in found]
-        versions = tuple(f"{each.id} {outline.version}" for each, outline in found)
+        whole = outlines[0] if len(outlines) == 1 else _merge_outlines(outlines)
+        ids = tuple(each.id for each, _outline in found)
         with self._alone:
-            index = self._names.get(versions)
-            if index is None:
+            version, index = self._names.get(ids, ("", EntityIndex()))
+            if version != whole.version:
                 labels = {}
                 for collection, _outline in found:
                     labels.update(self._catalogue.labels(collection))
-                whole = outlines[0] if len(outlines) == 1 else _merge_outlines(outlines)
-                index = self._names[versions] = build_entity_index(whole, labels=labels)
+                index = build_entity_index(whole, labels=labels)
+                self._names[ids] = whole.version, index
         return found, index
 
 

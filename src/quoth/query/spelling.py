@@ -25,7 +25,8 @@ from quoth.query.tokens import (
     stem,
     tokenize_query,
 )
-from quoth.text.analyzer import analyze, near_terms
+from quoth.text.analyzer import analyze
+from quoth.text.near_terms import near_terms
 
 MIN_LETTERS = 6
 """Shorter words have too many neighbours."""
@@ -57,8 +58,8 @@ def misspelled_words(
         spelled.setdefault(normalize_query(each), each)
     found = {}
     for word, folded in unknown.items():
-        alike = near_terms(folded, known=list(spelled), limit=None)
-        near = [spelled[each] for each in alike if each[0] == folded[0]]
+        alike = spelled.keys() & near_terms(folded)
+        near = sorted(spelled[each] for each in alike if each[0] == folded[0])
         stems = analyze(word, language=language)
         if near and all(analyze(each, language=language) != stems for each in near):
             found[word] = max(near, key=counts.__getitem__)

@@ -19,8 +19,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import Stemmer
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
 from stop_words import StopWordError, get_stop_words
 
 from quoth.core.errors import StorageFull
@@ -152,23 +150,6 @@ def analyze_query(text: str, *, languages: Sequence[str]) -> list[str]:
         if any(found):
             break
     return [term for terms in found for term in terms]
-
-
-NEAR_WEIGHT = 0.5
-"""Weight of all terms together that take the place of an unknown one (docs/decisions/057)."""
-MAX_NEAR = 3
-MIN_LETTERS = 4
-
-
-def near_terms(term: str, *, known: Sequence[str], limit: int | None = MAX_NEAR) -> list[str]:
-    """Return up to ``limit`` terms at edit distance one (F. Damerau, 1964), in their order.
-
-    One letter too few, too many or another one, or two exchanged; none for short terms and numbers.
-    """
-    if len(term) < MIN_LETTERS or any(character.isdigit() for character in term):
-        return []
-    found = process.extract(term, known, scorer=OSA.distance, score_cutoff=1, limit=limit)
-    return [near for near, _distance, _place in found]
 
 
 @cache

@@ -33,7 +33,7 @@ from quoth.backends.indexes.sql import filter_values, where
 from quoth.backends.indexes.sql_rows import KEY, SqlRows
 from quoth.backends.indexes.vector_store import BATCH_ROWS, Condition, in_batches
 from quoth.core.types import Scored
-from quoth.text.analyzer import NEAR_WEIGHT, near_terms
+from quoth.text.near_terms import MAX_NEAR, NEAR_WEIGHT, near_terms
 
 K1 = 1.2
 B = 0.75
@@ -45,7 +45,6 @@ class SqlKeywords(SqlRows):
     def __init__(self, connect: Callable[[], Engine], *, table: str, file: Path | None) -> None:
         length = Column("length", Integer, nullable=False, index=True)
         super().__init__(connect, table=table, file=file, columns=[length])
-        self._known: tuple[Any, list[str]] = (None, [])
         self._terms = Table(
             f"{table}_terms",
             self._tables,
@@ -150,13 +149,12 @@ class SqlKeywords(SqlRows):
         asked = Counter(terms)
         rows = self._frequencies(connection, list(asked))
         weights = {term: float(times) for term, times in asked.items() if term in rows}
-        unknown = [term for term in asked if term not in rows]
-        dictionary = self._dictionary(connection) if unknown else []
-        for term in unknown:
-            near = near_terms(term, known=dictionary)
+        for term in [each for each in asked if each not in rows]:
+            found = self._frequencies(connection, near_terms(term))
+            near = sorted(found)[:MAX_NEAR]
             for known in near:
                 weights[known] = weights.get(known, 0.0) + asked[term] * NEAR_WEIGHT / len(near)
-        rows |= self._frequencies(connection, [term for term in weights if term not in rows])
+                rows[known] = found[known]
         return {
             number: weights[term] * math.log(1 + (total - often + 0.5) / (often + 0.5))
             for term, (number, often) in rows.items()
@@ -177,14 +175,3 @@ class SqlKeywords(SqlRows):
             )
             found |= {term: (number, often) for term, number, often in connection.execute(query)}
         return found
-
-    def _dictionary(self, connection: Connection) -> list[str]:
-        """Return every term, sorted; read again when there are others."""
-        known = self._terms.c
-        version = connection.execute(
-            select(func.count(), func.max(known.number)).select_from(self._terms)
-        ).one()
-        if self._known[0] != version:
-            terms = connection.scalars(select(known.term)).all()
-            self._known = version, sorted(terms)
-        return self._known[1]

@@ -37,15 +37,14 @@ def rows_to_arrays(columns: pa.Table | pa.RecordBatch, vectors: Matrix) -> Array
     count = len(columns)
     words, owners = _cut(columns["terms"], at=" ")
     ids = [chunk_id.encode("utf-8", "surrogatepass") for chunk_id in columns["id"].to_pylist()]
-    found, texts = posting_lists([("", words, owners)], rows=count)
-    tags, _ = posting_lists(_tags(columns), rows=count)
+    terms = posting_lists([("", words, owners)], rows=count)
+    tags = posting_lists(_tags(columns), rows=count)
     return {
         **_id_arrays(pa.array(ids, pa.large_binary())),
         "stamps": columns["stamp"].to_numpy(),
         "lengths": np.bincount(owners, minlength=count).astype(np.float32),
-        "term_text": _joined(texts),
-        **_posting_arrays("term", found),
-        "term_counts": np.minimum(found.counts, MOST_TIMES).astype(np.uint16),
+        **_posting_arrays("term", terms),
+        "term_counts": np.minimum(terms.counts, MOST_TIMES).astype(np.uint16),
         **_posting_arrays("tag", tags),
         **{name: columns[name].to_numpy().astype(np.float64) for name in NUMBERS},
         **quantize_int16(vectors),
@@ -64,12 +63,10 @@ def merge_arrays(parts: Sequence[tuple[Mapping[str, Numbers], Numbers | None]]) 
     ]
     first = np.cumsum([0, *map(np.count_nonzero, alive)])
     moved = [np.cumsum(mask) - 1 + at for mask, at in zip(alive, first, strict=False)]
-    terms, kept = _merge_postings("term", every, alive=alive, moved=moved)
-    tags, _ = _merge_postings("tag", every, alive=alive, moved=moved)
-    texts = [bytes(arrays["term_text"]).split(b" ") for arrays in every]
+    terms = _merge_postings("term", every, alive=alive, moved=moved)
+    tags = _merge_postings("tag", every, alive=alive, moved=moved)
     return {
         **_id_arrays(pa.concat_arrays(ids)),
-        "term_text": _joined([text for part in texts for text in part], kept),
         **_posting_arrays("term", terms),
         "term_counts": terms.counts.astype(np.uint16),
         **_posting_arrays("tag", tags),
@@ -89,12 +86,9 @@ def with_product(arrays: Arrays) -> Arrays:
     return arrays | product_arrays(arrays["vectors"], arrays["scales"])
 
 
-def posting_lists(
-    parts: Sequence[tuple[str, Any, Numbers]], *, rows: int
-) -> tuple[PostingLists, list[bytes]]:
-    """Return the posting lists of values from their rows, field by field, and the values."""
+def posting_lists(parts: Sequence[tuple[str, Any, Numbers]], *, rows: int) -> PostingLists:
+    """Return the posting lists of values from their rows, field by field."""
     keys: list[int] = []
-    texts: list[bytes] = []
     codes: list[Numbers] = []
     owners: list[Numbers] = []
     for field, values, owned in parts:
@@ -103,7 +97,6 @@ def posting_lists(
         owners.append(owned)
         distinct = encoded.dictionary.cast(pa.large_binary()).to_pylist()
         keys += [encode_key(field, value) for value in distinct]
-        texts += distinct
     unsorted = np.array(keys, np.uint64)
     order = np.argsort(unsorted)
     ranks = np.empty(len(keys), np.int64)
@@ -113,26 +106,23 @@ def posting_lists(
     begins = np.flatnonzero(np.diff(pairs, prepend=-1))
     counts = np.diff(np.append(begins, len(pairs)))
     pairs = pairs[begins]
-    lists = PostingLists(
+    return PostingLists(
         keys=unsorted[order],
         at=np.searchsorted(pairs // max(1, rows), np.arange(len(keys) + 1)).astype(np.int64),
         rows=(pairs % max(1, rows)).astype(np.int32),
         counts=counts.astype(np.int32),
     )
-    return lists, [texts[at] for at in order.tolist()]
 
 
 def _merge_postings(
     name: str, parts: Sequence[Mapping[str, Numbers]], *, alive: list[Numbers], moved: list[Numbers]
-) -> tuple[PostingLists, Numbers]:
-    """Return the posting lists of several segments as one, and where their keys stood before.
+) -> PostingLists:
+    """Return the posting lists of several segments as one.
 
     Each list is copied to its place: the lists of a key follow one another, segment by segment.
     """
     lists = [_living(name, arrays, mask) for arrays, mask in zip(parts, alive, strict=True)]
-    keys, before, places = np.unique(
-        np.concatenate([each.keys for each in lists]), return_index=True, return_inverse=True
-    )
+    keys, places = np.unique(np.concatenate([each.keys for each in lists]), return_inverse=True)
     sizes = np.concatenate([np.diff(each.at) for each in lists])
     at = np.append(0, np.cumsum(np.bincount(places, weights=sizes, minlength=len(keys)))).astype(
         np.int64
@@ -148,7 +138,7 @@ def _merge_postings(
         begin += len(each.keys)
     there = np.flatnonzero(np.diff(at))  # a key may have lost all its rows
     at = np.append(at[there], at[-1])
-    return PostingLists(keys[there], at, rows, counts), before[there]
+    return PostingLists(keys[there], at, rows, counts)
 
 
 def _living(name: str, arrays: Mapping[str, Numbers], alive: Numbers) -> PostingLists:
@@ -180,11 +170,6 @@ def _id_arrays(ids: Any) -> Arrays:
 def _binary(text: Numbers, at: Numbers) -> Any:
     buffers = [None, pa.py_buffer(np.ascontiguousarray(at)), pa.py_buffer(text)]
     return pa.Array.from_buffers(pa.large_binary(), len(at) - 1, buffers)
-
-
-def _joined(texts: Sequence[bytes], chosen: Numbers | None = None) -> Numbers:
-    some = texts if chosen is None else [texts[at] for at in chosen.tolist()]
-    return np.frombuffer(b" ".join(some), np.uint8)
 
 
 def _tags(columns: Any) -> list[tuple[str, Any, Numbers]]:

@@ -18,7 +18,7 @@ import numpy as np
 from quoth.backends.indexes.snapshot.segment import FEW_ROWS, Numbers, Segment, encode_key
 from quoth.core.protocols import Matrix
 from quoth.core.types import Filter, Scored
-from quoth.text.analyzer import MAX_NEAR, NEAR_WEIGHT, near_terms
+from quoth.text.near_terms import MAX_NEAR, NEAR_WEIGHT, near_terms
 
 K1 = 1.2
 B = 0.75
@@ -162,12 +162,10 @@ class Snapshot:
         """Return a term, else its nearest known ones, with the number of rows that have each."""
         if often := self._frequency(term):
             return {term: often}
-        near = {
-            known
-            for part in self.parts
-            for known in near_terms(term, known=part.segment.dictionary, limit=None)
-        }
-        counted = ((known, self._frequency(known)) for known in sorted(near))
+        near = near_terms(term)
+        keys = np.array([encode_key("", each) for each in near], np.uint64)
+        there = {at for part in self.parts for at in part.segment.known_terms(keys)}
+        counted = ((near[at], self._frequency(near[at])) for at in sorted(there))
         return dict(islice(((known, often) for known, often in counted if often), MAX_NEAR))
 
     def _frequency(self, term: str) -> int:

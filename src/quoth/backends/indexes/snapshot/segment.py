@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -83,11 +82,10 @@ class Segment:
         postings = found[0] if found else slice(0)
         return self.arrays["term_rows"][postings], self.arrays["term_counts"][postings]
 
-    @cached_property
-    def dictionary(self) -> list[str]:
-        """Every term, sorted; read when a query has an unknown one."""
-        text = self.arrays["term_text"].tobytes().decode("utf-8", "surrogatepass")
-        return sorted(text.split(" ")) if text else []
+    def known_terms(self, keys: Numbers) -> list[int]:
+        """Return which of the keys of terms are here, as their indices."""
+        which: list[int] = look_up(self.arrays["term_keys"], keys)[0].tolist()
+        return which
 
     def meets(self, condition: Filter) -> Numbers:
         """Return for each row whether it meets a filter."""

@@ -41,7 +41,7 @@ def strip_html(text: str) -> str:
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Give the paragraphs that are mostly words, white space folded."""
+    """Return the paragraphs that are mostly words, white space folded."""
     for block in re.split(r"\n\s*\n", text):
         folded = " ".join(block.split())
         letters = sum(character.isalpha() for character in folded)

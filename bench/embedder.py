@@ -35,14 +35,14 @@ class Embedder:
         self._tokenizer.enable_padding(pad_id=1, pad_token="<pad>")
 
     def query(self, text: str) -> Matrix:
-        """Give the unit vector of a question."""
+        """Return the unit vector of a question."""
         vector: Matrix = self._run(["query: " + text])[0]
         return vector
 
     def passages(
         self, texts: Sequence[str], *, progress: Callable[[int], None] = lambda done: None
     ) -> Matrix:
-        """Give one unit row per text; texts of like length are computed together."""
+        """Return one unit row per text; texts of like length are computed together."""
         order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
         rows = np.empty((len(texts), 384), np.float32)
         for begin in range(0, len(order), BATCH):

@@ -121,7 +121,7 @@ class _Connection:
     async def ask(
         self, method: str, path: str, content: Mapping[str, Any] | None, *, token: str = ""
     ) -> tuple[int, dict[str, str], bytes]:
-        """Give status, headers and body; status 0 for a connection that broke."""
+        """Return status, headers and body; status 0 for a connection that broke."""
         body = b"" if content is None else json.dumps(content).encode()
         head = [f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{self._port}"]
         head += [f"Authorization: Bearer {token}"] if token else []
@@ -186,7 +186,7 @@ async def from_outside(orders: Orders) -> Report:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Give the value below which that share of the values is."""
+    """Return the value below which that share of the values is."""
     ranked = sorted(values)
     return ranked[min(len(ranked) - 1, int(len(ranked) * share))] if ranked else 0.0
 

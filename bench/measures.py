@@ -28,7 +28,7 @@ def ndcg(ranking: Sequence[str], judged: Mapping[str, int], *, depth: int = 10) 
 
 
 def recall(ranking: Sequence[str], judged: Mapping[str, int], *, depth: int = 10) -> float:
-    """Give the share of the relevant keys among the first `depth`."""
+    """Return the share of the relevant keys among the first `depth`."""
     return sum(key in judged for key in ranking[:depth]) / len(judged)
 
 

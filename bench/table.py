@@ -58,7 +58,7 @@ GROWING = (
 
 
 def report(runs: Sequence[Run]) -> str:
-    """Give the tables of every corpus, the stages and the failures."""
+    """Return the tables of every corpus, the stages and the failures."""
     corpora = list(dict.fromkeys(run.corpus for run in runs))
     return "\n".join(
         _corpus(corpus, [run for run in runs if run.corpus == corpus]) for corpus in corpora
@@ -66,7 +66,7 @@ def report(runs: Sequence[Run]) -> str:
 
 
 def best(runs: Iterable[Run], *, system: str, column: Column) -> float | None:
-    """Give the best value over the rounds; systems that share an index share its build.
+    """Return the best value over the rounds; systems that share an index share its build.
 
     A ranking that was judged on fewer questions than another system's cannot be set beside it
     and has no value.

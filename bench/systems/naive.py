@@ -50,7 +50,7 @@ def load(folder: Path, *, tools: Tools) -> Retrieve:
 
 
 def ranker(folder: Path, *, tools: Tools) -> Callable[[str, Matrix, int], list[Hit]]:
-    """Give the function from a question and its vector to the fused hits."""
+    """Return the function from a question and its vector to the fused hits."""
     client = chromadb.PersistentClient(str(folder), settings=QUIET)
     collection = client.get_collection("chunks", embedding_function=None)
     stored = collection.get(include=["documents"])

@@ -56,7 +56,7 @@ def load(folder: Path, *, tools: Tools) -> Retrieve:
 
 
 def best(scores: np.ndarray) -> list[int]:
-    """Give the rows of the highest scores, best first."""
+    """Return the rows of the highest scores, best first."""
     wanted = min(CANDIDATES, len(scores))
     rows = np.argpartition(-scores, wanted - 1)[:wanted]
     ordered: list[int] = rows[np.argsort(-scores[rows])].tolist()

@@ -19,7 +19,7 @@ def words(query: str) -> str:
 
 
 def arrow_table(corpus: Corpus) -> pyarrow.Table:
-    """Give the columns id, row (its number), text and vector."""
+    """Return the columns id, row (its number), text and vector."""
     flat = pyarrow.array(corpus.vectors.ravel())
     return pyarrow.table(
         {

@@ -47,6 +47,8 @@ CASES = [
     "C'est le n. 4 de la rue St. Jean.|Oui…|Enfin.",
     "Le modèle A est entraîné pour la tâche A.|Supposons un modèle B.",
     "The rule ends here.¹|Next we see “more.”³²|Done.[3]|And so on.",
+    'He wrote: "Strike." [Op. Cit., p. 3]|So they struck.',
+    "We were . . . told to wait . . . [and] waited.|Then we left.",
     "A heading without a stop\n\n|The text below it.",
     "- first thing\n\n|- second thing",
     "これは文です。|次の文です。",

@@ -90,7 +90,9 @@ Span = tuple[int, int]
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 _STOP = re.compile(
-    r"(?P<mark>[.!?…](?<![.!?…].)[.!?…]*+)(?:[^\S\n]?»|[\"'”’)\]⁰¹²³⁴⁵⁶⁷⁸⁹]|\[\d{1,3}\])*(?=\s|$)"
+    r"(?P<mark>[.!?…](?<![.!?…].)[.!?…]*+)(?:[^\S\n]?»|[\"'”’)\]⁰¹²³⁴⁵⁶⁷⁸⁹]|\[\d{1,3}\])*"
+    # the source of a quotation: "… strike." [Op. Cit., p. 3]
+    r"(?:(?<=[\"”»])[^\S\n]\[(?=[^\]\n]*[^\W\d_]{2})[^\[\]\n]{3,120}\])?(?=\s|$)"
     r"(?![^\S\n]»[,;:)])"
     r"|(?P<wide>[。！？]+[」』”）]*)"
 )
@@ -225,6 +227,8 @@ def _ends(text: str, stop: re.Match[str], *, begin: int, end: int, lower: bool) 
     mark = stop["mark"]
     if mark != ".":
         return bool(bare) or "!" in mark or "?" in mark
+    if ". . ." in text[max(begin, stop.start() - 4) : stop.end() + 4]:  # left out by an author
+        return False
     word = _word_before(text, stop.start(), begin=begin)
     small = word.lower()
     if small in _POINTERS or (small in _TITLES and word[:1].isupper()):

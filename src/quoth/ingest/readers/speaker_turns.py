@@ -58,19 +58,25 @@ def find_speaker_labels(texts: Iterable[str]) -> frozenset[str]:
     """Return the labels that are unambiguously speakers.
 
     These are roles ("PROFESSOR"), names after ">>", names in capitals that occur at least twice,
-    and other names written as names that occur at least three times.
+    and other names written as names that occur at least three times. Where most cues begin with
+    a label, as meetings are exported, once is enough.
     """
     seen: Counter[str] = Counter()
     marked: set[str] = set()
+    cues = labelled = 0
     for text in texts:
-        for line in text.split("\n"):
+        cues += 1
+        for number, line in enumerate(text.split("\n")):
             label = _LABEL.match(line.strip())
             if label is None:
                 continue
             name = label["name"].strip()
             seen[name] += 1
+            labelled += not number
             if label["turn"] and label["turn"].startswith(">>"):
                 marked.add(name)
+    if 2 * labelled > cues > 1:
+        marked.update(seen)
     return frozenset(
         name for name, times in seen.items() if _is_name(name, times=times, marked=name in marked)
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from quoth.answering.extractive.candidates import (
 )
 from quoth.answering.extractive.score import sentence_scores
 from quoth.answering.extractive.select import collect_sentences, sentence_spans
-from quoth.core.types import Passage, Query
+from quoth.core.types import Passage, Query, Seconds
 from tests.support.passages import passage
 
 TREES = (
@@ -47,6 +49,34 @@ def best(
 )
 def test_the_words_of_the_question_tell(question: str, text: str, wanted: str) -> None:
     assert best(question, text).startswith(wanted)
+
+
+@pytest.mark.parametrize(
+    ("question", "original", "wanted"),
+    [
+        ("What did Jonas Ewers say about tin?", "", "It rusts not."),
+        ("What is tin? Jonas Ewers", "What did Jonas Ewers say about tin?", "It rusts not."),
+        ("Que dit Amélie de Jonas Ewers ?", "", "Here is Jonas Ewers on tin."),
+        ("Who is Jonas Ewers?", "", "Here is Jonas Ewers on tin."),
+    ],
+)
+def test_what_is_said_by_who_is_asked_for_goes_before_what_names_them(
+    question: str, original: str, wanted: str
+) -> None:
+    cues = {"Amélie Roy": "Here is Jonas Ewers on tin.", "Jonas Ewers": "It rusts not."}
+    made = passage("\n".join(cues.values()), cues=True)
+    places = tuple(
+        replace(place, locator=Seconds(at, at + 1.0, name))
+        for at, (place, name) in enumerate(zip(made.chunks[0].places, cues, strict=True))
+    )
+    chunk = replace(made.chunks[0], kind="transcript", places=places)
+    document = replace(made.document, kind="transcript")
+    passages = [replace(made, document=document, chunks=(chunk,))]
+    query = Query(original or question, question, "fr" if "Que" in question else "en")
+    candidates = collect_sentences(query, passages)
+    scores = sentence_scores(query, candidates, passages=passages)
+    assert candidates.asked_speaker(1)
+    assert candidates.sentences[int(scores.argmax())].text == wanted
 
 
 def test_late_interaction_tells() -> None:

@@ -22,7 +22,9 @@ from quoth.answering.extractive.candidates import (
 )
 from quoth.core.protocols import Matrix
 from quoth.core.types import Passage, Query, Seconds
+from quoth.query.filters.attributes import announced_names
 from quoth.query.filters.patterns import word_set
+from quoth.query.tokens import folded_words
 from quoth.text.analyzer import analyze
 from quoth.text.locators import CELL_GAP
 
@@ -62,6 +64,9 @@ WITHOUT_TOKENS = {
     "term": 3.0,
 }
 """The same for an embedder without token vectors, or for words alone."""
+OTHERS_PENALTY = 20.0
+"""What others' sentences lose where the words of one speaker are asked for: more than any margin
+within which sentences are quoted together."""
 MIN_SPREAD = 0.008
 """Minimum standard deviation of similarities: a few of them may be equal."""
 MIN_NAME = 3
@@ -103,6 +108,8 @@ class CandidateSentences:
     around: tuple[frozenset[str], ...]
     speakers: tuple[frozenset[str], ...]
     """The stems of who says each sentence, empty where that is not known."""
+    by_announced: tuple[bool, ...]
+    """Whether each is said by a speaker whose words the query asks for."""
     titles: tuple[str, ...]
 
     def titled_text(self, place: int) -> str:
@@ -116,7 +123,7 @@ class CandidateSentences:
         """Return the stems of who says a sentence if the query names them, else nothing."""
         names = {stem for stem in self.speakers[place] if len(stem) >= MIN_NAME}
         named = any(not term.forms.isdisjoint(names) for term in self.terms)
-        return self.speakers[place] if named else frozenset()
+        return self.speakers[place] if named or self.by_announced[place] else frozenset()
 
     @property
     def all_stems(self) -> frozenset[str]:
@@ -151,13 +158,20 @@ def collect_features(
         weight = rarity * (ASKING_WEIGHT if word in word_set("asking_words") else 1)
         is_asked = not query.is_followup or not forms.isdisjoint(said)
         weighed.append(Term(word, forms, parts, weight, is_asked))
-    speakers = _speakers(passages, sentences=sentences)
+    names = _speakers(passages, sentences=sentences)
+    speakers = tuple(
+        stems_of(name, each.language) for name, each in zip(names, sentences, strict=True)
+    )
+    announced = [*announced_names(query.original), *announced_names(query.standalone)]
     return CandidateSentences(
         terms=tuple(weighed),
         sentences=tuple(sentences),
         stems=stems,
         around=_surroundings(passages, sentences=sentences, stems=stems, speakers=speakers),
         speakers=speakers,
+        by_announced=tuple(
+            any(words.issubset(folded_words(name)) for words in announced) for name in names
+        ),
         titles=tuple(_title(passage) for passage in passages),
     )
 
@@ -219,17 +233,15 @@ def _surroundings(
     return tuple(found)
 
 
-def _speakers(
-    passages: Sequence[Passage], *, sentences: Sequence[Quotable]
-) -> tuple[frozenset[str], ...]:
-    """Return the stems of who says each sentence: the speaker of its cue, else of its document."""
+def _speakers(passages: Sequence[Passage], *, sentences: Sequence[Quotable]) -> list[str]:
+    """Return who says each sentence: the speaker of its cue, else of its document."""
     cues = [_cues(passage) for passage in passages]
     found = []
     for each in sentences:
         own = cues[each.passage]
         _, name = own[bisect_right(own, each.start, key=itemgetter(0)) - 1]
-        found.append(stems_of(name, ""))
-    return tuple(found)
+        found.append(name)
+    return found
 
 
 def _cues(passage: Passage) -> list[tuple[int, str]]:
@@ -259,7 +271,8 @@ def sentence_scores(
     features = feature_rows(query, candidates, passages=passages, late=late, cosines=cosines)
     weights = WITHOUT_TOKENS if late is None else WITH_TOKENS
     total: Scores = np.sum([weights[name] * row for name, row in features.items()], axis=0)
-    return total
+    own = np.array(candidates.by_announced)
+    return np.where(own, total, total - OTHERS_PENALTY) if own.any() else total
 
 
 def feature_rows(

@@ -27,7 +27,7 @@ from quoth.query.filters.patterns import (
     rules,
     word_set,
 )
-from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery
+from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery, tokenize_query
 
 WORDS_BEFORE, WORDS_AFTER = 8, 6
 """Words before and after a name that can announce it."""
@@ -184,6 +184,16 @@ def _announced_runs(query: TokenizedQuery) -> Iterator[tuple[int, int]]:
         for end in range(last, first, -1):
             if _is_announced(query, first, end):
                 yield first, end
+
+
+def announced_names(text: str) -> list[frozenset[str]]:
+    """Return the words of each name that a question announces like a speaker: "What did Ada say?".
+
+    They may name nothing, as in "What does the report say?".
+    """
+    query = tokenize_query(text)
+    names = (frozenset(query.words[first:last]) for first, last in _announced_runs(query))
+    return [words for name in names if (words := name.difference(HONORIFICS))]
 
 
 LAST_DAY = 99991231.0

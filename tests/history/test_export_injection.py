@@ -14,8 +14,10 @@ from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment, WindowR
 from quoth.core.plan import make_plan
 from quoth.core.types import (
     Answer,
+    Chars,
     Citation,
     Counts,
+    Locator,
     Pages,
     Query,
     Sentence,
@@ -120,6 +122,25 @@ def test_no_text_is_markup_of_a_page(
     kinds = {each.type for each in tokens}
     assert not kinds & {"image", "html_inline", "html_block", "table_open", "link_open", "fence"}
     assert [each.tag for each in tokens if each.type == "heading_open"] == headings
+
+
+@pytest.mark.parametrize(
+    ("locator", "place"),
+    [
+        (Chars(0, 4, section="Rain ▸ Hail"), "Skies, Rain ▸ Hail"),
+        (Chars(0, 4), "Skies, Hail"),
+        (Pages(3, 3, "3", "3", unit="slide"), "Skies, slide 3, Hail"),
+    ],
+)
+def test_a_heading_is_named_once(locator: Locator, place: str) -> None:
+    [cited] = _record("Ice falls.").answer.citations
+    card = LiveCitation(**{each.name: getattr(cited, each.name) for each in fields(cited)})
+    card = replace(card, document_name="Skies", locator=locator, section_heading="Hail")
+    window = WindowRecord(0, 0.0, 2.0, "Ice", "s1", "2026-11-22", (card,))
+    said = TranscriptSegment("s1", 0.0, 2.0, "Ice")
+    lecture = Lecture("l1", "Weather", "en", (), "", "ended", "2026-11-22")
+    assert as_vtt(lecture, [said], [window]).endswith(f"NOTE [1] {place}\n")
+    assert f"> [1] {place}: “Ice falls.”" in as_markdown(lecture, [said], [window])
 
 
 def test_a_text_that_only_looks_harmless_stays_as_it_is() -> None:

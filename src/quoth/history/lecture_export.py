@@ -8,7 +8,7 @@ from enum import StrEnum
 from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment, WindowRecord
 from quoth.text.analyzer import detect_language
 from quoth.text.html_page import render_page
-from quoth.text.locators import format_timestamp, label
+from quoth.text.locators import ARROW, format_timestamp, label
 from quoth.text.markdown import escape_markdown, markdown_link
 
 VTT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
@@ -113,8 +113,9 @@ def _place(citation: LiveCitation) -> str:
 
 
 def _source(citation: LiveCitation) -> str:
-    heading = f", {citation.section_heading}" if citation.section_heading else ""
-    return f"{citation.document_name}, {label(citation.locator)}{heading}"
+    place, heading = label(citation.locator), citation.section_heading
+    said = heading in place.split(ARROW)
+    return ", ".join(filter(None, (citation.document_name, place, "" if said else heading)))
 
 
 def _address(citation: LiveCitation) -> str | None:

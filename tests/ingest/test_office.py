@@ -62,6 +62,14 @@ def test_a_longer_title_among_the_properties_of_word_counts(
     assert read(path).title == title
 
 
+def test_a_note_of_word_stands_below_what_refers_to_it() -> None:
+    bees = read(DOCUMENTS / "bees.docx")
+    note = "a day.[1]\n\n[1] In early summer, when there is most nectar.\n\nFrames"
+    at = bees.text.index(note)
+    (place,) = [each for each in bees.places if each.start <= at + 15 < each.end]
+    assert label(place.locator) == "The hive"
+
+
 def test_word_equations_titles_and_code() -> None:
     text = read(DOCUMENTS / "bees.docx").text
     assert "The area of a frame is A=w⋅h in square metres." in text

@@ -8,6 +8,7 @@ from functools import partial
 from posixpath import join, normpath
 
 import mammoth
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
@@ -56,7 +57,7 @@ _CHANGED = r"(?:(?:document|footnotes|endnotes)\d*|numbering)\.xml"
 def read_docx(file: SourceFile) -> ParsedDocument:
     """Read a Word document; raises DocumentError.
 
-    Tracked changes are read as accepted, comments are left out, notes stand at the end.
+    Tracked changes are read as accepted, comments are left out, notes follow what refers to them.
     """
     container = open_container(file.data, name=file.name)
     container.check_xml()
@@ -74,10 +75,7 @@ def read_docx(file: SourceFile) -> ParsedDocument:
             "damaged", f"{file.name} is damaged: {type(error).__name__} {error}; repair the file."
         ) from None
     tree = parse_html(page)
-    for link in tree.css("a[href^='#footnote-ref'], a[href^='#endnote-ref']"):
-        link.decompose()
-    for note in tree.css("[id^='footnote-'], [id^='endnote-']"):
-        del note.attrs["id"]  # of the converter's page, no bookmark of the document
+    _move_notes(tree)
     title = tree.css_first("h1.title")
     shown = to_plain_text(title.text(deep=True) or "") if title else ""
     meta = office_properties(container)
@@ -86,6 +84,36 @@ def read_docx(file: SourceFile) -> ParsedDocument:
         meta = Metadata(title=shown or None).merged_with(meta)
     blocks = with_numbered_titles(body_blocks(tree))
     return file.document("document", assemble(blocks), meta=meta)
+
+
+def _move_notes(tree: LexborHTMLParser) -> None:
+    """Move each note from the end of the converter's page to below the block that refers to it."""
+    for link in tree.css("a[href^='#footnote-ref'], a[href^='#endnote-ref']"):
+        link.decompose()
+    notes = {note.id: note for note in tree.css("li[id^='footnote-'], li[id^='endnote-']")}
+    last: dict[int, LexborNode] = {}
+    for link in tree.css("a[id^='footnote-ref'], a[id^='endnote-ref']"):
+        note = notes.pop((link.attrs["href"] or "").removeprefix("#"), None)
+        block: LexborNode | None = link
+        while block is not None and block.parent is not None and block.parent.tag != "body":
+            block = block.parent
+        del link.attrs["id"]  # of the converter's page, no bookmark of the document
+        if note is None or block is None:
+            continue
+        mark = f"{link.text()} "
+        for part in list(note.iter()):
+            before = last.get(block.mem_id, block)
+            before.insert_after(part)
+            moved = before.next
+            if moved is None:
+                break
+            if mark and moved.child is not None:
+                moved.child.insert_before(mark)
+                mark = ""
+            last[block.mem_id] = moved
+        note.decompose()
+    for note in notes.values():
+        del note.attrs["id"]
 
 
 def _no_image(_image: object) -> list[object]:

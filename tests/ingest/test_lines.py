@@ -36,7 +36,7 @@ def place_of(name: str, words: str) -> str:
         ("bees.rst", "Split the colony", "Keeping bees ▸ Swarming ▸ line 30"),
         ("bees.adoc", "Split the colony", "Keeping bees ▸ Swarming ▸ line 27"),
         ("bees.org", "Split the colony", "Swarming ▸ line 29"),
-        ("bees.tex", "Split the colony", "Swarming ▸ lines 147–149"),
+        ("bees.tex", "Split the colony", "Swarming ▸ lines 147–148"),
     ],
 )
 def test_a_place_is_the_line_in_the_file(name: str, words: str, place: str) -> None:

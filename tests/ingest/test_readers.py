@@ -378,6 +378,12 @@ def test_titles_and_signs_of_latex(tmp_path: Path) -> None:
         (r"\excited{We} are.", "We are."),
         (r"\begin{quote}\cite{seeley} says.\end{quote}", "[seeley] says."),
         (r"\begingroup Wax.\endgroup", "Wax."),
+        (
+            "\\begin{theorem}[Turing]\nIt may run on.\\end{theorem}",
+            "Theorem (Turing). It may run on.",
+        ),
+        ("\\newtheorem{satz}{Satz}\n\n\\begin{satz}Zwei.\\end{satz}", "Satz. Zwei."),
+        ("\\begin{itemize}\n\\item One.\n\\end{itemize}\nTwo.", "- One.\n\nTwo."),
         ("\\section{Use \\verb|a_b|}\\label{s}\nSee \\ref{s}.", "Use a_b\n\nSee “Use a_b”."),
     ],
 )

@@ -10,6 +10,7 @@ from unicodedata import normalize
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
 from quoth.ingest.readers.dates import normalize_date
+from quoth.ingest.readers.latex_theorems import theorem_headings
 from quoth.ingest.readers.list_marks import BULLET, ListMarks
 from quoth.ingest.readers.marked_up import block, code_block, paragraphs, prose
 from quoth.ingest.readers.metadata import Metadata
@@ -70,6 +71,7 @@ _LISTED = re.compile(
     r"\\(?:(?P<turn>begin|end)\{(?P<list>enumerate|itemize|description)\*?\}"
     r"|setcounter\{enum\w+\}\{(?P<count>\d{1,6})\}|(?P<item>item)\b(?!\s*\[))"
 )
+_LIST_END = re.compile(r"\s*\\end\{(?:enumerate|itemize|description)\*?\}\s*")
 _NUMBERED = re.compile(r"\d+\.")
 _CITED = re.compile(r"((?:\[[^\]]{0,300}\]\s?){0,2})\{([^{}]{1,1000})\}")
 """The notes and the keys of a citation."""
@@ -154,7 +156,7 @@ def _expander(text: str) -> Callable[[str], str]:
     environment are left, since its end is sought as it is written.
     """
     text = _COMMENT.sub("", _VERBATIM.sub(_verbatim, text))
-    titles = _titles(text)
+    titles, with_headings = _titles(text), theorem_headings(text)
     macros = {
         name: body.replace("\\xspace", "")
         for name, body in _MACRO.findall(text)
@@ -164,7 +166,7 @@ def _expander(text: str) -> Callable[[str], str]:
     def expand(line: str) -> str:
         if _MACRO.search(line):
             return line
-        line = _NAMED.sub(lambda m: macros.get(m[1], m[0]), line)
+        line = _NAMED.sub(lambda m: macros.get(m[1], m[0]), with_headings(line))
         return _REFERENCE.sub(partial(_referred, titles=titles), line)
 
     return expand
@@ -259,6 +261,8 @@ def _blocks(
         if begins is None:
             # A comment alone is no empty line, which would end the paragraph.
             shown = _LISTED.sub(partial(_follow, lists=lists), bare)
+            if _LIST_END.fullmatch(shown):
+                shown = line = ""  # What follows is no part of the last item.
             pending.append(shown if shown.strip() or not line.strip() else "\\relax")
             if "\\end{document}" in line:
                 break

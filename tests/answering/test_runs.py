@@ -709,3 +709,9 @@ def test_the_words_of_a_speaker_who_is_asked_for_stand_alone() -> None:
             query, candidates, scores=scores, passages=passages, max_sentences=9
         )
         assert said(found) == quoted
+
+
+@pytest.mark.parametrize("sentence", ["Tin melts early.", "Tin melts early.[^1][2]"])
+def test_a_short_sentence_does_not_end_in_the_header_of_a_table(sentence: str) -> None:
+    text = f"{sentence}\n\nMetal | Degrees\n\nMetal: tin | Degrees: 232"
+    assert said(runs(text, scores={"melts": 2})) == [sentence]

@@ -40,6 +40,8 @@ _STOPS = tuple(".!?…:。！？：।؟۔")
 _CLOSERS = " )]\"'”’»*_`」』）"
 _NUMBER = re.compile(r"^[^\S\n]*\(?(\d{1,2})[.)°]\s", re.MULTILINE)
 _NOTE = re.compile(r"\^\[\d{1,3}\]\s")
+_MARKS = re.compile(r"(?:\[\^?\w{1,4}\])+$")
+"""The marks of footnotes behind a sentence."""
 _RAISED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹")
 _INTRODUCED = re.compile(r":\s*(?:\n|$)")
 
@@ -246,7 +248,16 @@ class SentenceRun:
         first, _, below = text.partition("\n")
         is_term = len(first) <= MAX_TERM and below.lstrip()[:1].isupper()
         opening = first if is_term else text
-        return opening.rstrip(_CLOSERS).endswith((*_STOPS, ","))
+        return _MARKS.sub("", opening).rstrip(_CLOSERS).endswith((*_STOPS, ","))
+
+    def is_fragment(self) -> bool:
+        """Return whether the run is too short to stand alone.
+
+        A sentence does, however short, before the header of a table, which tells nothing alone.
+        """
+        after = self.candidates.sentences[self.last + 1 : self.last + 2]
+        before_header = any(each.listing and CELL_GAP in each.text for each in after)
+        return self.length < FRAGMENT and not (before_header and self.is_no_heading(self.last))
 
     def has_list(self) -> bool:
         """Return whether the run quotes a part of a list or a table."""
@@ -325,7 +336,7 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
         beside = sorted(run.neighbours(), key=scores.__getitem__, reverse=True)
         growing = any(run.adds(at, longest=longest) for at in beside)
     last = sentences[run.last]
-    while run.length < FRAGMENT or last.question or last.text.endswith(":"):
+    while last.question or last.text.endswith(":") or run.is_fragment():
         if not run.adds(run.last + 1, longest=longest):
             break
         last = sentences[run.last]

@@ -33,9 +33,7 @@ from quoth.query.keywords import (
     summary_topic,
 )
 from quoth.query.language_model import generated_variants
-from quoth.retrieval.passages import (
-    maximal_marginal_relevance,
-)
+from quoth.retrieval.passages import maximal_marginal_relevance
 from quoth.retrieval.rerank import rerank
 from quoth.retrieval.search import (
     RetrieverResults,
@@ -43,6 +41,7 @@ from quoth.retrieval.search import (
     merge,
     search,
 )
+from quoth.retrieval.speakers import asked_speakers, said_by
 from quoth.retrieval.summary_lookup import (
     ABOUT_DOCUMENTS,
     MAX_HEADINGS,
@@ -151,6 +150,9 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     await _verify_index_complete(context)
     with trace.stage("fuse"):
         fused = merge(encoded_variants, found, plan)
+        if names := asked_speakers(plan.filters):
+            fetch = parts.catalogue.chunks
+            fused = await asyncio.to_thread(said_by, fused, names, fetch=fetch)
     pool = fused[: plan.rerank_pool]
     ids = [candidate.chunk_id for candidate in pool]
     vectors: Mapping[str, Matrix] = {}

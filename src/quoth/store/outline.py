@@ -23,6 +23,7 @@ from quoth.store.outline_rows import (
 from quoth.store.rows import Collection, Entry, chunk_from_row, document_from_row
 from quoth.store.schema import SHOWN, chunks, documents, headings, spots, summaries
 from quoth.text.analyzer import normalize_name
+from quoth.text.locators import speakers_in
 
 MAX_HEADINGS = 20_000
 """Headings of a library beyond which only those are kept in memory that lead: tops, chapters and
@@ -35,7 +36,6 @@ _IN: Mapping[str, Any] = {
     "document": documents.c.id,
     "kind": documents.c.kind,
     "language": documents.c.language,
-    "speaker": spots.c.speaker,
     "chapter": spots.c.chapter,
     "segment": spots.c.segment,
 }
@@ -94,6 +94,9 @@ def _condition(each: Filter) -> Any:
         # "2024" and "2024-03" include every day in them: a prefix sorts before its extensions, and
         # after them with a character appended that sorts after hyphens and digits.
         return and_(documents.c.date <= high, documents.c.date + "~" >= low)
+    if each.field == "speaker":
+        several = and_(spots.c.speaker == "", spots.c.second_start.is_not(None))
+        return or_(spots.c.speaker.in_([str(value) for value in values]), several)
     if each.operator == "in":
         return _IN[each.field].in_([str(value) for value in values])
     first, last = _OVERLAPS[each.field]
@@ -208,4 +211,10 @@ class OutlineReader(TenantConnection):
                 )
                 for row in intact(connection.execute(select(chunks).where(or_(*pairs)))):
                     found[row.document_id, row.ordinal] = chunk_from_row(row)
-        return [found[key] for key in keys if key in found]
+        named = [set(map(str, each.values)) for each in filters if each.field == "speaker"]
+        # The column names the speaker of a passage that has only one.
+        return [
+            chunk
+            for key in keys
+            if (chunk := found.get(key)) and all(speakers_in(chunk) & names for names in named)
+        ]

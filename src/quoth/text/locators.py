@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, quote, urldefrag, urlsplit
 from quoth.core.types import (
     Box,
     Chars,
+    Chunk,
     Filter,
     Locator,
     Pages,
@@ -278,6 +279,12 @@ def _last_label(places: Sequence[SpanLocator], first: Chars) -> str:
         and (first.unit != "row" or each.locator.section == first.section)
     ]
     return labels[-1]
+
+
+def speakers_in(chunk: Chunk) -> set[str]:
+    """Return those who speak in a chunk, as far as it names them."""
+    locators = (chunk.locator, *(place.locator for place in chunk.places))
+    return {each.speaker for each in locators if isinstance(each, Seconds) and each.speaker}
 
 
 def _merge_seconds(locators: Sequence[Seconds]) -> Seconds:

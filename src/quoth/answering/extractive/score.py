@@ -21,10 +21,11 @@ from quoth.answering.extractive.candidates import (
     normalize,
 )
 from quoth.core.protocols import Matrix
-from quoth.core.types import Passage, Query, Seconds
+from quoth.core.types import Filter, Passage, Query, Seconds
 from quoth.query.filters.attributes import announced_names
 from quoth.query.filters.patterns import word_set
 from quoth.query.tokens import folded_words
+from quoth.retrieval.speakers import asked_speakers
 from quoth.text.analyzer import analyze
 from quoth.text.locators import CELL_GAP
 
@@ -138,11 +139,16 @@ class CandidateSentences:
 
 
 def collect_features(
-    query: Query, passages: Sequence[Passage], *, sentences: Sequence[Quotable]
+    query: Query,
+    passages: Sequence[Passage],
+    *,
+    sentences: Sequence[Quotable],
+    filters: Sequence[Filter] = (),
 ) -> CandidateSentences:
     """Stem the query and the sentences, and weight the query's words by their rarity.
 
-    The weight is ln(1 + (N − n + .5) / (n + .5)), as in BM25, with n counted among the N sentences.
+    ``filters`` may name the speakers whose words are asked for. The weight is
+    ln(1 + (N − n + .5) / (n + .5)), as in BM25, with n counted among the N sentences.
     """
     stems = tuple(stems_of(sentence.text, sentence.language) for sentence in sentences)
     counts, documents = Counter(stem for held in stems for stem in held), len(stems)
@@ -163,6 +169,7 @@ def collect_features(
         stems_of(name, each.language) for name, each in zip(names, sentences, strict=True)
     )
     announced = [*announced_names(query.original), *announced_names(query.standalone)]
+    announced += [frozenset(folded_words(name)) for name in asked_speakers(filters)]
     return CandidateSentences(
         terms=tuple(weighed),
         sentences=tuple(sentences),

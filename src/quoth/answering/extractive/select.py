@@ -109,7 +109,7 @@ def collect_sentences(
             for sentence in sentences
             if is_within_filters(sentence_locator(sentence, passages[sentence.passage]), filters)
         )
-    return collect_features(query, passages, sentences=sentences)
+    return collect_features(query, passages, sentences=sentences, filters=filters)
 
 
 def sentence_spans(

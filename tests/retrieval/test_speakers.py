@@ -1,0 +1,68 @@
+"""Filters on a speaker: alone, among others, and in no recording."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import quoth
+from quoth.core.types import Candidate, Filter, Seconds
+from quoth.retrieval.speakers import ANY_TIME, index_filters, said_by
+from tests.support.passages import passage
+
+
+def test_an_index_is_asked_for_passages_with_several_speakers_too() -> None:
+    kind = Filter("kind", "in", ("transcript",))
+    assert index_filters((kind,)) == (kind,)
+    asked = Filter("speaker", "in", ("Ada", "Eve"))
+    either = Filter("speaker", "in", ("Ada", "Eve", ""))
+    assert index_filters((asked, kind)) == (kind, either, ANY_TIME)
+
+
+def test_only_passages_in_which_the_speaker_speaks_stay() -> None:
+    (chunk,) = passage("Tin.\nZinc.", cues=True).chunks
+    names = (("Ada", "Eve"), ("Bob", None), ("Eve", "Eve"))
+    chunks = {
+        f"c{number}": replace(
+            chunk,
+            places=tuple(
+                replace(place, locator=Seconds(0, 1, name))
+                for place, name in zip(chunk.places, pair, strict=True)
+            ),
+        )
+        for number, pair in enumerate(names)
+    }
+    found = [Candidate(f"c{number}", 1.0, "rrf") for number in range(4)]
+    kept = said_by(found, ["Eve"], fetch=lambda _: chunks)
+    assert [each.chunk_id for each in kept] == ["c0", "c2"]
+
+
+PANEL = """WEBVTT
+
+00:01.000 --> 00:04.000
+<v Eve Li>Zinc melts at 420 degrees, as we all know.
+
+00:05.000 --> 00:09.000
+<v Ada Berg>Zinc protects a roof from rust for forty years.
+
+00:10.000 --> 00:14.000
+<v Eve Li>Forty years of zinc are a long time.
+"""
+
+
+def test_who_is_asked_for_is_found_among_others(tmp_path: Path) -> None:
+    (tmp_path / "panel.vtt").write_text(PANEL)
+    alone = "1\n00:00:01,000 --> 00:00:04,000\nTin is soft and white as snow.\n"
+    (tmp_path / "tin.srt").write_text(alone)
+    with quoth.open(tmp_path / "home", embedder="fake") as library:
+        library.add(tmp_path / "panel.vtt")
+        library.add(tmp_path / "tin.srt", speaker="Ada Berg")
+        asked = library.ask("What did Ada Berg say about zinc?")
+        filtered = library.ask("What of zinc and a roof?", filters={"speaker": "Ada Berg"})
+        timed = library.ask("What?", filters={"speaker": "Ada Berg", "time": "0:06"})
+    assert timed.citations[0].snippet.startswith("Zinc protects a roof")
+    for answer in (asked, filtered):
+        (cited,) = answer.citations
+        assert cited.snippet == "Zinc protects a roof from rust for forty years."
+        assert isinstance(cited.locator, Seconds)
+        assert (cited.locator.speaker, cited.locator.start) == ("Ada Berg", 5.0)

@@ -56,6 +56,18 @@ def test_another_speaker_may_begin_a_line_without_a_time(tmp_path: Path) -> None
     assert said["The budget is 40 euros."] == "Ms Ada Hill"
 
 
+def test_a_speaker_without_a_name_may_have_a_number(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(
+        "Speaker 1  0:03\nGood morning to all.\n\nUnknown Speaker  0:12\nWho goes first now?\n\n"
+        "Speaker 1  1:02:10\nThat was all for today.\n"
+    )
+    reading = read(path)
+    assert reading.text == "Good morning to all.\n\nWho goes first now?\n\nThat was all for today."
+    names = [each.locator.speaker for each in reading.places if isinstance(each.locator, Seconds)]
+    assert names == ["Speaker 1", "Unknown Speaker", "Speaker 1"]
+
+
 def test_the_speaker_may_stand_alone_beside_the_time(tmp_path: Path) -> None:
     text = NAMES
     for name, clock in (("Ada Lovelace", "0:03"), ("Charles Babbage", "0:11")):

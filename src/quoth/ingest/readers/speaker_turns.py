@@ -32,6 +32,7 @@ def _words(text: str) -> frozenset[str]:
 _ROLES = _words(
     "PROFESSOR INSTRUCTOR LECTURER TEACHER STUDENT STUDENTS AUDIENCE SPEAKER HOST GUEST MODERATOR "
     "INTERVIEWER INTERVIEWEE NARRATOR PRESENTER ANNOUNCER MAN WOMAN CROWD PROFESSEUR ÉTUDIANT "
+    "PARTICIPANT PARTICIPANTE LOCUTEUR LOCUTRICE SPRECHER SPRECHERIN "
     "ÉTUDIANTE PUBLIC ORATEUR ANIMATEUR INTERVENANT INTERVENANTE NARRATEUR JOURNALISTE"
 )
 # Words before a colon that are not speakers.
@@ -88,7 +89,13 @@ def _is_name(name: str, *, times: int, marked: bool) -> bool:
         return False
     if name.upper() == name:
         return times >= 2 or marked or words[0] in _ROLES
-    capital = all(word[0].isupper() or word in ("de", "du", "van", "von", "la") for word in words)
+    is_role = not _ROLES.isdisjoint(map(str.upper, words))
+    capital = all(
+        word[0].isupper()
+        or word in ("de", "du", "van", "von", "la")
+        or (is_role and word.isdecimal())  # "Speaker 1"
+        for word in words
+    )
     return capital and (times >= 3 or marked or words[0].upper() in _ROLES)
 
 

@@ -99,6 +99,8 @@ _STOP = re.compile(
 # A lookbehind only at punctuation is ten times as fast as at every character.
 _AFTER_STOP = re.compile(r"[.?!](?<=[^\W\d_]{3}.)\s+([^\W\d_])")
 _WORD = re.compile(r"\S+")
+_ELLIPSIS = re.compile(r"(?<!\.)(?<!\. )\.(?: \.){2,3}(?! ?\.)")
+"""Three or four spaced dots; more of them lead to a page number in a table of contents."""
 _ITEM = re.compile(r"[a-z]\)\s")
 _NUMBER = re.compile(r"(?<!\S)(\d{1,2})\Z")
 _FIRST_NUMBER = re.compile(r"(\d{1,2})\.\s")
@@ -227,7 +229,11 @@ def _ends(text: str, stop: re.Match[str], *, begin: int, end: int, lower: bool) 
     mark = stop["mark"]
     if mark != ".":
         return bool(bare) or "!" in mark or "?" in mark
-    if ". . ." in text[max(begin, stop.start() - 4) : stop.end() + 4]:  # left out by an author
+    at = stop.start()
+    if any(
+        dots.start() <= at < dots.end()
+        for dots in _ELLIPSIS.finditer(text, max(0, at - 8), at + 10)
+    ):
         return False
     word = _word_before(text, stop.start(), begin=begin)
     small = word.lower()

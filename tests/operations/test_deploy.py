@@ -104,6 +104,11 @@ def test_fail2ban_reads_the_access_log() -> None:
     unit.read(DEPLOY / "proxy" / "fail2ban.conf")
     pattern = unit["Definition"]["failregex"].replace("<HOST>", r"(?P<host>[\d.:a-f]+)")
     line = {"event": "request", "client": "203.0.113.9", "method": "GET", "status": 401}
+    line["ms"] = 2.9
     match = re.search(pattern, json.dumps(line))
     assert match is not None
     assert match["host"] == "203.0.113.9"
+    line = {"event": "request", "client": "203.0.113.9", "method": "POST", "status": 429}
+    limited = {**line, "tenant": "alpha", "key_id": "Xk3mPq9a", "ms": 0.8}
+    assert re.search(pattern, json.dumps({**line, "ms": 0.8})) is not None
+    assert re.search(pattern, json.dumps(limited)) is None

@@ -15,6 +15,7 @@ from quoth.core.settings_values import (
     check_database,
     check_hub,
     check_key,
+    check_networks,
     check_public_url,
     check_text,
 )
@@ -271,6 +272,7 @@ class Settings(BaseSettings):
     """For crash tests: the process kills itself at this store operation."""
 
     _database = field_validator("database")(check_database)
+    _proxies = field_validator("trusted_proxies")(check_networks)
     _public_url = field_validator("public_url")(check_public_url)
     _models_hub = field_validator("models_hub")(check_hub)
     _names = field_validator("collection", "tenant")(check_text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_network
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -24,6 +25,19 @@ def check_public_url(address: str | None) -> str | None:
     if found.scheme not in ("http", "https") or not found.hostname or found.query:
         raise ValueError("write it as https://HOST or https://HOST/PATH")
     return f"{found.scheme}://{found.netloc}{found.path.rstrip('/')}"
+
+
+def check_networks(given: str) -> str:
+    """Return addresses and networks that are separated by commas, as they were given."""
+    for part in given.split(","):
+        try:
+            if part.strip():
+                ip_network(part.strip(), strict=False)
+        except ValueError as error:
+            raise ValueError(
+                f"write addresses or networks, separated by commas, as in 10.0.0.0/8: {error}"
+            ) from None
+    return given
 
 
 def check_hub(address: str) -> str:

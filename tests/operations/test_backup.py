@@ -6,6 +6,8 @@ import asyncio
 import io
 import random
 import shutil
+import subprocess
+import sys
 import tarfile
 import tomllib
 from collections.abc import Iterator
@@ -13,12 +15,15 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from filelock import FileLock
 
 from quoth.core.errors import InputError, StorageFull
 from quoth.core.settings import Settings
 from quoth.core.types import Document
 from quoth.engine import Engine
 from quoth.operations.backup import (
+    LOCK,
+    WORK,
     make_backup,
     restore_backup,
     verify_backup,
@@ -240,6 +245,27 @@ def test_a_full_disk_leaves_no_half_backup(
     with no_room(beyond=room), pytest.raises(StorageFull, match="Free some space"):
         restore_backup(tmp_path / name, tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+def test_what_an_interrupted_backup_left_is_removed_by_the_next(
+    home: Path, database: Database, tmp_path: Path
+) -> None:
+    killed = tmp_path / "backups"
+    killed.mkdir()
+    program = (
+        "import os, sys; from pathlib import Path; from quoth.operations import backup\n"
+        "backup._add_blobs = lambda *_: os._exit(9)\n"
+        "database = backup.open_database(Path(sys.argv[1]))\n"
+        "backup.make_backup(database, Path(sys.argv[2]), home=Path(sys.argv[1]).parent)"
+    )
+    for name in KINDS:
+        arguments = [str(home / "catalogue.sqlite"), str(killed / name)]
+        subprocess.run([sys.executable, "-c", program, *arguments], check=False, timeout=60)
+        assert len(list(killed.iterdir())) == 1
+    (running := killed / f"{WORK}running").mkdir()
+    with FileLock(running / LOCK):
+        make_backup(database, killed / "whole", home=home)
+        assert {each.name for each in killed.iterdir()} == {"whole", running.name}
 
 
 def test_work_under_way_is_nobodys_in_the_restored_library(

@@ -85,14 +85,14 @@ class _Hashed:
 
 
 @contextmanager
-def write_archive(to: Path, *, about: Mapping[str, Any]) -> Iterator[ArchiveWriter]:
-    """Write an archive, created at `to` atomically; its format follows from the suffix.
+def write_archive(to: Path, *, about: Mapping[str, Any], folder: Path) -> Iterator[ArchiveWriter]:
+    """Write an archive in `folder` and move it to `to`; its format follows from the suffix.
 
     Raises InputError where `to` exists already, StorageFull and ConfigError.
     """
     if to.exists():
         raise InputError(f"{to} is there already. Name another file or folder.")
-    draft = to.with_name(f".{to.name}.{os.getpid()}.draft")
+    draft = folder / "draft"
     with translate_write_errors(to):
         to.parent.mkdir(parents=True, exist_ok=True)
         try:

@@ -13,7 +13,7 @@ import shutil
 import sqlite3
 import tomllib
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,6 +41,9 @@ CATALOGUE = "catalogue.sqlite"
 SETTINGS = "quoth.toml"
 INDEXES = ("index", "tokens")
 PATIENCE_S = 300.0
+WORK = ".quoth-backup-"
+"""How the folders begin in which backups are written; a running one holds its lock."""
+LOCK = "lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +71,8 @@ def make_backup(database: Database, to: Path, *, home: Path, index: bool = False
     """
     if not to.parent.is_dir():
         raise InputError(f"There is no folder {to.parent} to put the backup into. Make it first.")
-    with TemporaryDirectory(dir=to.parent, prefix=f".{to.name}.") as folder:
-        file = Path(folder, CATALOGUE)
+    with _work_folder(to) as folder:
+        file = folder / CATALOGUE
         # First, so that the catalogue refers to nothing that the later copies lack.
         with translate_write_errors(to):
             snapshot(database, file)
@@ -79,7 +82,7 @@ def make_backup(database: Database, to: Path, *, home: Path, index: bool = False
                 "older backups, and look at: quoth doctor"
             )
         about = {"made_at": now(), "index": index, **_counts(file)}
-        with write_archive(to, about=about) as packer:
+        with write_archive(to, about=about, folder=folder) as packer:
             packer.add(CATALOGUE, file)
             _add_settings(packer, home / SETTINGS)
             _add_blobs(packer, home)
@@ -129,6 +132,18 @@ def restore_backup(path: Path, home: Path, *, address: Path | str | None = None)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return _backup(home, packed)
+
+
+@contextmanager
+def _work_folder(to: Path) -> Iterator[Path]:
+    """Make the folder in which a backup is written, and remove those of interrupted backups."""
+    with translate_write_errors(to):
+        for left in to.parent.glob(f"{WORK}*"):
+            with suppress(Timeout, FileNotFoundError), FileLock(left / LOCK, timeout=0):
+                shutil.rmtree(left, ignore_errors=True)
+        made = TemporaryDirectory(dir=to.parent, prefix=WORK)
+    with made as name, FileLock(Path(name, LOCK)):
+        yield Path(name)
 
 
 def _backup(path: Path, packed: ArchiveInfo) -> Backup:

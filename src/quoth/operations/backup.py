@@ -21,6 +21,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 from pydantic import SecretStr
+from sqlalchemy import select, update
 
 from quoth.core.errors import Busy, InputError
 from quoth.core.settings import Settings
@@ -32,10 +33,11 @@ from quoth.operations.archive import (
     write_archive,
 )
 from quoth.operations.integrity import damaged_rows
+from quoth.store.blobs import Blobs, source_name, source_of, stored_name
 from quoth.store.copy import fill, snapshot
-from quoth.store.database import Database, open_database
+from quoth.store.database import ALL_TENANTS, Database, open_database
 from quoth.store.rows import now
-from quoth.store.schema import HEAD
+from quoth.store.schema import HEAD, documents
 
 CATALOGUE = "catalogue.sqlite"
 SETTINGS = "quoth.toml"
@@ -117,6 +119,7 @@ def restore_backup(path: Path, home: Path, *, address: Path | str | None = None)
         packed = unpack(path, into=draft)
         _check_catalogue(path, draft / CATALOGUE)
         _release_locks(draft / CATALOGUE)
+        _move_uploads(draft / CATALOGUE, home=home.resolve())
         if isinstance(address, str):
             database = open_database(address)
             try:
@@ -195,6 +198,23 @@ def _release_locks(file: Path) -> None:
     """End the leases of processes that worked when the backup was made: they are not here."""
     with translate_write_errors(file), closing(sqlite3.connect(file)) as catalogue, catalogue:
         catalogue.execute("DELETE FROM jobs WHERE state = 'running'")
+
+
+def _move_uploads(file: Path, *, home: Path) -> None:
+    """Let the documents of uploaded files name these in the restored home folder."""
+    uploads = select(documents.c.id, documents.c.tenant, documents.c.source)
+    database = open_database(file)
+    try:
+        with database.writing(ALL_TENANTS) as connection:
+            for row in connection.execute(uploads.where(documents.c.source.startswith("file:"))):
+                if name := stored_name(row.source):
+                    path = Blobs(home, tenant=row.tenant).path(name.partition(".")[0], name=name)
+                    moved = source_of(path, name=source_name(row.source))
+                    connection.execute(
+                        update(documents).where(documents.c.id == row.id).values(source=moved)
+                    )
+    finally:
+        database.close()
 
 
 def _add_settings(packer: ArchiveWriter, file: Path) -> None:

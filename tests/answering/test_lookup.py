@@ -60,12 +60,12 @@ def test_the_questions_are_quoted_where_they_are_asked_for() -> None:
 def test_a_summary_is_made_of_its_sentences_and_what_follows_each() -> None:
     part = passage(TEXT + "\n\nWasps do not.", start=100)
     first, second, third = (100 + TEXT.index(word) for word in ("Worker", "Is it", "Honey keeps"))
-    leaves = [
+    summary = [
         SummarySentence("c1", first, second - 1),
         SummarySentence("gone", 0, 5),
         SummarySentence("c1", third, 100 + len(TEXT)),
     ]
-    (statement,) = summary_statements(leaves, collect_sentences(QUERY, [part]), [part])
+    (statement,) = summary_statements(summary, collect_sentences(QUERY, [part]), [part])
     assert statement.text == TEXT[first - 100 :]
     assert (statement.start, statement.end, statement.passage) == (first, 100 + len(TEXT), 0)
 

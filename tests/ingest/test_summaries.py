@@ -69,7 +69,7 @@ def summed_up(reading: ParsedDocument, chunks: Sequence[Chunk]) -> tuple[Summary
 
 
 def shown(summary: Summary, text: str) -> list[str]:
-    return [text[leaf.start : leaf.end] for leaf in summary.leaves]
+    return [text[sentence.start : sentence.end] for sentence in summary.sentences]
 
 
 def two_chapters() -> tuple[ParsedDocument, list[Chunk]]:
@@ -81,24 +81,24 @@ def two_chapters() -> tuple[ParsedDocument, list[Chunk]]:
 BOTH = (("bees", BEES), ("ants", ANTS))
 
 
-# --- what a leaf is ---------------------------------------------------------------------------
+# --- what a sentence is ---------------------------------------------------------------------------
 
 
 def assert_whole_sentences(found: Sequence[Summary], *, chunks: Sequence[Chunk], text: str) -> None:
     by_id = {each.chunk_id: each for each in chunks}
     for summary in found:
-        assert summary.leaves
-        for leaf in summary.leaves:
-            source = by_id[leaf.chunk_id]
-            assert source.start <= leaf.start < leaf.end <= source.end
+        assert summary.sentences
+        for sentence in summary.sentences:
+            source = by_id[sentence.chunk_id]
+            assert source.start <= sentence.start < sentence.end <= source.end
             assert summary.first <= source.ordinal <= summary.last
-            assert SHORTEST <= leaf.end - leaf.start <= LONGEST
+            assert SHORTEST <= sentence.end - sentence.start <= LONGEST
             breaks = [each.start - source.start for each in source.places]
             spoken = breaks if source.kind == "transcript" else []
             spans = sentences(source.text, breaks=spoken)
-            assert (leaf.start - source.start, leaf.end - source.start) in spans
-            assert "?" not in text[leaf.start : leaf.end]
-        starts = [leaf.start for leaf in summary.leaves]
+            assert (sentence.start - source.start, sentence.end - source.start) in spans
+            assert "?" not in text[sentence.start : sentence.end]
+        starts = [sentence.start for sentence in summary.sentences]
         assert starts == sorted(set(starts))
 
 
@@ -112,8 +112,8 @@ def test_leaves_of_the_samples_are_whole_sentences(file: object) -> None:
     chunks = cut(reading, 200)
     found = summed_up(reading, chunks)
     assert found[0].level == 0
-    assert 1 <= len(found[0].leaves) <= 8
-    assert all(len(each.leaves) <= 6 for each in found[1:])
+    assert 1 <= len(found[0].sentences) <= 8
+    assert all(len(each.sentences) <= 6 for each in found[1:])
     assert_whole_sentences(found, chunks=chunks, text=reading.text)
 
 
@@ -187,5 +187,5 @@ def test_chapter_and_document_are_summed_up_from_the_opening_on_but_for_a_copyri
         _, headings = contents_of(reading, chunks)
         found = make_summaries(chunks, headings=headings, vectors=vectors_of(chunks))
         for part in ("Bees",), ():
-            leaf = next(each for each in found if each.path == part).leaves[0]
-            assert (reading.text[leaf.start : leaf.end] == first) is expected
+            sentence = next(each for each in found if each.path == part).sentences[0]
+            assert (reading.text[sentence.start : sentence.end] == first) is expected

@@ -91,11 +91,11 @@ async def test_every_document_is_summed_up_by_its_own_sentences(engine: Engine) 
     assert len(found) == len(documents)
     for each in found:
         text = "".join(c.text for c in catalogue.document_chunks(each.document_id))
-        chunks = catalogue.chunks([leaf.chunk_id for leaf in each.leaves])
-        for leaf in each.leaves:
-            source = chunks[leaf.chunk_id]
-            said = source.text[leaf.start - source.start : leaf.end - source.start]
-            assert said == text[leaf.start : leaf.end]
+        chunks = catalogue.chunks([sentence.chunk_id for sentence in each.sentences])
+        for sentence in each.sentences:
+            source = chunks[sentence.chunk_id]
+            said = source.text[sentence.start - source.start : sentence.end - source.start]
+            assert said == text[sentence.start : sentence.end]
             assert said[0].isupper()
             assert said.endswith(".")
 

@@ -36,16 +36,16 @@ HEADINGS = (
 SHELF = CollectionOutline("v", ("en", "fr"), (BOOK, TALK), HEADINGS)
 
 
-def leaves(prefix: str, *starts: int) -> tuple[SummarySentence, ...]:
+def told(prefix: str, *starts: int) -> tuple[SummarySentence, ...]:
     return tuple(SummarySentence(f"{prefix}{at}", at, at + 5) for at in starts)
 
 
 SUMMARIES = (
-    Summary("b", 0, (), 0, 9, leaves("b", 0, 50)),
-    Summary("b", 1, ("Chapter 1",), 0, 4, leaves("b", 0, 10)),
-    Summary("b", 1, ("Chapter 2",), 5, 9, leaves("b", 50, 70)),
-    Summary("b", 2, ("Chapter 2", "Détails"), 7, 9, leaves("b", 70, 80)),
-    Summary("t", 0, (), 0, 4, leaves("t", 1, 2, 3, 4, 5, 6)),
+    Summary("b", 0, (), 0, 9, told("b", 0, 50)),
+    Summary("b", 1, ("Chapter 1",), 0, 4, told("b", 0, 10)),
+    Summary("b", 1, ("Chapter 2",), 5, 9, told("b", 50, 70)),
+    Summary("b", 2, ("Chapter 2", "Détails"), 7, 9, told("b", 70, 80)),
+    Summary("t", 0, (), 0, 4, told("t", 1, 2, 3, 4, 5, 6)),
 )
 
 
@@ -87,15 +87,15 @@ def test_too_much_at_once_is_a_subject_to_search() -> None:
 
 
 def test_a_part_is_covered_by_its_own_summary() -> None:
-    assert coverage_sample(SUMMARIES, [DocumentPart("b", 5, 9)], limit=6) == leaves("b", 50, 70)
-    assert coverage_sample(SUMMARIES, [DocumentPart("b", 0, TO_THE_END)], limit=6) == leaves(
+    assert coverage_sample(SUMMARIES, [DocumentPart("b", 5, 9)], limit=6) == told("b", 50, 70)
+    assert coverage_sample(SUMMARIES, [DocumentPart("b", 0, TO_THE_END)], limit=6) == told(
         "b", 0, 50
     )
 
 
 def test_several_parts_share_the_sentences() -> None:
     parts = [DocumentPart("b", 0, 4), DocumentPart("t", 0, TO_THE_END)]
-    assert coverage_sample(SUMMARIES, parts, limit=4) == (*leaves("b", 0, 10), *leaves("t", 1, 4))
+    assert coverage_sample(SUMMARIES, parts, limit=4) == (*told("b", 0, 10), *told("t", 1, 4))
 
 
 def test_a_subject_is_a_document_or_heading_with_its_terms() -> None:

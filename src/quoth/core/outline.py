@@ -45,7 +45,7 @@ class Summary:
     path: tuple[str, ...]
     first: int
     last: int
-    leaves: tuple[SummarySentence, ...]
+    sentences: tuple[SummarySentence, ...]
 
 
 @dataclass(frozen=True, slots=True)

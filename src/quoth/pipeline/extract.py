@@ -181,7 +181,7 @@ async def _choose(
     parts, trace, plan, query = context.parts, context.trace, found.plan, found.query
     placed = names_place(plan.filters)
     asks_place = names_only_a_place(query, passages)
-    whole_place = asks_place and (placed or found.from_summaries)
+    whole_place = asks_place and (placed or found.is_whole_place)
     if statements := _requested(found, candidates, passages, whole_place=whole_place):
         return _Selection(statements, "degraded" if trace.failures else "answered")
     if not placed and query.notes and asks_place:  # A note says that there is no such place.

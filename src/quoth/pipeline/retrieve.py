@@ -138,14 +138,14 @@ class Retrieved:
         return [score for ranked in self.ranked for _key, score in ranked.legs.semantic]
 
     @property
-    def from_summaries(self) -> bool:
+    def is_whole_place(self) -> bool:
         """Return whether the passages are the complete content of a requested place."""
         return bool(self.ranked) and all(ranked.whole for ranked in self.ranked)
 
     @property
     def summary_sentences(self) -> tuple[SummarySentence, ...]:
         """Return the sentences of a summary, if one was requested."""
-        return tuple(sentence for ranked in self.ranked for sentence in ranked.leaves)
+        return tuple(sentence for ranked in self.ranked for sentence in ranked.summary)
 
     @property
     def headings(self) -> tuple[Heading, ...]:
@@ -157,7 +157,7 @@ class Retrieved:
     @property
     def sections(self) -> tuple[Heading, ...]:
         """Return the sections that a summary goes through, if one collection has the source."""
-        found = [ranked.sections for ranked in self.ranked if ranked.leaves or ranked.sections]
+        found = [ranked.sections for ranked in self.ranked if ranked.summary or ranked.sections]
         return found[0] if len(found) == 1 else ()
 
 

@@ -92,8 +92,8 @@ class RankedList:
 
     ``legs`` holds the retrievers' results for the query itself, ``chunks`` those of the pool,
     ``vectors`` the stored ones of the first candidates. ``whole`` means that the pool is the
-    requested content, not to be cut or widened; ``leaves`` holds the sentences of a summary and
-    ``sections`` the headings that it goes through, ``headings`` those of an outline.
+    requested content, not to be cut or widened; ``summary`` holds the sentences of a requested
+    summary, ``sections`` the headings that it goes through, ``headings`` those of an outline.
     """
 
     collection: Collection
@@ -104,7 +104,7 @@ class RankedList:
     chunks: Mapping[str, Chunk]
     vectors: Mapping[str, Matrix] = field(default_factory=dict)
     whole: bool = False
-    leaves: tuple[SummarySentence, ...] = ()
+    summary: tuple[SummarySentence, ...] = ()
     sections: tuple[Heading, ...] = ()
     headings: tuple[Heading, ...] = ()
 
@@ -289,17 +289,17 @@ async def sample_coverage(context: SearchContext, query: Query) -> RankedList | 
     sections = summary_sections(context.outline.headings, wanted[0]) if len(wanted) == 1 else ()
     parts = [DocumentPart(each.document_id, each.first, each.last) for each in sections]
     overview = coverage_sample(summaries, wanted, limit=plan.max_sentences)
-    leaves = coverage_sample(summaries, parts, limit=plan.max_sentences) or overview
-    if not leaves and not sections:
+    chosen = coverage_sample(summaries, parts, limit=plan.max_sentences) or overview
+    if not chosen and not sections:
         return await structural_lookup(context, query) or await _beginning(context, wanted[0])
     # A language model reads from the first on, as far as its context holds.
-    ids = dict.fromkeys(leaf.chunk_id for leaf in (*overview, *leaves))
+    ids = dict.fromkeys(each.chunk_id for each in (*overview, *chosen))
     stored = await asyncio.to_thread(catalogue.chunks, list(ids))
     chunks = [stored[key] for key in ids if key in stored]
     if parts:  # Each section is quoted from its beginning, as is the whole.
         openings = [(each.document_id, each.first, each.first + 1) for each in (*wanted, *parts)]
         chunks += await asyncio.to_thread(catalogue.chunk_ranges, openings)
-    return replace(_whole(context, chunks), leaves=leaves, sections=sections)
+    return replace(_whole(context, chunks), summary=chosen, sections=sections)
 
 
 def _named_parts(

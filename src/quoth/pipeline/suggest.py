@@ -158,7 +158,8 @@ def describe(document: Document, given: Mapping[str, str]) -> Path:
     if path is None:
         raise InputError(
             f"'{document.title}' came from the web or an upload, and no file is beside which its "
-            "values could be kept. Add it again with: quoth add URL --title …"
+            "values could be kept. Change it in the web app or with PATCH /v1/documents/ID, or "
+            "add it again with: quoth add URL --title …"
         )
     if not path.is_file():
         raise DocumentError("not_found", f"The file {path} of '{document.title}' is gone.")

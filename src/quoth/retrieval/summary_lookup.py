@@ -221,7 +221,9 @@ def coverage_sample(
     """
     share = max(1, limit // len(parts)) if parts else 0
     return tuple(
-        leaf for part in parts for leaf in _evenly(_summary_sentences(summaries, part), share)
+        sentence
+        for part in parts
+        for sentence in _evenly(_summary_sentences(summaries, part), share)
     )
 
 
@@ -313,8 +315,8 @@ def _summary_sentences(summaries: Sequence[Summary], part: DocumentPart) -> list
     if not inside:
         return []
     highest = min(each.level for each in inside)
-    found = {leaf for each in inside if each.level == highest for leaf in each.leaves}
-    return sorted(found, key=lambda leaf: leaf.start)
+    found = {one for each in inside if each.level == highest for one in each.sentences}
+    return sorted(found, key=lambda one: one.start)
 
 
 def _covers_same(summary: Summary, part: DocumentPart, *, end: int) -> bool:

@@ -101,12 +101,12 @@ def summary_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict
             "path": BETWEEN.join(part.replace(BETWEEN, " ") for part in summary.path),
             "first": summary.first,
             "last": summary.last,
-            "leaves": dump([[leaf.chunk_id, leaf.start, leaf.end] for leaf in summary.leaves]),
+            "leaves": dump([[each.chunk_id, each.start, each.end] for each in summary.sentences]),
         }
 
 
 def summary_from_row(row: Any) -> Summary:
     """Return the summary of a row."""
-    leaves = tuple(SummarySentence(*load) for load in json.loads(row.leaves))
+    sentences = tuple(SummarySentence(*load) for load in json.loads(row.leaves))
     path = path_of(row.path)
-    return Summary(row.document_id, row.level, path, row.first, row.last, leaves)
+    return Summary(row.document_id, row.level, path, row.first, row.last, sentences)

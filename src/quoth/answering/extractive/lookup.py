@@ -39,7 +39,7 @@ _FIRST_LINE = re.compile(r"(?=.*[^\W\d_])(?:\S.{0,120}(?!\S)|\S{1,120})")
 
 
 def summary_statements(
-    leaves: Sequence[SummarySentence], candidates: CandidateSentences, passages: Sequence[Passage]
+    summary: Sequence[SummarySentence], candidates: CandidateSentences, passages: Sequence[Passage]
 ) -> tuple[Statement, ...]:
     """Quote a summary's sentences, each with what follows it in its paragraph.
 
@@ -48,8 +48,8 @@ def summary_statements(
     """
     found: list[Statement] = []
     paths: list[tuple[str, ...]] = []
-    for leaf in leaves:
-        at = _sentence_at(candidates, leaf)
+    for wanted in summary:
+        at = _sentence_at(candidates, wanted)
         if at is None or any(each.holds(candidates.sentences[at]) for each in found):
             continue
         parts = _paragraph(candidates, at, longest=MAX_SUMMARY_CHARACTERS)
@@ -103,7 +103,7 @@ def heading_statements(
 
 def section_statements(
     headings: Sequence[Heading],
-    leaves: Sequence[SummarySentence],
+    summary: Sequence[SummarySentence],
     candidates: CandidateSentences,
     passages: Sequence[Passage],
 ) -> tuple[Statement, ...]:
@@ -115,9 +115,9 @@ def section_statements(
     chunks = (chunk for passage in passages for chunk in passage.chunks)
     mine = {each.ordinal: each for each in chunks if each.document_id == headings[0].document_id}
     ordered = [mine[ordinal] for ordinal in sorted(mine)]
-    told = summary_statements(leaves, candidates, passages)
+    told = summary_statements(summary, candidates, passages)
     longest = MAX_SUMMARY_CHARACTERS if len(headings) <= MAX_LONG_SECTIONS else 0
-    limit = max(1, len(leaves) // len(headings))
+    limit = max(1, len(summary) // len(headings))
     found: list[Statement] = []
     front = [each for each in ordered[:1] if each.ordinal < headings[0].first]
     if front and front[0].kind not in ("pdf", "book"):  # There it is a title page.
@@ -172,12 +172,14 @@ def overlaps(statement: Statement, others: Sequence[Statement]) -> bool:
     )
 
 
-def _sentence_at(candidates: CandidateSentences, leaf: SummarySentence) -> int | None:
+def _sentence_at(candidates: CandidateSentences, wanted: SummarySentence) -> int | None:
     return next(
         (
             at
             for at, each in enumerate(candidates.sentences)
-            if each.chunk_id == leaf.chunk_id and each.start < leaf.end and leaf.start < each.end
+            if each.chunk_id == wanted.chunk_id
+            and each.start < wanted.end
+            and wanted.start < each.end
         ),
         None,
     )

@@ -34,9 +34,9 @@ MAX_CHUNKS = 6
 """Chunks of a section, or of a chapter or document without any, that are looked at."""
 SECTION_SENTENCES = (3, 6)
 DOCUMENT_SENTENCES = (5, 8)
-"""Fewest and most leaves of a summary, where the text has as many."""
+"""Fewest and most sentences of a summary, where the text has as many."""
 SHARED = 0.5
-"""Share of the words that two leaves may have in common."""
+"""Share of the words that two sentences may have in common."""
 
 LEAD_QUALITY = 0.75
 """Least quality of a sentence that a part may be said to begin with."""
@@ -106,19 +106,19 @@ def make_summaries(
     places = {(each.path, each.first): at for at, each in enumerate(titled)}
     for chapter in chapters:
         sections = list(_below(chapter, titled, at=places[chapter.path, chapter.first]))
-        below, leaves, lead = _chapter(source, chapter, sections)
-        if leaves:
-            found += [_summary(source, 1, chapter, leaves), *below]
-            groups.append(leaves)
+        below, chosen, lead = _chapter(source, chapter, sections)
+        if chosen:
+            found += [_summary(source, 1, chapter, chosen), *below]
+            groups.append(chosen)
             leads += [lead] if lead else []
     last = len(chunks) - 1
     found += _heard(source, headings)
     if not groups:
         groups = _looked_at(source, 0, last, most=DOCUMENT_SENTENCES[1], one_of=2)
-    leaves = _choose(source, groups, span=(0, last), size=DOCUMENT_SENTENCES, leads=leads)
-    if leaves:
+    chosen = _choose(source, groups, span=(0, last), size=DOCUMENT_SENTENCES, leads=leads)
+    if chosen:
         whole = Heading(chunks[0].document_id, (), 0, last)
-        found.insert(0, _summary(source, 0, whole, leaves))
+        found.insert(0, _summary(source, 0, whole, chosen))
     return tuple(found)
 
 
@@ -134,10 +134,10 @@ def _chapter(
         within = _looked_at(source, each.first, each.last)
         span = (each.first, each.last)
         lead = _lead(source, within, span=span)
-        leaves = _choose(source, within, span=span, size=SECTION_SENTENCES, lead=lead)
-        if leaves:
-            found.append(_summary(source, 2, each, leaves))
-            groups.append(leaves)
+        chosen = _choose(source, within, span=span, size=SECTION_SENTENCES, lead=lead)
+        if chosen:
+            found.append(_summary(source, 2, each, chosen))
+            groups.append(chosen)
     if not groups:
         groups = _looked_at(source, chapter.first, chapter.last)
     span = (chapter.first, chapter.last)
@@ -165,9 +165,9 @@ def _heard(source: _Source, headings: Sequence[Heading]) -> Iterator[Summary]:
         if heading.path or heading.last - heading.first + 1 == len(source.chunks):
             continue
         within = _looked_at(source, heading.first, heading.last)
-        leaves = _choose(source, within, span=(heading.first, heading.last), size=SECTION_SENTENCES)
-        if leaves:
-            yield _summary(source, 2, heading, leaves)
+        chosen = _choose(source, within, span=(heading.first, heading.last), size=SECTION_SENTENCES)
+        if chosen:
+            yield _summary(source, 2, heading, chosen)
 
 
 def _below(chapter: Heading, headings: Sequence[Heading], *, at: int) -> Iterator[Heading]:
@@ -247,10 +247,10 @@ def _choose(
 
 
 def _summary(
-    source: _Source, level: int, part: Heading, leaves: Sequence[SummaryCandidate]
+    source: _Source, level: int, part: Heading, chosen: Sequence[SummaryCandidate]
 ) -> Summary:
     chunks = source.chunks
     made = tuple(
-        SummarySentence(chunks[leaf.place].chunk_id, leaf.start, leaf.end) for leaf in leaves
+        SummarySentence(chunks[each.place].chunk_id, each.start, each.end) for each in chosen
     )
     return Summary(part.document_id, level, part.path, part.first, part.last, made)

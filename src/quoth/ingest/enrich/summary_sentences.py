@@ -12,7 +12,7 @@ from quoth.text.analyzer import ENGLISH, FRENCH, normalize_name
 from quoth.text.sentences import ANAPHORIC, CONNECTIVES, FILLERS, NOT_ANAPHORIC, sentences
 
 SHORTEST, LONGEST = 40, 350
-"""Characters of a sentence that can be a leaf."""
+"""Characters of a sentence that a summary may have."""
 MIN_WORDS = 5
 
 _WORD = re.compile(r"[^\W\d_]{4,}")

@@ -98,7 +98,8 @@ async def _build(session: CliSession, made: Backup) -> None:
     async with open_tenants(session.settings, progress=session.say) as tenants:
         for tenant, name in made.collections:
             engine = tenants.engine(tenant)
-            session.say(f"Building the index of '{name}' …")
+            owner = "" if tenant == session.settings.tenant else f" of the tenant '{tenant}'"
+            session.say(f"Building the index of '{name}'{owner} …")
             async for _step in engine.add([], collection=name):
                 pass
             await engine.settle(session.say, collection=name)

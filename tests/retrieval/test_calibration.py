@@ -154,6 +154,11 @@ def test_a_calibration_is_bound_to_its_embedder() -> None:
     assert find_tuning(other, mode="hybrid", tuned=None) is None
 
 
+def test_a_calibration_holds_wherever_vectors_are_searched() -> None:
+    assert find_tuning(IDENTITY, mode="semantic", tuned=None) == SHIPPED_E5
+    assert find_tuning(IDENTITY, mode="keyword", tuned=None) is None
+
+
 def test_what_a_collection_learnt_goes_before_what_is_shipped() -> None:
     found = find_tuning(IDENTITY, mode="hybrid", tuned=Tuning({"en": 0.3}, answer_from=0.7))
     assert found is not None

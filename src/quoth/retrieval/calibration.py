@@ -1,7 +1,8 @@
 """Calibration: the probability that the collection answers a question.
 
 It is a logistic model over a few features of a ranking (docs/decisions/017, 057); it holds for the
-embedder that it was fitted on and for hybrid search. Where none applies no probability is claimed.
+embedder that it was fitted on, in hybrid and in semantic search. Where none applies no probability
+is claimed.
 No probability of the relevance of a hit is claimed at all: none held on other collections than
 those that it was fitted on (docs/decisions/041).
 
@@ -184,11 +185,11 @@ def _prefix_features(group: str, signs: Signals) -> Signals:
 def find_tuning(identity: IndexIdentity, *, mode: Mode, tuned: Tuning | None) -> Tuning | None:
     """Return the applicable calibration: the collection's own, else the default one.
 
-    A calibration is bound to the embedder's name and revision and to hybrid search; None means that
+    A calibration is bound to the embedder's name and revision, and needs vectors; None means that
     no probability may be shown and no threshold applied.
     """
     shipped = DEFAULT_CALIBRATION.get((identity.embedder, identity.revision))
-    if mode != "hybrid":
+    if mode == "keyword":
         return None
     if shipped is None or tuned is None:
         return tuned or shipped

@@ -65,6 +65,15 @@ async def test_a_changed_text_is_named_and_not_quoted(tmp_path: Path) -> None:
         assert find_damage(tenants.database, home=home) == []
 
 
+async def test_a_text_that_one_bit_made_a_blob_is_named(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    await _make(home)
+    with closing(sqlite3.connect(home / "catalogue.sqlite")) as catalogue:
+        catalogue.execute("UPDATE spots SET sections = CAST(sections AS BLOB)")
+        catalogue.commit()
+    assert "a row of spots" in damaged_rows(home / "catalogue.sqlite")[0].what
+
+
 async def _make(home: Path) -> None:
     async with library(home):
         pass

@@ -94,9 +94,9 @@ def damaged_rows(file: Path) -> list[Damage]:
     """Check a catalogue file: the structure of the database, and every checksum."""
     try:
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as catalogue:
-            catalogue.text_factory = bytes
+            catalogue.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
             structure = catalogue.execute(f"PRAGMA integrity_check({MAX_FINDINGS})").fetchall()
-            faults = [_text(row[0]) for row in structure if row[0] != b"ok"]
+            faults = [fault for (fault,) in structure if fault != "ok"]
             found = [Damage(f"catalogue: {fault}", structural=True) for fault in faults]
             return found + list(_damaged(catalogue))
     except sqlite3.Error as error:
@@ -117,9 +117,9 @@ def _damaged_rows_of(catalogue: sqlite3.Connection, each: ChecksumColumn) -> Ite
     wanted: Iterator[Any] = map(column, (*names, each.column.name, *keys, "rowid"))
     statement = str(select(*wanted).select_from(named_table(each.table.name)))
     for row in catalogue.execute(statement):
-        *values, checksum = map(_text, row[: len(names) + 1])
+        *values, checksum = row[: len(names) + 1]
         if each.of(values) != checksum:
-            found = tuple(map(_text, row[len(names) + 1 : -1]))
+            found = row[len(names) + 1 : -1]
             key = " ".join(map(str, found))
             yield Damage(
                 f"a row of {each.table.name}: {key}",
@@ -195,7 +195,3 @@ def _sha256(path: Path) -> str:
         while block := file.read(BLOCK):
             digest.update(block)
     return digest.hexdigest()
-
-
-def _text(value: object) -> object:
-    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value

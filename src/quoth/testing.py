@@ -29,6 +29,7 @@ from quoth.core.protocols import (
     Written,
 )
 from quoth.core.types import Chunk, Filter, Pages, Scored, Seconds, Usage
+from quoth.text.locators import speaker_key
 from quoth.text.near_terms import MAX_NEAR, NEAR_WEIGHT, near_terms
 
 WORDS = re.compile(r"\w+")
@@ -292,7 +293,7 @@ def _meets(chunk: Chunk, condition: Filter) -> bool:
         "document": chunk.document_id,
         "kind": chunk.kind,
         "language": chunk.language,
-        "speaker": place.speaker if isinstance(place, Seconds) else None,
+        "speaker": speaker_key(chunk) or None,
         "chapter": chunk.chapter,
         "segment": chunk.segment,
     }

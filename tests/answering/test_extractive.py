@@ -58,6 +58,7 @@ def test_the_words_of_the_question_tell(question: str, text: str, wanted: str) -
         ("What is tin? Jonas Ewers", "What did Jonas Ewers say about tin?", "It rusts not."),
         ("Que dit Amélie de Jonas Ewers ?", "", "Here is Jonas Ewers on tin."),
         ("Who is Jonas Ewers?", "", "Here is Jonas Ewers on tin."),
+        ("Did Amélie agree with what Jonas said on tin?", "", "Here is Jonas Ewers on tin."),
     ],
 )
 def test_what_is_said_by_who_is_asked_for_goes_before_what_names_them(

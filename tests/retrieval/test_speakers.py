@@ -6,17 +6,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import quoth
-from quoth.core.types import Candidate, Filter, Seconds
-from quoth.retrieval.speakers import ANY_TIME, index_filters, said_by
+from quoth.core.types import Candidate, Filter, Seconds, Variant
+from quoth.retrieval.speakers import said_by, within_speakers, without_speakers
+from quoth.text.locators import SEVERAL
 from tests.support.passages import passage
 
 
-def test_an_index_is_asked_for_passages_with_several_speakers_too() -> None:
-    kind = Filter("kind", "in", ("transcript",))
-    assert index_filters((kind,)) == (kind,)
-    asked = Filter("speaker", "in", ("Ada", "Eve"))
-    either = Filter("speaker", "in", ("Ada", "Eve", ""))
-    assert index_filters((asked, kind)) == (kind, either, ANY_TIME)
+def test_passages_with_several_speakers_are_searched_beside_those_of_one() -> None:
+    kind, asked = Filter("kind", "in", ("transcript",)), Filter("speaker", "in", ("Ada", "Eve"))
+    assert without_speakers((asked, kind)) == (kind,)
+    alone, among = within_speakers([Variant("zinc")], (asked, kind))
+    assert (alone.name, alone.filters) == ("", (asked,))
+    assert (among.name, among.filters) == (
+        "several speakers",
+        (Filter("speaker", "in", (SEVERAL,)),),
+    )
 
 
 def test_only_passages_in_which_the_speaker_speaks_stay() -> None:
@@ -33,8 +37,10 @@ def test_only_passages_in_which_the_speaker_speaks_stay() -> None:
         for number, pair in enumerate(names)
     }
     found = [Candidate(f"c{number}", 1.0, "rrf") for number in range(4)]
-    kept = said_by(found, ["Eve"], fetch=lambda _: chunks)
+    kept = said_by(found, [Filter("speaker", "in", ("Eve",))], fetch=lambda _: chunks)
     assert [each.chunk_id for each in kept] == ["c0", "c2"]
+    both = [Filter("speaker", "in", (name,)) for name in ("Ada", "Eve")]
+    assert [each.chunk_id for each in said_by(found, both, fetch=lambda _: chunks)] == ["c0"]
 
 
 PANEL = """WEBVTT
@@ -66,3 +72,16 @@ def test_who_is_asked_for_is_found_among_others(tmp_path: Path) -> None:
         assert cited.snippet == "Zinc protects a roof from rust for forty years."
         assert isinstance(cited.locator, Seconds)
         assert (cited.locator.speaker, cited.locator.start) == ("Ada Berg", 5.0)
+
+
+def test_recordings_without_speakers_hide_no_speaker(tmp_path: Path) -> None:
+    cues = (f"00:{at // 60:02}:{at % 60:02}.000 --> 00:{at // 60:02}:{at % 60:02}.900\n"
+            f"Zinc protects a roof from rust, part {at}.\n" for at in range(600))  # fmt: skip
+    (tmp_path / "long.vtt").write_text("WEBVTT\n\n" + "\n".join(cues))
+    (tmp_path / "panel.vtt").write_text(PANEL)
+    choices = {"candidates_per_leg": 5}
+    with quoth.open(tmp_path / "home", embedder="fake", chunk_tokens=32) as library:
+        library.add(tmp_path)
+        asked = "What of zinc and a roof?"
+        hits = library.search(asked, filters={"speaker": "Ada Berg"}, **choices)
+    assert {hit.document for hit in hits} == {"panel"}

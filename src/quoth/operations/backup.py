@@ -142,7 +142,7 @@ def _work_folder(to: Path) -> Iterator[Path]:
     """Make the folder in which a backup is written, and remove those of interrupted backups."""
     with translate_write_errors(to):
         for left in to.parent.glob(f"{WORK}*"):
-            with suppress(Timeout, FileNotFoundError), FileLock(left / LOCK, timeout=0):
+            with suppress(Timeout, OSError), FileLock(left / LOCK, timeout=0):
                 shutil.rmtree(left, ignore_errors=True)
         made = TemporaryDirectory(dir=to.parent, prefix=WORK)
     with made as name, FileLock(Path(name, LOCK)):

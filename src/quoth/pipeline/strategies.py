@@ -8,7 +8,7 @@ covers its document.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from quoth.core.calibration import Tuning
@@ -41,7 +41,7 @@ from quoth.retrieval.search import (
     merge,
     search,
 )
-from quoth.retrieval.speakers import asked_speakers, said_by
+from quoth.retrieval.speakers import said_by, within_speakers, without_speakers
 from quoth.retrieval.summary_lookup import (
     ABOUT_DOCUMENTS,
     MAX_HEADINGS,
@@ -136,13 +136,16 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     others: tuple[Variant, ...] = ()
     if parts.reader is not None and (plan.expansion == "generated" or plan.hyde):
         others = await _expand(context, query, generator=parts.reader)
-    variants = (*_query_variants(query, plan), *others)
+    variants: Sequence[Variant] = (*_query_variants(query, plan), *others)
+    indexed = replace(plan, filters=without_speakers(plan.filters))
+    if indexed.filters != plan.filters:
+        variants = within_speakers(variants, plan.filters)
     encoded_variants = await embed_variants(
         variants, encoded, plan, embedder=parts.embedder, trace=trace, page=context.page
     )
     found = await search(
         encoded_variants,
-        plan,
+        indexed,
         index=context.index,
         languages=context.outline.languages,
         trace=trace,
@@ -150,9 +153,9 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     await _verify_index_complete(context)
     with trace.stage("fuse"):
         fused = merge(encoded_variants, found, plan)
-        if names := asked_speakers(plan.filters):
+        if indexed.filters != plan.filters:
             fetch = parts.catalogue.chunks
-            fused = await asyncio.to_thread(said_by, fused, names, fetch=fetch)
+            fused = await asyncio.to_thread(said_by, fused, plan.filters, fetch=fetch)
     pool = fused[: plan.rerank_pool]
     ids = [candidate.chunk_id for candidate in pool]
     vectors: Mapping[str, Matrix] = {}

@@ -30,7 +30,6 @@ from quoth.retrieval.fusion import (
     reciprocal_rank_fusion,
     weighted_sum,
 )
-from quoth.retrieval.speakers import index_filters
 
 
 class EncodedVariant(NamedTuple):
@@ -171,8 +170,7 @@ async def _search_variant(
 ) -> RetrieverResults | None:
     """Search one variant; None if both retrievers failed, or one did and the other is empty."""
     variant, vector, weights, page = encoded_variant
-    filters = (*index_filters(plan.filters), *variant.filters)
-    limit = plan.candidates_per_leg
+    filters, limit = (*plan.filters, *variant.filters), plan.candidates_per_leg
 
     searches: dict[str, Coroutine[Any, Any, list[Scored] | None]] = {}
     dense_wanted = plan.mode != "keyword" and variant.semantic

@@ -1,44 +1,47 @@
-"""Filters on a speaker: the passages in which this speaker speaks, alone or among others."""
+"""Filters on a speaker: the passages in which this speaker speaks, alone or among others.
+
+An index knows the speaker of a passage that has only one. Those with several are searched beside
+them, and `said_by` keeps the right ones.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from quoth.core.types import Candidate, Chunk, Filter
-from quoth.text.locators import speakers_in
-
-ANY_TIME = Filter("seconds", "overlaps", (0.0, 1e9))
-"""Recordings: all that has seconds."""
+from quoth.core.types import Candidate, Chunk, Filter, Variant
+from quoth.text.locators import SEVERAL, has_speakers
 
 
-def index_filters(filters: Sequence[Filter]) -> tuple[Filter, ...]:
-    """Return the filters as an index can test them.
-
-    It knows the speaker of a passage that has only one; those with several are found, too, and
-    `said_by` keeps the right ones.
-    """
-    names = asked_speakers(filters)
-    others = tuple(each for each in filters if each.field != "speaker")
-    return (*others, Filter("speaker", "in", (*names, "")), ANY_TIME) if names else others
+def without_speakers(filters: Sequence[Filter]) -> tuple[Filter, ...]:
+    """Return the filters but those on a speaker."""
+    return tuple(each for each in filters if each.field != "speaker")
 
 
-def asked_speakers(filters: Sequence[Filter]) -> tuple[str, ...]:
-    """Return the speakers that filters name."""
-    return tuple(
-        str(name) for each in filters if each.field == "speaker" for name in each.values if name
-    )
+def within_speakers(variants: Sequence[Variant], filters: Sequence[Filter]) -> list[Variant]:
+    """Return each variant among what the speakers of the filters say alone, and among others."""
+    alone = tuple(each for each in filters if each.field == "speaker")
+    among = (Filter("speaker", "in", (SEVERAL,)),)
+    return [
+        replace(variant, name=name, filters=(*variant.filters, *found))
+        for variant in variants
+        for name, found in (
+            (variant.name, alone),
+            (f"{variant.name} several speakers".strip(), among),
+        )
+    ]
 
 
 def said_by(
     candidates: Sequence[Candidate],
-    names: Sequence[str],
+    filters: Sequence[Filter],
     *,
     fetch: Callable[[Sequence[str]], Mapping[str, Chunk]],
 ) -> list[Candidate]:
-    """Return the candidates in whose chunk, read by ``fetch``, one of the speakers speaks."""
+    """Return the candidates whose chunk, read by ``fetch``, passes the filters on a speaker."""
     chunks = fetch([each.chunk_id for each in candidates])
     return [
         each
         for each in candidates
-        if (chunk := chunks.get(each.chunk_id)) and not speakers_in(chunk).isdisjoint(names)
+        if (chunk := chunks.get(each.chunk_id)) and has_speakers(chunk, filters)
     ]

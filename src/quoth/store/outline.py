@@ -23,7 +23,7 @@ from quoth.store.outline_rows import (
 from quoth.store.rows import Collection, Entry, chunk_from_row, document_from_row
 from quoth.store.schema import SHOWN, chunks, documents, headings, spots, summaries
 from quoth.text.analyzer import normalize_name
-from quoth.text.locators import speakers_in
+from quoth.text.locators import SEVERAL, has_speakers
 
 MAX_HEADINGS = 20_000
 """Headings of a library beyond which only those are kept in memory that lead: tops, chapters and
@@ -95,8 +95,7 @@ def _condition(each: Filter) -> Any:
         # after them with a character appended that sorts after hyphens and digits.
         return and_(documents.c.date <= high, documents.c.date + "~" >= low)
     if each.field == "speaker":
-        several = and_(spots.c.speaker == "", spots.c.second_start.is_not(None))
-        return or_(spots.c.speaker.in_([str(value) for value in values]), several)
+        return spots.c.speaker.in_([*map(str, values), SEVERAL])
     if each.operator == "in":
         return _IN[each.field].in_([str(value) for value in values])
     first, last = _OVERLAPS[each.field]
@@ -199,22 +198,25 @@ class OutlineReader(TenantConnection):
             .join_from(documents, spots, spots.c.document_id == documents.c.id)
             .where(owned, *(_condition(each) for each in filters))
             .order_by(documents.c.title, documents.c.id, spots.c.ordinal)
-            .limit(limit)
         )
-        found: dict[tuple[str, int], Chunk] = {}
+        if all(each.field != "speaker" for each in filters):
+            statement = statement.limit(limit)
+        passed: list[Chunk] = []
         with self.reading() as connection:
             keys = [(row.document_id, row.ordinal) for row in connection.execute(statement)]
             for at in range(0, len(keys), BATCH):
+                if len(passed) >= limit:
+                    break
+                part = keys[at : at + BATCH]
                 pairs = (
                     and_(chunks.c.document_id == key, chunks.c.ordinal == ordinal)
-                    for key, ordinal in keys[at : at + BATCH]
+                    for key, ordinal in part
                 )
-                for row in intact(connection.execute(select(chunks).where(or_(*pairs)))):
-                    found[row.document_id, row.ordinal] = chunk_from_row(row)
-        named = [set(map(str, each.values)) for each in filters if each.field == "speaker"]
-        # The column names the speaker of a passage that has only one.
-        return [
-            chunk
-            for key in keys
-            if (chunk := found.get(key)) and all(speakers_in(chunk) & names for names in named)
-        ]
+                rows = connection.execute(select(chunks).where(or_(*pairs)))
+                found = {
+                    (row.document_id, row.ordinal): chunk_from_row(row) for row in intact(rows)
+                }
+                there = (found[key] for key in part if key in found)
+                # The column names the speaker of a passage that has only one.
+                passed += [each for each in there if has_speakers(each, filters)]
+        return passed[:limit]

@@ -12,6 +12,7 @@ from quoth.core.types import Chunk, Pages, Seconds
 from quoth.store.rows import Entry
 from quoth.text.analyzer import normalize_name
 from quoth.text.json_codec import dump
+from quoth.text.locators import speaker_key
 
 BETWEEN = "\x1f"
 """What stands between the titles of a path; readers take it out of every title."""
@@ -26,7 +27,7 @@ def spot_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
         "document_id": chunk.document_id,
         "ordinal": chunk.ordinal,
         "tenant": tenant,
-        "speaker": (timed.speaker or "") if timed else "",
+        "speaker": speaker_key(chunk),
         "labels": _barred(sorted(_labels(chunk))) if paged else "",
         "page_first": paged.first if paged else None,
         "page_last": paged.last if paged else None,

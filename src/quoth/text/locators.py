@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -23,6 +23,8 @@ from quoth.core.types import (
 )
 
 ARROW = " ▸ "
+SEVERAL = "|"
+"""What an index holds as the speaker of a passage in which others speak, too."""
 """What stands between the titles of a section's path."""
 SHORT_CUE = 3.0
 """Seconds up to which a cue is taken as a whole, since no person aims more exactly."""
@@ -285,6 +287,20 @@ def speakers_in(chunk: Chunk) -> set[str]:
     """Return those who speak in a chunk, as far as it names them."""
     locators = (chunk.locator, *(place.locator for place in chunk.places))
     return {each.speaker for each in locators if isinstance(each, Seconds) and each.speaker}
+
+
+def speaker_key(chunk: Chunk) -> str:
+    """Return the only speaker of a chunk, `SEVERAL` where there are others, empty without one."""
+    only = chunk.locator.speaker if isinstance(chunk.locator, Seconds) else None
+    return only or (SEVERAL if speakers_in(chunk) else "")
+
+
+def has_speakers(chunk: Chunk, filters: Iterable[Filter]) -> bool:
+    """Return whether a chunk passes every filter on a speaker: one of those named speaks in it."""
+    there = speakers_in(chunk)
+    return all(
+        not there.isdisjoint(map(str, each.values)) for each in filters if each.field == "speaker"
+    )
 
 
 def _merge_seconds(locators: Sequence[Seconds]) -> Seconds:

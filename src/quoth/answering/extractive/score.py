@@ -25,7 +25,6 @@ from quoth.core.types import Filter, Passage, Query, Seconds
 from quoth.query.filters.attributes import announced_names
 from quoth.query.filters.patterns import word_set
 from quoth.query.tokens import folded_words
-from quoth.retrieval.speakers import asked_speakers
 from quoth.text.analyzer import analyze
 from quoth.text.locators import CELL_GAP
 
@@ -65,9 +64,9 @@ WITHOUT_TOKENS = {
     "term": 3.0,
 }
 """The same for an embedder without token vectors, or for words alone."""
-OTHERS_PENALTY = 20.0
-"""What others' sentences lose where the words of one speaker are asked for: more than any margin
-within which sentences are quoted together."""
+ANNOUNCED, FILTERED = 6.0, 20.0
+"""How far the sentences of a speaker go before those of others where the question announces the
+name, and where a filter does: the second is more than any margin of sentences quoted together."""
 MIN_SPREAD = 0.008
 """Minimum standard deviation of similarities: a few of them may be equal."""
 MIN_NAME = 3
@@ -109,8 +108,8 @@ class CandidateSentences:
     around: tuple[frozenset[str], ...]
     speakers: tuple[frozenset[str], ...]
     """The stems of who says each sentence, empty where that is not known."""
-    by_announced: tuple[bool, ...]
-    """Whether each is said by a speaker whose words the query asks for."""
+    preference: tuple[float, ...]
+    """How far each goes before others because of who says it."""
     titles: tuple[str, ...]
 
     def titled_text(self, place: int) -> str:
@@ -124,7 +123,7 @@ class CandidateSentences:
         """Return the stems of who says a sentence if the query names them, else nothing."""
         names = {stem for stem in self.speakers[place] if len(stem) >= MIN_NAME}
         named = any(not term.forms.isdisjoint(names) for term in self.terms)
-        return self.speakers[place] if named or self.by_announced[place] else frozenset()
+        return self.speakers[place] if named or self.preference[place] else frozenset()
 
     @property
     def all_stems(self) -> frozenset[str]:
@@ -168,18 +167,40 @@ def collect_features(
     speakers = tuple(
         stems_of(name, each.language) for name, each in zip(names, sentences, strict=True)
     )
-    announced = [*announced_names(query.original), *announced_names(query.standalone)]
-    announced += [frozenset(folded_words(name)) for name in asked_speakers(filters)]
     return CandidateSentences(
         terms=tuple(weighed),
         sentences=tuple(sentences),
         stems=stems,
         around=_surroundings(passages, sentences=sentences, stems=stems, speakers=speakers),
         speakers=speakers,
-        by_announced=tuple(
-            any(words.issubset(folded_words(name)) for words in announced) for name in names
-        ),
+        preference=_preference(query, names, filters=filters),
         titles=tuple(_title(passage) for passage in passages),
+    )
+
+
+def _preference(
+    query: Query, names: Sequence[str], *, filters: Sequence[Filter]
+) -> tuple[float, ...]:
+    """Return how far each sentence goes before others, by the name of who says it.
+
+    A question that also names others who speak ("Did Ben agree with what Ada said?") is about them,
+    too: none goes before others for its announcement.
+    """
+    said = [*announced_names(query.original), *announced_names(query.standalone)]
+    filtered = [
+        frozenset(folded_words(str(name)))
+        for each in filters
+        if each.field == "speaker"
+        for name in each.values
+    ]
+    words = {name: frozenset(folded_words(name)) for name in names}
+    announced = {name for name in names if any(each <= words[name] for each in said)}
+    question = {word for word in folded_words(query.original) if len(word) >= MIN_NAME}
+    if any(words[name] & question for name in words.keys() - announced):
+        announced = set()
+    asked = {name for name in names if any(each <= words[name] for each in filtered)}
+    return tuple(
+        FILTERED if name in asked else ANNOUNCED if name in announced else 0.0 for name in names
     )
 
 
@@ -278,8 +299,9 @@ def sentence_scores(
     features = feature_rows(query, candidates, passages=passages, late=late, cosines=cosines)
     weights = WITHOUT_TOKENS if late is None else WITH_TOKENS
     total: Scores = np.sum([weights[name] * row for name, row in features.items()], axis=0)
-    own = np.array(candidates.by_announced)
-    return np.where(own, total, total - OTHERS_PENALTY) if own.any() else total
+    preference = np.array(candidates.preference)
+    total += preference - preference.max(initial=0.0)
+    return total
 
 
 def feature_rows(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from quoth.backends.indexes.filter_columns import NOWHERE, day_number, label_key, title_key
 from quoth.core.types import Chunk, Pages, Seconds
 from quoth.text.analyzer import analyze
+from quoth.text.locators import speaker_key
 
 PREFIX_TIMES = 2
 """How often a chunk's prefix (titles above it) is counted among its terms."""
@@ -49,7 +50,7 @@ def index_row(chunk: Chunk, *, clean: Callable[[str], str] = str) -> IndexRow:
         document_id=clean(chunk.document_id),
         kind=clean(chunk.kind),
         language=clean(chunk.language),
-        speaker=clean(place.speaker or "") if isinstance(place, Seconds) else "",
+        speaker=clean(speaker_key(chunk)),
         chapter=clean(chunk.chapter),
         segment=clean(chunk.segment),
         labels=tuple(sorted(map(clean, printed_labels(chunk)))),

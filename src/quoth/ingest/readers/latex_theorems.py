@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-_DECLARED = re.compile(r"\\newtheorem\*?\{(\w+)\}(?:\[\w+\])?\{([^{}]{1,60})\}")
-_BEGIN = re.compile(r"\\begin\{(\w+)\*?\}(?:\[([^\]]{1,200})\])?")
+_DECLARED = re.compile(r"\\newtheorem\*?\{(\w+)\}(?:\[\w+\])?\{([^{}]{1,60})\}(?:\[\w+\])?")
+_BEGIN = re.compile(r"\\begin\{(\w+)\*?\}(?:\[((?:[^\[\]]|\[[^\[\]]{0,100}\]){1,200})\])?")
 _USUAL = ("theorem", "lemma", "corollary", "proposition", "definition", "example", "remark")
 """Environments that document classes declare."""
 

@@ -46,6 +46,10 @@ _THINGS = _words(
 )
 
 
+MIN_TIMES = 3
+"""How often a name begins a line that is certainly that of a speaker."""
+
+
 @dataclass(frozen=True, slots=True)
 class SpeakerTurn:
     """A part of a cue; ``new`` marks a change of speaker, ``speaker`` is None if unknown."""
@@ -59,8 +63,8 @@ def find_speaker_labels(texts: Iterable[str]) -> frozenset[str]:
     """Return the labels that are unambiguously speakers.
 
     These are roles ("PROFESSOR"), names after ">>", names in capitals that occur at least twice,
-    and other names written as names that occur at least three times. Where most cues begin with
-    a label, as meetings are exported, once is enough.
+    and other names written as names that occur at least three times. Where one does and most cues
+    begin with a label, as meetings are exported, once is enough for the others.
     """
     seen: Counter[str] = Counter()
     marked: set[str] = set()
@@ -76,7 +80,7 @@ def find_speaker_labels(texts: Iterable[str]) -> frozenset[str]:
             labelled += not number
             if label["turn"] and label["turn"].startswith(">>"):
                 marked.add(name)
-    if 2 * labelled > cues > 1:
+    if 2 * labelled > cues and max(seen.values(), default=0) >= MIN_TIMES:
         marked.update(seen)
     return frozenset(
         name for name, times in seen.items() if _is_name(name, times=times, marked=name in marked)
@@ -96,7 +100,7 @@ def _is_name(name: str, *, times: int, marked: bool) -> bool:
         or (is_role and word.isdecimal())  # "Speaker 1"
         for word in words
     )
-    return capital and (times >= 3 or marked or words[0].upper() in _ROLES)
+    return capital and (times >= MIN_TIMES or marked or words[0].upper() in _ROLES)
 
 
 def turns(text: str, *, names: frozenset[str]) -> Iterator[SpeakerTurn]:

@@ -471,8 +471,10 @@ async def test_the_owner_of_the_machine_is_not_counted(house: House) -> None:
 
 async def test_so_many_of_a_key_are_under_way_at_once(tmp_path: Path) -> None:
     go_on = asyncio.Event()
+    under_way = asyncio.Semaphore(0)
 
     async def slow(scope: Scope, receive: Any, send: Any) -> None:
+        under_way.release()
         await go_on.wait()
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body"})
@@ -482,7 +484,8 @@ async def test_so_many_of_a_key_are_under_way_at_once(tmp_path: Path) -> None:
         house.client(house.key().token) as client,
     ):
         waiting = [asyncio.create_task(client.post("/v1/query")) for _ in range(4)]
-        await asyncio.sleep(0.2)
+        for _ in waiting:
+            await under_way.acquire()
         fifth = await client.post("/v1/query")
         assert (fifth.status_code, fifth.headers["retry-after"]) == (429, "1")
         go_on.set()

@@ -35,12 +35,7 @@ from quoth.query.keywords import (
 from quoth.query.language_model import generated_variants
 from quoth.retrieval.passages import maximal_marginal_relevance
 from quoth.retrieval.rerank import rerank
-from quoth.retrieval.search import (
-    RetrieverResults,
-    embed_variants,
-    merge,
-    search,
-)
+from quoth.retrieval.search import RetrieverResults, embed_variants, merge, search
 from quoth.retrieval.speakers import said_by, within_speakers, without_speakers
 from quoth.retrieval.summary_lookup import (
     ABOUT_DOCUMENTS,
@@ -138,8 +133,8 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
         others = await _expand(context, query, generator=parts.reader)
     variants: Sequence[Variant] = (*_query_variants(query, plan), *others)
     indexed = replace(plan, filters=without_speakers(plan.filters))
-    if indexed.filters != plan.filters:
-        variants = within_speakers(variants, plan.filters)
+    by_speaker = indexed.filters != plan.filters
+    variants = within_speakers(variants, plan.filters) if by_speaker else variants
     encoded_variants = await embed_variants(
         variants, encoded, plan, embedder=parts.embedder, trace=trace, page=context.page
     )
@@ -153,7 +148,7 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     await _verify_index_complete(context)
     with trace.stage("fuse"):
         fused = merge(encoded_variants, found, plan)
-        if indexed.filters != plan.filters:
+        if by_speaker:
             fetch = parts.catalogue.chunks
             fused = await asyncio.to_thread(said_by, fused, plan.filters, fetch=fetch)
     pool = fused[: plan.rerank_pool]

@@ -134,6 +134,7 @@ def test_the_keyboard_walks_through_the_citations(web: WebApp) -> None:
         page.keyboard.press("?")
         expect(page.locator("dialog.help")).to_be_visible()
         page.keyboard.press("Escape")
+        expect(page.locator("dialog.help")).to_be_hidden()
         page.locator("main").focus()
         page.keyboard.press("/")
         expect(page.locator("#question")).to_be_focused()

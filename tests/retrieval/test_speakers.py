@@ -7,15 +7,16 @@ from pathlib import Path
 
 import quoth
 from quoth.core.types import Candidate, Filter, Seconds, Variant
-from quoth.retrieval.speakers import said_by, within_speakers, without_speakers
-from quoth.text.locators import SEVERAL
+from quoth.retrieval.speakers import said_by, within_speakers
+from quoth.text.locators import SEVERAL, speaker_filters
 from tests.support.passages import passage
 
 
 def test_passages_with_several_speakers_are_searched_beside_those_of_one() -> None:
     kind, asked = Filter("kind", "in", ("transcript",)), Filter("speaker", "in", ("Ada", "Eve"))
-    assert without_speakers((asked, kind)) == (kind,)
-    alone, among = within_speakers([Variant("zinc")], (asked, kind))
+    assert speaker_filters((asked, kind)) == (asked,)
+    assert within_speakers([Variant("zinc")], ()) == [Variant("zinc")]
+    alone, among = within_speakers([Variant("zinc")], (asked,))
     assert (alone.name, alone.filters) == ("", (asked,))
     assert (among.name, among.filters) == (
         "several speakers",

@@ -8,7 +8,7 @@ covers its document.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from quoth.core.calibration import Tuning
@@ -36,7 +36,7 @@ from quoth.query.language_model import generated_variants
 from quoth.retrieval.passages import maximal_marginal_relevance
 from quoth.retrieval.rerank import rerank
 from quoth.retrieval.search import RetrieverResults, embed_variants, merge, search
-from quoth.retrieval.speakers import said_by, within_speakers, without_speakers
+from quoth.retrieval.speakers import said_by, within_speakers
 from quoth.retrieval.summary_lookup import (
     ABOUT_DOCUMENTS,
     MAX_HEADINGS,
@@ -54,7 +54,7 @@ from quoth.retrieval.summary_lookup import (
 )
 from quoth.store.blobs import source_name
 from quoth.store.rows import Collection
-from quoth.text.locators import filters_from_moment
+from quoth.text.locators import filters_from_moment, speaker_filters
 
 SOFT_FILTER_WEIGHT = 0.2
 """Weight of a soft filter's results; the query itself has weight 1."""
@@ -131,16 +131,15 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     others: tuple[Variant, ...] = ()
     if parts.reader is not None and (plan.expansion == "generated" or plan.hyde):
         others = await _expand(context, query, generator=parts.reader)
-    variants: Sequence[Variant] = (*_query_variants(query, plan), *others)
-    indexed = replace(plan, filters=without_speakers(plan.filters))
-    by_speaker = indexed.filters != plan.filters
-    variants = within_speakers(variants, plan.filters) if by_speaker else variants
+    by_speaker = speaker_filters(plan.filters)
+    variants = within_speakers((*_query_variants(query, plan), *others), by_speaker)
+    other_filters = tuple(each for each in plan.filters if each not in by_speaker)
     encoded_variants = await embed_variants(
         variants, encoded, plan, embedder=parts.embedder, trace=trace, page=context.page
     )
     found = await search(
         encoded_variants,
-        indexed,
+        replace(plan, filters=other_filters),
         index=context.index,
         languages=context.outline.languages,
         trace=trace,
@@ -150,7 +149,7 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
         fused = merge(encoded_variants, found, plan)
         if by_speaker:
             fetch = parts.catalogue.chunks
-            fused = await asyncio.to_thread(said_by, fused, plan.filters, fetch=fetch)
+            fused = await asyncio.to_thread(said_by, fused, by_speaker, fetch=fetch)
     pool = fused[: plan.rerank_pool]
     ids = [candidate.chunk_id for candidate in pool]
     vectors: Mapping[str, Matrix] = {}

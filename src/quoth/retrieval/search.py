@@ -87,7 +87,8 @@ async def embed_variants(
     """
     question = variants[0].text
     vectors = {} if encoded is None else {question: encoded.vector}
-    others = [each.text for each in variants if each.semantic and each.text != question]
+    texts = dict.fromkeys(each.text for each in variants if each.semantic)
+    others = [text for text in texts if text != question]
     if others and plan.mode != "keyword":
         rows = await trace.attempt(
             "embed", embedder.embed(others, role="query"), otherwise=None, fallback="keyword"

@@ -13,20 +13,19 @@ from quoth.core.types import Candidate, Chunk, Filter, Variant
 from quoth.text.locators import SEVERAL, has_speakers
 
 
-def without_speakers(filters: Sequence[Filter]) -> tuple[Filter, ...]:
-    """Return the filters but those on a speaker."""
-    return tuple(each for each in filters if each.field != "speaker")
-
-
 def within_speakers(variants: Sequence[Variant], filters: Sequence[Filter]) -> list[Variant]:
-    """Return each variant among what the speakers of the filters say alone, and among others."""
-    alone = tuple(each for each in filters if each.field == "speaker")
+    """Return each variant twice: for what the speakers of the filters say alone, and among others.
+
+    ``filters`` are those on a speaker; without one the variants stay as they are.
+    """
+    if not filters:
+        return list(variants)
     among = (Filter("speaker", "in", (SEVERAL,)),)
     return [
         replace(variant, name=name, filters=(*variant.filters, *found))
         for variant in variants
         for name, found in (
-            (variant.name, alone),
+            (variant.name, filters),
             (f"{variant.name} several speakers".strip(), among),
         )
     ]

@@ -23,7 +23,7 @@ from quoth.store.outline_rows import (
 from quoth.store.rows import Collection, Entry, chunk_from_row, document_from_row
 from quoth.store.schema import SHOWN, chunks, documents, headings, spots, summaries
 from quoth.text.analyzer import normalize_name
-from quoth.text.locators import SEVERAL, has_speakers
+from quoth.text.locators import SEVERAL, has_speakers, speaker_filters
 
 MAX_HEADINGS = 20_000
 """Headings of a library beyond which only those are kept in memory that lead: tops, chapters and
@@ -199,7 +199,7 @@ class OutlineReader(TenantConnection):
             .where(owned, *(_condition(each) for each in filters))
             .order_by(documents.c.title, documents.c.id, spots.c.ordinal)
         )
-        if all(each.field != "speaker" for each in filters):
+        if not speaker_filters(filters):
             statement = statement.limit(limit)
         passed: list[Chunk] = []
         with self.reading() as connection:

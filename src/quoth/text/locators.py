@@ -295,12 +295,15 @@ def speaker_key(chunk: Chunk) -> str:
     return only or (SEVERAL if speakers_in(chunk) else "")
 
 
+def speaker_filters(filters: Iterable[Filter]) -> tuple[Filter, ...]:
+    """Return the filters on a speaker."""
+    return tuple(each for each in filters if each.field == "speaker")
+
+
 def has_speakers(chunk: Chunk, filters: Iterable[Filter]) -> bool:
     """Return whether a chunk passes every filter on a speaker: one of those named speaks in it."""
     there = speakers_in(chunk)
-    return all(
-        not there.isdisjoint(map(str, each.values)) for each in filters if each.field == "speaker"
-    )
+    return all(not there.isdisjoint(map(str, each.values)) for each in speaker_filters(filters))
 
 
 def _merge_seconds(locators: Sequence[Seconds]) -> Seconds:

@@ -26,7 +26,7 @@ from quoth.query.filters.attributes import announced_names
 from quoth.query.filters.patterns import word_set
 from quoth.query.tokens import folded_words
 from quoth.text.analyzer import analyze
-from quoth.text.locators import CELL_GAP
+from quoth.text.locators import CELL_GAP, speaker_filters
 
 Scores = npt.NDArray[np.float64]
 _JOINED = re.compile(r"\w[-./@&_]\w")
@@ -189,8 +189,7 @@ def _preference(
     said = [*announced_names(query.original), *announced_names(query.standalone)]
     filtered = [
         frozenset(folded_words(str(name)))
-        for each in filters
-        if each.field == "speaker"
+        for each in speaker_filters(filters)
         for name in each.values
     ]
     words = {name: frozenset(folded_words(name)) for name in names}

@@ -136,7 +136,7 @@ class _Connection:
                 return await self._read(reader)
         except (OSError, asyncio.IncompleteReadError, TimeoutError, ValueError) as error:
             self.close()
-            # Whoever never heard a word may ask again; an answer that breaks off is another thing.
+            # Without a first byte the request may be sent again; an answer that breaks off may not.
             return 0, {}, (REFUSED if self._silent else f"cut: {error!r}").encode()
 
     async def _read(self, reader: asyncio.StreamReader) -> tuple[int, dict[str, str], bytes]:

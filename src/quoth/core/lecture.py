@@ -44,7 +44,7 @@ class SpeechState:
     """Whether a microphone is on, and how its recognition keeps up.
 
     ``lag_s`` is the sound that waits, in seconds; ``message`` says why it failed. ``silent`` means
-    that nobody has spoken for ten minutes.
+    that no speech was heard for ten minutes.
     """
 
     state: SpeechStateName = "off"

@@ -72,7 +72,7 @@ class LookupSlow:
 
 @dataclass(frozen=True, slots=True)
 class SpeechChanged:
-    """The microphone was switched on or off, lags, or hears nobody."""
+    """The microphone was switched on or off, lags, or hears no speech."""
 
     speech: SpeechState
     event: Literal["speech"] = "speech"

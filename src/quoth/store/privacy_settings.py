@@ -46,7 +46,7 @@ class PrivacyStore(TenantConnection):
         if row is None:
             return PrivacySettings(history=most)
         if first_intact([row]) is None:
-            return PrivacySettings(history="off", may_leave=False)  # what can harm nobody
+            return PrivacySettings(history="off", may_leave=False)  # the strictest choice
         return PrivacySettings(
             history=min(most, row.history, key=ORDER.index),
             retention_days=row.retention_days,

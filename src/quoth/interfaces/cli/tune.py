@@ -35,7 +35,7 @@ async def tune(
     if reset:
         await forget(session)
         return
-    # Nobody waits for these questions: on a slow machine they take the time that they need.
+    # These questions have no deadline: on a slow machine they take the time that they need.
     patient = session.settings.model_copy(update={"rerank_seconds": PATIENCE_S})
     session = replace(session, settings=patient)
     async with engine_of(session) as engine:

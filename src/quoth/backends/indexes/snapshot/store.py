@@ -45,7 +45,7 @@ KEEP_COPIES_S = 600.0
 
 
 class SegmentStore:
-    """The segments of one table in a folder; whoever writes holds the writer lock of the table.
+    """The segments of one table in a folder; a writer holds the writer lock of the table.
 
     ``shared`` is the storage of all machines, if there is one.
     """

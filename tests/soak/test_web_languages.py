@@ -62,8 +62,9 @@ class Journey:
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_every_journey_is_made_in_one_language(web: WebApp, language: str, tmp_path: Path) -> None:
-    good, bad = tmp_path / "drones.md", tmp_path / "bad.pdf"
-    good.write_text("# Drones\n\nDrones are male bees and do not work.\n", encoding="utf-8")
+    # Not the file of the other language: that one was deleted and brought back.
+    good, bad = tmp_path / f"drones-{language}.md", tmp_path / "bad.pdf"
+    good.write_text(f"# {good.name}\n\nDrones are male bees and do not work.\n", encoding="utf-8")
     bad.write_bytes(b"%PDF-1.4 this is none")
     locale = {"en": "en-US", "fr": "fr-FR"}[language]
     allowed = ["clipboard-read", "clipboard-write"]
@@ -152,10 +153,10 @@ def add_and_delete(way: Journey, good: Path, bad: Path) -> None:
     page.locator("input[type=file]").first.set_input_files([good, bad])
     uploads = page.locator("upload-area .list li")
     ready, failed = way.own["state.ready"], way.own["state.failed"]
-    expect(uploads.filter(has_text="drones")).to_contain_text(ready, timeout=30_000)
+    expect(uploads.filter(has_text=good.name)).to_contain_text(ready, timeout=30_000)
     expect(uploads.filter(has_text="bad")).to_contain_text(failed, timeout=30_000)
     way.look()
-    row = page.locator("tr", has_text="Drones")
+    row = page.locator("tr", has_text=good.name)
     row.get_by_role("button", name=re.compile(re.escape(way.own["delete"]))).click()
     expect(row).to_have_count(0)
     way.look()

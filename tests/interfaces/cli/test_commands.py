@@ -243,6 +243,22 @@ def test_a_part_of_a_title_removes_nothing_and_names_the_candidates(home: Path) 
     assert pure(quoth(home, "--json", "list")) == before
 
 
+def test_everything_of_a_tenant_is_deleted_with_a_receipt(home: Path) -> None:
+    refused = quoth(home, "purge", "--everything")
+    assert refused.code == 2
+    assert "tenant 'local'" in refused.err
+    assert "--yes" in refused.err
+    assert quoth(home, "list", "--json").json != []
+    done = quoth(home, "purge", "--everything", "--yes", "--json")
+    assert done.code == 0
+    assert done.json["complete"]
+    receipt = done.json["receipt"]
+    assert receipt["rows"]["documents"] == len(NOTES)
+    assert quoth(home, "list", "--json").json == []
+    newest = quoth(home, "audit", "--json").json["rows"][0]
+    assert (newest["action"], newest["object_id"]) == ("privacy.delete", receipt["digest"])
+
+
 def test_collections_are_listed_with_their_size(home: Path) -> None:
     (found,) = pure(quoth(home, "--json", "collections"))
     documents = pure(quoth(home, "--json", "list"))

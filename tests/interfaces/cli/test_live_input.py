@@ -14,7 +14,7 @@ import pytest
 from quoth.core.errors import InputError
 from quoth.core.lecture import TranscriptSegment
 from quoth.interfaces.cli import live_input
-from quoth.interfaces.cli.live_input import followed, piped
+from quoth.interfaces.cli.live_input import LineReader, followed, piped
 from tests.support.cli import quoth
 from tests.support.lectures import write_book
 
@@ -37,7 +37,7 @@ async def _follow(
             return out.read()
 
     async def read() -> None:
-        async for segment in followed(file, "quoth"):
+        async for segment in followed(file, LineReader("quoth", print)):
             found.append(segment)
 
     patch.setattr(live_input, "_text", growing)
@@ -64,16 +64,26 @@ async def test_a_file_that_grows_is_read_to_its_last_whole_caption_or_line(
     assert [(each.text, each.start) for each in lines] == [("A queen.", 1.0), ("Wax.", 2.0)]
 
 
-async def test_lines_of_a_provider_are_read_and_a_damaged_one_is_named(
+async def test_a_damaged_line_is_named_and_the_lecture_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said = {"msg_type": 17, "content": {"user_id": 1, "data": "Wax.", "timestamp": 1.79e12}}
-    text = json.dumps(said) + "\n\n" + json.dumps({"msg_type": 12}) + "\nnonsense\n"
-    monkeypatch.setattr("sys.stdin", io.StringIO(text))
-    lines = piped("zoom")
-    assert (await anext(lines)).text == "Wax."
-    with pytest.raises(InputError, match="nonsense"):
-        await anext(lines)
+    later = {"msg_type": 17, "content": {"user_id": 1, "data": "Honey.", "timestamp": 1.791e12}}
+    text = "\n".join([json.dumps(said), "", json.dumps({"msg_type": 12}), "nonsense"])
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{text}\n{json.dumps(later)}\n"))
+    warnings: list[str] = []
+    lines = [each.text async for each in piped(LineReader("zoom", warnings.append))]
+    assert lines == ["Wax.", "Honey."]
+    assert len(warnings) == 1
+    assert "nonsense" in warnings[0]
+
+
+async def test_a_program_of_another_form_is_refused_at_its_first_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO('nonsense\n{"start": 1, "text": "Wax."}\n'))
+    with pytest.raises(InputError, match=r"'nonsense'\. Write JSON with start, end and text"):
+        await anext(piped(LineReader("quoth", print)))
 
 
 def test_a_lecture_that_fails_at_its_start_leaves_no_session(tmp_path: Path) -> None:

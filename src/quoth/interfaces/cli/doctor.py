@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.text import Text
 
-from quoth.core.errors import ConfigError, QuothError
+from quoth.core.errors import ConfigError, InputError, QuothError
+from quoth.interfaces.cli.keys import audit_action
 from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
@@ -150,14 +152,37 @@ def profiles(session: CliSession) -> None:
 
 
 @command
-async def purge(session: CliSession) -> int:
+async def purge(
+    session: CliSession,
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--everything",
+            help="Delete all documents, questions and shares of the tenant (QUOTH_TENANT), too.",
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Confirm that all is deleted.")] = False,
+) -> int:
     """Leave no trace of removed documents: old versions, quotes in the history, free pages."""
+    from quoth.operations.purge import delete_everything
     from quoth.operations.purge import purge as leave_nothing
 
+    tenant = session.settings.tenant
+    if everything and not yes:
+        raise InputError(f"All that the tenant '{tenant}' stores would be deleted. Confirm: --yes")
+    receipt = None
     async with engine_of(session) as engine:
-        done = await leave_nothing(engine.parts)
+        if everything:
+            receipt, done = await delete_everything(engine.parts)
+            audit_action(session, engine.parts.catalogue, "privacy.delete", receipt.digest)
+        else:
+            done = await leave_nothing(engine.parts)
     if session.json:
-        session.put({"complete": done.complete, **to_json(done)})
+        deleted = {} if receipt is None else {"receipt": to_json(receipt)}
+        session.put({"complete": done.complete, **to_json(done), **deleted})
+    if receipt is not None:
+        rows = quantity(sum(receipt.rows.values()), "row")
+        session.say(f"Deleted {rows} of the tenant '{tenant}'; digest {receipt.digest}.")
     session.say(
         f"Wrote {quantity(done.indexes, 'index', 'indexes')}, redacted "
         f"{quantity(done.questions, 'question')}, deleted {quantity(done.files, 'file')}."

@@ -14,6 +14,7 @@ from quoth.interfaces.cli.session import CliSession, catalogue_of, command
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
+    from quoth.store.database import TenantConnection
     from quoth.store.keys import ApiKey, Keys
 
 LONGEST_TENANT = 100
@@ -95,12 +96,12 @@ def line(key: ApiKey) -> Text:
     return text
 
 
-def audit_action(session: CliSession, keys: Keys, action: str, key_id: str) -> None:
+def audit_action(session: CliSession, owner: TenantConnection, action: str, what: str) -> None:
     """Write into the tenant's audit what the operator did, as the service does for its callers."""
     from quoth.store.audit import Audit, AuditEntry, store_head
 
-    head = Audit(keys.database, tenant=keys.tenant).add([AuditEntry("local", action, key_id)])
-    store_head(session.settings.home, keys.tenant, head=head)
+    head = Audit(owner.database, tenant=owner.tenant).add([AuditEntry("local", action, what)])
+    store_head(session.settings.home, owner.tenant, head=head)
 
 
 @contextmanager

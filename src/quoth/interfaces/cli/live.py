@@ -130,6 +130,7 @@ async def _speaker(
     """Return what speaks into the session; raises InputError."""
     from quoth.ingest.readers.media import MEDIA_SUFFIXES
     from quoth.interfaces.cli.live_input import (
+        LineReader,
         followed,
         piped,
         replayed,
@@ -147,9 +148,9 @@ async def _speaker(
     if Path(file).suffix.lower() in MEDIA_SUFFIXES:
         return partial(speak_file, session, Path(file), speed=speed)
     if file == "-":
-        segments = piped(form)
+        segments = piped(LineReader(form, session.warn))
     elif follow:
-        segments = followed(Path(file), form)
+        segments = followed(Path(file), LineReader(form, session.warn))
     else:
         segments = await replayed(Path(file), speed=speed)
 

@@ -10,7 +10,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from quoth.bootstrap import live_speech_settings, open_microphone
@@ -26,11 +26,10 @@ POLL_S = 0.3
 CAPTIONS = (".vtt", ".srt")
 
 
-async def piped(form: SpeechFormat) -> AsyncIterator[TranscriptSegment]:
+async def piped(lines: LineReader) -> AsyncIterator[TranscriptSegment]:
     """Yield the segments of JSON lines on standard input; raises InputError."""
-    source = TranscriptSource(form)
     while line := await asyncio.to_thread(sys.stdin.readline):
-        for segment in _read_line(source, line):
+        for segment in lines.read(line):
             yield segment
 
 
@@ -50,13 +49,13 @@ async def replayed(file: Path, *, speed: float) -> AsyncIterator[TranscriptSegme
     return replay()
 
 
-async def followed(file: Path, form: SpeechFormat) -> AsyncIterator[TranscriptSegment]:
+async def followed(file: Path, reader: LineReader) -> AsyncIterator[TranscriptSegment]:
     """Yield the segments of a file that is still being written, until this is cancelled.
 
     Captions count once they are followed by an empty line, JSON lines once they end. Raises
     InputError.
     """
-    source, seen, read = TranscriptSource(form), set[str](), 0
+    seen, read = set[str](), 0
     try:
         while True:
             text = await asyncio.to_thread(_text, file)
@@ -67,7 +66,7 @@ async def followed(file: Path, form: SpeechFormat) -> AsyncIterator[TranscriptSe
             else:
                 whole = text.rfind("\n") + 1
                 lines, read = text[read:whole].splitlines(), max(read, whole)
-                new = [segment for line in lines for segment in _read_line(source, line)]
+                new = [segment for line in lines for segment in reader.read(line)]
             for segment in new:
                 yield segment
             await asyncio.sleep(POLL_S)
@@ -82,14 +81,33 @@ def _text(file: Path) -> str:
         raise InputError(f"{file} cannot be read: {error.strerror}.") from None
 
 
-def _read_line(source: TranscriptSource, line: str) -> list[TranscriptSegment]:
-    if not line.strip():
-        return []
-    try:
-        return source.read(json.loads(line))
-    except (ValueError, InputError):
-        hint = " Write JSON with start, end and text." if source.form == "quoth" else ""
-        raise InputError(f"This line is no segment: {line.strip()[:80]!r}.{hint}") from None
+class LineReader:
+    """Reads the lines of one program; ``warn`` is told of those that are passed over."""
+
+    def __init__(self, form: SpeechFormat, warn: Callable[[str], None]) -> None:
+        self._source = TranscriptSource(form)
+        self._warn = warn
+        self._understood = False
+
+    def read(self, line: str) -> list[TranscriptSegment]:
+        """Return the segments of a line.
+
+        Raises InputError where no line before was a message of this form; later on such a line is
+        passed over.
+        """
+        if not line.strip():
+            return []
+        try:
+            found = self._source.read(json.loads(line))
+        except (ValueError, InputError):
+            said = f"This line is no segment: {line.strip()[:80]!r}."
+            if self._understood:
+                self._warn(f"{said} It is passed over.")
+                return []
+            hint = " Write JSON with start, end and text." if self._source.form == "quoth" else ""
+            raise InputError(said + hint) from None
+        self._understood = True
+        return found
 
 
 # --- sound -----------------------------------------------------------------------------------

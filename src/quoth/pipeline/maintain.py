@@ -25,6 +25,7 @@ from quoth.pipeline.components import (
     require_same_identity,
 )
 from quoth.pipeline.unread import ADD_AGAIN
+from quoth.pipeline.uploads import missing_files
 from quoth.store.job_rows import is_interrupted
 from quoth.store.rows import Collection, IndexBuild
 
@@ -69,6 +70,7 @@ async def health_check(parts: Components, collection: Collection | None) -> Heal
         checks += await _check_consistency(parts, collection)
         checks += await _pictured(parts, collection)
         checks += await _tokens_whole(parts, collection)
+        checks += _without_file(await asyncio.to_thread(missing_files, parts, collection))
         if collection.tuning is not None:
             learnt = f"by {collection.tuning.questions} questions; undo with: quoth tune --reset"
             checks.append(Check("tuned", True, learnt))
@@ -212,9 +214,21 @@ def _interrupted(titles: Sequence[str]) -> list[Check]:
     """Name the documents whose adding was interrupted."""
     if not titles:
         return []
-    more = f" and {len(titles) - NAMED} more" if len(titles) > NAMED else ""
-    found = f"adding was interrupted: {', '.join(titles[:NAMED])}{more}"
+    found = f"adding was interrupted: {_named(titles)}"
     return [Check("interrupted", False, found, f"{ADD_AGAIN} Or: quoth remove NAME")]
+
+
+def _without_file(titles: Sequence[str]) -> list[Check]:
+    """Name the documents whose file is gone; their text is still quoted."""
+    if not titles:
+        return []
+    found = f"their files are gone, their citations open only the text: {_named(titles)}"
+    return [Check("files", True, found, "Put them back, or add them again from where they are.")]
+
+
+def _named(titles: Sequence[str]) -> str:
+    more = f" and {len(titles) - NAMED} more" if len(titles) > NAMED else ""
+    return f"{', '.join(titles[:NAMED])}{more}"
 
 
 async def _pictured(parts: Components, collection: Collection) -> list[Check]:

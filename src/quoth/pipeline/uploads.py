@@ -13,10 +13,10 @@ from quoth.core.types import Document
 from quoth.pipeline.add import PIPELINE, merge_metadata
 from quoth.pipeline.components import Components
 from quoth.pipeline.given_metadata import DocumentMetadata
-from quoth.store.blobs import Blobs, PartialUpload, source_name, stored_name
+from quoth.store.blobs import Blobs, PartialUpload, source_name, source_path, stored_name
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import Database
-from quoth.store.rows import digest
+from quoth.store.rows import Collection, digest
 from quoth.store.upload_tasks import Task
 from quoth.store.uploads import Requirements, UploadStore
 from quoth.text.analyzer import normalize_name
@@ -30,6 +30,24 @@ def tenant_blobs(parts: Components) -> Blobs:
     """Return the tenant's blob store."""
     settings = parts.settings
     return Blobs(settings.home, tenant=settings.tenant, shared=parts.files)
+
+
+def missing_files(parts: Components, collection: Collection) -> list[str]:
+    """Return the titles of documents whose file is not where it was added from.
+
+    Files on a storage of several machines are not looked for.
+    """
+    blobs = tenant_blobs(parts)
+    missing = []
+    for document in parts.catalogue.documents(collection):
+        if (stored := stored_name(document.source)) is not None:
+            there = blobs.is_shared or blobs.exists(stored)
+        else:
+            path = source_path(document.source)
+            there = path is None or path.exists()
+        if not there:
+            missing.append(document.title)
+    return missing
 
 
 def upload_store(parts: Components) -> UploadStore:

@@ -16,6 +16,7 @@ from sqlalchemy import func, update
 from quoth.core.types import Chars
 from quoth.interfaces.cli.render import place_name
 from quoth.interfaces.cli.session import quantity
+from quoth.store.audit import Audit
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.store.ingest_jobs import Jobs
@@ -248,15 +249,18 @@ def test_everything_of_a_tenant_is_deleted_with_a_receipt(home: Path) -> None:
     assert refused.code == 2
     assert "tenant 'local'" in refused.err
     assert "--yes" in refused.err
-    assert quoth(home, "list", "--json").json != []
+    stored = quoth(home, "list", "--json").json
+    assert stored != []
     done = quoth(home, "purge", "--everything", "--yes", "--json")
     assert done.code == 0
     assert done.json["complete"]
     receipt = done.json["receipt"]
-    assert receipt["rows"]["documents"] == len(NOTES)
+    assert receipt["rows"]["documents"] == len(stored)
     assert quoth(home, "list", "--json").json == []
-    newest = quoth(home, "audit", "--json").json["rows"][0]
-    assert (newest["action"], newest["object_id"]) == ("privacy.delete", receipt["digest"])
+    database = open_database(home / "catalogue.sqlite")
+    (newest,) = Audit(database, tenant="local").rows(limit=1)
+    database.close()
+    assert (newest.action, newest.object_id) == ("privacy.delete", receipt["digest"])
 
 
 def test_collections_are_listed_with_their_size(home: Path) -> None:
@@ -335,6 +339,20 @@ def test_doctor(sample_home: Path) -> None:
     health = pure(quoth(sample_home, "--json", "doctor"))
     assert health["ok"]
     assert {"home", "model", "documents", "index"} <= {each["name"] for each in health["checks"]}
+
+
+def test_doctor_names_documents_whose_file_is_gone(tmp_path: Path, sources: Path) -> None:
+    home = tmp_path / "home"
+    assert quoth(home, "add", str(sources)).code == 0
+    assert "files are gone" not in quoth(home, "doctor").out
+    gone = next(sources.iterdir())
+    gone.unlink()
+    health = pure(quoth(home, "--json", "doctor"))
+    (files,) = [each for each in health["checks"] if each["name"] == "files"]
+    assert (health["ok"], files["ok"]) == (True, True)
+    titles = [each["title"] for each in quoth(home, "list", "--json").json]
+    assert [title for title in titles if title in files["found"]] != []
+    assert len([title for title in titles if title in files["found"]]) == 1
 
 
 def test_an_interrupted_add_is_listed_as_such(home: Path) -> None:

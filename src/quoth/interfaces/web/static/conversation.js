@@ -21,18 +21,20 @@ export function turnOf(id, question, { text, sentences }) {
 }
 
 /**
- * Return what is kept with the address that is shown: turns, and the place of a question without an answer.
- * @returns {{turns: Turn[], at?: number}}
+ * Return what is kept with the address that is shown: turns, and of a question without an answer its
+ * place among them and how it was asked.
+ * @returns {{turns: Turn[], at?: number, filters?: Record<string, string>, choices?: any}}
  */
 export function kept() {
-  const { turns = [], at } = history.state ?? {};
+  const { turns = [], ...asked } = history.state ?? {};
   // What an earlier version of the app kept has no sentences.
-  return { turns: turns.map((/** @type {Turn} */ each) => ({ ...each, sentences: each.sentences ?? [] })), at };
+  return { ...asked, turns: turns.map((/** @type {Turn} */ each) => ({ ...each, sentences: each.sentences ?? [] })) };
 }
 
-/** Keep turns with the address that is shown, if it is that of one of them. @param {string} id @param {Turn[]} turns */
+/** Keep turns with the address of one of them, if it is shown. @param {string} id @param {Turn[]} turns */
 export function keepTurns(id, turns) {
-  if (turns.some((each) => each.id === id)) history.replaceState({ turns }, "");
+  const isShown = location.pathname.endsWith(`/q/${id}`);
+  if (isShown && turns.some((each) => each.id === id)) history.replaceState({ turns }, "");
 }
 
 /**

@@ -93,18 +93,19 @@ class AskPage extends Base {
     if (id && id !== this.asking.queryId) this.restore(id);
     // The address of a question that is being answered holds its words.
     if (id || (question && isRunning(this.asking))) return;
-    const { turns, at } = kept();
-    if (question && turns.length) this.interrupted(question, turns, at);
+    const before = kept();
+    if (question && before.choices) this.choices = before.choices;
+    if (question && before.turns.length) this.interrupted(question, before);
     else if (this.asking.phase !== "idle") this.clear();
   }
 
   /**
    * Show a conversation whose question was left before it was answered.
-   * @param {string} question @param {import("../conversation.js").Turn[]} turns @param {number} [at]
+   * @param {string} question @param {ReturnType<typeof kept>} before
    */
-  interrupted(question, turns, at = turns.length) {
+  interrupted(question, { turns, at = turns.length, filters = {} }) {
     this.abort?.abort();
-    Object.assign(this, { turns, at });
+    Object.assign(this, { turns, at, filters });
     this.apply({ event: "asked", question });
     this.apply({ event: "stopped" });
     this.arrive();
@@ -152,7 +153,8 @@ class AskPage extends Base {
     this.apply({ event: "asked", question });
     this.arrive();
     // A page that is loaded again meanwhile has the question, and the conversation before it.
-    go(`/?${new URLSearchParams({ question })}`, { state: { turns: this.turns, at: this.at } });
+    const { turns, at, choices } = this;
+    go(`/?${new URLSearchParams({ question })}`, { state: { turns, at, filters, choices } });
     try {
       for await (const event of askStream({ ...this.body(question), ...(anew && { cache: "none" }) }, abort.signal)) {
         if (abort.signal.aborted) return;

@@ -430,6 +430,30 @@ def test_a_run_begins_and_ends_with_its_section_where_little_is_left(
     assert run.text == (whole if section else told)
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            f"Iron\nIron rusts. It rusts early.\n\nTin\nTin melts early. {LONG}\n\n{FAR} {FAR}",
+            f"Tin\nTin melts early. {LONG}\n\n{FAR}",
+        ),
+        (
+            f"{FAR} Tin melts early. {FAR}\n\nTo melt it, type:\n\n$ melt tin\n\nas here.\n\n{FAR}",
+            f"{FAR} Tin melts early. {FAR}\n\nTo melt it, type:\n\n$ melt tin",
+        ),
+    ],
+)
+def test_a_run_completes_no_other_entry_and_ends_with_what_is_announced(
+    text: str, found: str
+) -> None:
+    only = passage(f"{text} {FAR} {FAR}")
+    only = replace(only, chunks=(replace(only.chunks[0], section=("Metals",)),))
+    candidates = collect_sentences(QUERY, [only])
+    scores = np.array([-9.0 * ("Tin melts" not in each.text) for each in candidates.sentences])
+    (run,) = choose_statements(QUERY, candidates, scores=scores, passages=[only], max_sentences=12)
+    assert (run.text, run.cut) == (found, False)
+
+
 def test_what_little_stands_between_two_quotations_is_quoted_with_them() -> None:
     for between, count in (("First, call the harbour.", 1), (" ".join([FAR] * 6), 2)):
         text = f"{FAR} Tin can be sent in two ways.\n\n{between}\n\nThe other is to sail tin. {FAR}"

@@ -245,10 +245,13 @@ class SentenceRun:
         Nor does a term on a line of its own, with its definition in the next one.
         """
         text = self.candidates.sentences[at].text
-        first, _, below = text.partition("\n")
-        is_term = len(first) <= MAX_TERM and below.lstrip()[:1].isupper()
-        opening = first if is_term else text
+        opening = text.partition("\n")[0] if self.is_entry(at) else text
         return _MARKS.sub("", opening).rstrip(_CLOSERS).endswith((*_STOPS, ","))
+
+    def is_entry(self, at: int) -> bool:
+        """Return whether a sentence has a term on a line of its own before its first words."""
+        first, _, below = self.candidates.sentences[at].text.partition("\n")
+        return len(first) <= MAX_TERM and below.lstrip()[:1].isupper()
 
     def is_fragment(self) -> bool:
         """Return whether the run is too short to stand alone.
@@ -335,11 +338,23 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
     while growing:
         beside = sorted(run.neighbours(), key=scores.__getitem__, reverse=True)
         growing = any(run.adds(at, longest=longest) for at in beside)
-    last = sentences[run.last]
+    _complete(run, longest=longest)
+    _complete_section(run, longest=longest)
+    _complete(run, longest=longest + MAX_REST)
+    first, sections = run.first, sections_of(run.passage)
+    refers_back = first > 0 and sentences[first].anaphoric
+    if refers_back and _is_in_section(run.candidates, first - 1, first, sections=sections):
+        run.adds(first - 1, longest=longest + MAX_REST)
+    return range(run.first, run.last + 1)
+
+
+def _complete(run: SentenceRun, *, longest: int) -> None:
+    """Extend a run by what its end announces or asks: a list, a table, code, an answer."""
+    last = run.candidates.sentences[run.last]
     while last.question or last.text.endswith(":") or run.is_fragment():
         if not run.adds(run.last + 1, longest=longest):
             break
-        last = sentences[run.last]
+        last = run.candidates.sentences[run.last]
     # All of a list or table of which the run quotes a part, and a step's command.
     growing = run.has_list()
     while growing:
@@ -350,12 +365,6 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
             pass
     for _ in range(run.up_to_brace()):
         run.adds(run.last + 1, longest=MAX_LIST)
-    _complete_section(run, longest=longest)
-    first, sections = run.first, sections_of(run.passage)
-    refers_back = first > 0 and sentences[first].anaphoric
-    if refers_back and _is_in_section(run.candidates, first - 1, first, sections=sections):
-        run.adds(first - 1, longest=longest + MAX_REST)
-    return range(run.first, run.last + 1)
 
 
 def _complete_section(run: SentenceRun, *, longest: int) -> None:
@@ -366,6 +375,8 @@ def _complete_section(run: SentenceRun, *, longest: int) -> None:
         return
     heading = normalize(section[-1])
     for edge, step in ((run.first, -1), (run.last, 1)):
+        if step < 0 and run.is_entry(edge):
+            continue  # What stands before a term belongs to another one.
         at = edge + step
         while (
             0 <= at < len(sentences)

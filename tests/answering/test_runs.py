@@ -441,11 +441,13 @@ def test_a_run_begins_and_ends_with_its_section_where_little_is_left(
             f"{FAR} Tin melts early. {FAR}\n\nTo melt it, type:\n\n$ melt tin\n\nas here.\n\n{FAR}",
             f"{FAR} Tin melts early. {FAR}\n\nTo melt it, type:\n\n$ melt tin",
         ),
+        (
+            f"{FAR}\n\nIn rain, type\n\n$ melt\n\nor burn it.\n\nTin melts early. {FAR} {FAR}",
+            f"In rain, type\n\n$ melt\n\nor burn it.\n\nTin melts early. {FAR} {FAR}",
+        ),
     ],
 )
-def test_a_run_completes_no_other_entry_and_ends_with_what_is_announced(
-    text: str, found: str
-) -> None:
+def test_a_run_has_no_other_entry_and_both_sides_of_code(text: str, found: str) -> None:
     only = passage(f"{text} {FAR} {FAR}")
     only = replace(only, chunks=(replace(only.chunks[0], section=("Metals",)),))
     candidates = collect_sentences(QUERY, [only])

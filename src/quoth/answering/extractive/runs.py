@@ -328,9 +328,7 @@ def _is_in_section(
 def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
     """Extend a run to its neighbours, best first, and then to what it cannot be read without."""
     sentences = run.candidates.sentences
-    if run.goes_on_after_code(run.first) and not is_program(run.passage):
-        for at in (run.first - 1, run.first - 2):
-            run.adds(at, longest=longest)
+    _take_code_before(run, longest=longest)
     after = run.last + 1
     if after < len(sentences) and sentences[after].contrasting and sentences[after].joined:
         run.adds(after, longest=longest)
@@ -341,11 +339,19 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
     _complete(run, longest=longest)
     _complete_section(run, longest=longest)
     _complete(run, longest=longest + MAX_REST)
+    _take_code_before(run, longest=longest + MAX_REST)
     first, sections = run.first, sections_of(run.passage)
     refers_back = first > 0 and sentences[first].anaphoric
     if refers_back and _is_in_section(run.candidates, first - 1, first, sections=sections):
         run.adds(first - 1, longest=longest + MAX_REST)
     return range(run.first, run.last + 1)
+
+
+def _take_code_before(run: SentenceRun, *, longest: int) -> None:
+    """Extend a run that begins behind code to this and to what announces it."""
+    if run.goes_on_after_code(run.first) and not is_program(run.passage):
+        for at in (run.first - 1, run.first - 2):
+            run.adds(at, longest=longest)
 
 
 def _complete(run: SentenceRun, *, longest: int) -> None:

@@ -107,6 +107,24 @@ def test_a_table_is_quoted_with_its_rows() -> None:
     assert run.text.endswith(rows)
 
 
+@pytest.mark.parametrize(
+    ("told", "comes"),
+    [
+        ("Metals melt early, as Table 2 shows.", True),
+        ("The next table of this book shows how all metals melt:", True),
+        ("Metals melt early, as Table 1 shows.", False),
+    ],
+)
+def test_a_table_is_quoted_below_its_caption_where_the_text_leads_to_it(
+    told: str, comes: bool
+) -> None:
+    rows = "metal | melts at\n\nmetal: tin | melts at: 232\n\nmetal: lead | melts at: 327"
+    table = f"Table 2. All that melts in town\n\n{rows}"
+    told = f"{LONG} {told}"
+    (run,) = runs(f"{told}\n\n{table}\n\n{FAR} {FAR}", scores={told: 0, "etals melt": 0})
+    assert run.text == (f"{told}\n\n{table}" if comes else told)
+
+
 def test_rows_with_most_words_of_the_question_are_quoted_without_the_others() -> None:
     table = "\n\n".join(
         f"metal: {name} | year: {year} | mine: {mine} | price: {year}.10"

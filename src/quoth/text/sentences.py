@@ -104,7 +104,7 @@ _ELLIPSIS = re.compile(r"(?<!\.)(?<!\. )\.(?: \.){2,3}(?! ?\.)")
 _ITEM = re.compile(r"[a-z]\)\s")
 _NUMBER = re.compile(r"(?<!\S)(\d{1,2})\Z")
 _FIRST_NUMBER = re.compile(r"(\d{1,2})\.\s")
-_LABEL = re.compile(r"[^\W\d_a-zà-ÿ][^\W\d_]*\s(?:[A-Z][.-])?\d{1,3}(?:[.-]\d{1,3})*")
+LABEL = re.compile(r"[^\W\d_a-zà-ÿ][^\W\d_]*\s(?:[A-Z][.-])?\d{1,3}(?:[.-]\d{1,3})*")
 """The label of a caption or a heading: "Figure 2.1", "Tableau 3", "Table A-1"."""
 _OPENERS = "\"'“‘«([{—–-• \t\u00a0\u202f"
 _CLAUSES = (re.compile(r"\n"), re.compile(r"[;:—–]\s"), re.compile(r"[,)]\s"))
@@ -237,7 +237,7 @@ def _ends(text: str, stop: re.Match[str], *, begin: int, end: int, lower: bool) 
         for dots in _ELLIPSIS.finditer(text, max(0, at - 8), at + 10)
     ):
         return False
-    if _LABEL.fullmatch(text, begin, at):
+    if LABEL.fullmatch(text, begin, at):
         return False
     word = _word_before(text, at, begin=begin)
     small = word.lower()

@@ -18,6 +18,7 @@ from quoth.answering.extractive.candidates import (
     quotable_sentences,
     sentence_locator,
 )
+from quoth.answering.extractive.grow import grow
 from quoth.answering.extractive.relations import (
     are_linked,
     are_quoted,
@@ -30,7 +31,6 @@ from quoth.answering.extractive.runs import (
     MAX_REST,
     SentenceRun,
     begins_note,
-    grow,
     headed_section,
     is_program,
     sections_of,

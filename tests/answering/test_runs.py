@@ -107,6 +107,24 @@ def test_a_table_is_quoted_with_its_rows() -> None:
     assert run.text.endswith(rows)
 
 
+@pytest.mark.parametrize(
+    ("told", "comes"),
+    [
+        ("Metals melt early, as Table 2 shows.", True),
+        ("The next table of this book shows how all metals melt:", True),
+        ("Metals melt early, as Table 1 shows.", False),
+    ],
+)
+def test_a_table_is_quoted_below_its_caption_where_the_text_leads_to_it(
+    told: str, comes: bool
+) -> None:
+    rows = "metal | melts at\n\nmetal: tin | melts at: 232\n\nmetal: lead | melts at: 327"
+    table = f"Table 2. All that melts in town\n\n{rows}"
+    told = f"{LONG} {told}"
+    (run,) = runs(f"{told}\n\n{table}\n\n{FAR} {FAR}", scores={told: 0, "etals melt": 0})
+    assert run.text == (f"{told}\n\n{table}" if comes else told)
+
+
 def test_rows_with_most_words_of_the_question_are_quoted_without_the_others() -> None:
     table = "\n\n".join(
         f"metal: {name} | year: {year} | mine: {mine} | price: {year}.10"
@@ -428,6 +446,32 @@ def test_a_run_begins_and_ends_with_its_section_where_little_is_left(
     scores = np.array([-9.0 * ("Tin melts" not in each.text) for each in candidates.sentences])
     (run,) = choose_statements(QUERY, candidates, scores=scores, passages=[found], max_sentences=12)
     assert run.text == (whole if section else told)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            f"Iron\nIron rusts. It rusts early.\n\nTin\nTin melts early. {LONG}\n\n{FAR} {FAR}",
+            f"Tin\nTin melts early. {LONG}\n\n{FAR}",
+        ),
+        (
+            f"{FAR} Tin melts early. {FAR}\n\nTo melt it, type:\n\n$ melt tin\n\nas here.\n\n{FAR}",
+            f"{FAR} Tin melts early. {FAR}\n\nTo melt it, type:\n\n$ melt tin",
+        ),
+        (
+            f"{FAR}\n\nIn rain, type\n\n$ melt\n\nor burn it.\n\nTin melts early. {FAR} {FAR}",
+            f"In rain, type\n\n$ melt\n\nor burn it.\n\nTin melts early. {FAR} {FAR}",
+        ),
+    ],
+)
+def test_a_run_has_no_other_entry_and_both_sides_of_code(text: str, found: str) -> None:
+    only = passage(f"{text} {FAR} {FAR}")
+    only = replace(only, chunks=(replace(only.chunks[0], section=("Metals",)),))
+    candidates = collect_sentences(QUERY, [only])
+    scores = np.array([-9.0 * ("Tin melts" not in each.text) for each in candidates.sentences])
+    (run,) = choose_statements(QUERY, candidates, scores=scores, passages=[only], max_sentences=12)
+    assert (run.text, run.cut) == (found, False)
 
 
 def test_what_little_stands_between_two_quotations_is_quoted_with_them() -> None:

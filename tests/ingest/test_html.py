@@ -73,6 +73,14 @@ TEXT = ["Hedge", "It grows slowly."]
 DOCBOOK = """<table><tr><td><a href=s>Prev</a></td><td><a href=n>Next</a></td></tr>
 <tr><td>Chapter 4. Soil</td><td>Chapter 6. Lawns</td></tr></table>"""
 
+MEDIAWIKI = """<h1>Hedge<span class=mw-editsection>[<a href=e>edit</a>]</span></h1>
+<div id=siteSub class=noprint>From the wiki of gardeners</div>
+<a class=mw-jump-link href="#n">Jump to navigation</a>
+<div class="vector-dropdown mw-portlet"><label for=b>154 languages</label><ul><li>Deutsch</ul></div>
+<p>It grows <a href='soil.html'>slowly</a>.</p><table class=navbox><tr><td>Plants</td></tr></table>
+<div class=printfooter>Retrieved from <a href=h>here</a></div><div class=catlinks>Plants</div>"""
+"""A page as MediaWiki writes it."""
+
 
 @pytest.mark.parametrize(
     "body",
@@ -89,6 +97,7 @@ DOCBOOK = """<table><tr><td><a href=s>Prev</a></td><td><a href=n>Next</a></td></
         "[<a href=u>Up</a>]</table><p></p>",
         f"{CONTENT}<div id=footer>Comments? <a href='mailto:a@b.example'>Write to us</a></div>",
         CONTENT.replace("</h1>", "<a href='#hedge'>\uf0c1</a></h1>"),
+        MEDIAWIKI,
     ],
     ids=[
         "navigation",
@@ -102,6 +111,7 @@ DOCBOOK = """<table><tr><td><a href=s>Prev</a></td><td><a href=n>Next</a></td></
         "texi2html",
         "footer",
         "permalink",
+        "mediawiki",
     ],
 )
 def test_what_leads_through_a_site_is_left_out(body: str) -> None:

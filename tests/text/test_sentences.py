@@ -51,6 +51,10 @@ CASES = [
     "We were . . . told to wait . . . [and] waited.|Then we left.",
     "A heading without a stop\n\n|The text below it.",
     "- first thing\n\n|- second thing",
+    "Figure 9.40. Selection Of An Account.|Then press Forward.",
+    "Tableau\u00a02.1. Moment de la journée.|Il fait nuit.",
+    "Table A-1. The names of keys.|See Table 4.|It lists them.",
+    "It was in 1990.|In 1991.|Rain fell.",
     "これは文です。|次の文です。",
 ]
 

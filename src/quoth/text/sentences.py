@@ -104,6 +104,8 @@ _ELLIPSIS = re.compile(r"(?<!\.)(?<!\. )\.(?: \.){2,3}(?! ?\.)")
 _ITEM = re.compile(r"[a-z]\)\s")
 _NUMBER = re.compile(r"(?<!\S)(\d{1,2})\Z")
 _FIRST_NUMBER = re.compile(r"(\d{1,2})\.\s")
+LABEL = re.compile(r"[^\W\d_a-zà-ÿ][^\W\d_]*\s(?:[A-Z][.-])?\d{1,3}(?:[.-]\d{1,3})*")
+"""The label of a caption or a heading: "Figure 2.1", "Tableau 3", "Table A-1"."""
 _OPENERS = "\"'“‘«([{—–-• \t\u00a0\u202f"
 _CLAUSES = (re.compile(r"\n"), re.compile(r"[;:—–]\s"), re.compile(r"[,)]\s"))
 
@@ -235,7 +237,9 @@ def _ends(text: str, stop: re.Match[str], *, begin: int, end: int, lower: bool) 
         for dots in _ELLIPSIS.finditer(text, max(0, at - 8), at + 10)
     ):
         return False
-    word = _word_before(text, stop.start(), begin=begin)
+    if LABEL.fullmatch(text, begin, at):
+        return False
+    word = _word_before(text, at, begin=begin)
     small = word.lower()
     if small in _POINTERS or (small in _TITLES and word[:1].isupper()):
         return False

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from quoth.answering.extractive.candidates import normalize
-from quoth.answering.extractive.score import CandidateSentences, Scores
+from quoth.answering.extractive.score import CandidateSentences
 from quoth.core.types import Passage
 from quoth.text.analyzer import analyze
 from quoth.text.locators import CELL_GAP
+from quoth.text.sentences import LABEL
 
 MAX_LIST = 1600
 """Maximum characters of a run with a list or a table."""
@@ -134,7 +135,7 @@ class SentenceRun:
         begin = sentences[self.first].start - self.start
         for at in range(self.last, len(sentences)):
             end = sentences[at].end - self.start
-            if not _is_in_section(self.candidates, at, self.last, sections=sections):
+            if not is_in_section(self.candidates, at, self.last, sections=sections):
                 break
             text = self.text[begin:end]
             if text.count("{") <= text.count("}"):
@@ -193,7 +194,7 @@ class SentenceRun:
         if not (own or self.has_item()):
             return None
         for at in range(self.last + 1, min(self.last + 2 + BETWEEN_ITEMS, len(sentences))):
-            if not _is_in_section(self.candidates, at, self.last, sections=sections):
+            if not is_in_section(self.candidates, at, self.last, sections=sections):
                 return None
             if found := self.numbers(at, at):
                 return at if own and found[0] == own[-1] + 1 else None
@@ -216,6 +217,22 @@ class SentenceRun:
         pair = self.candidates.sentences[at - 1 : at + 1]
         return self.follows(at) and all(CELL_GAP in each.text for each in pair)
 
+    def heads_table(self, at: int) -> bool:
+        """Return whether a sentence is the caption of the table below: "Table 2. Metals"."""
+        if not self.follows(at + 1):
+            return False
+        caption, row = self.candidates.sentences[at : at + 2]
+        return LABEL.match(caption.text) is not None and CELL_GAP in row.text
+
+    def names(self, at: int) -> bool:
+        """Return whether the run names the label of a caption: "as Table 2 shows"."""
+        sentences = self.candidates.sentences
+        label = LABEL.match(sentences[at].text)
+        said = self.text[
+            sentences[self.first].start - self.start : sentences[self.last].end - self.start
+        ]
+        return label is not None and label[0] in said
+
     def continues(self, at: int) -> bool:
         """Return whether a sentence goes on in the paragraph, list or table of the one before."""
         sentences = self.candidates.sentences
@@ -235,7 +252,7 @@ class SentenceRun:
         is_short = self.length < MIN_CHARACTERS and after < len(self.candidates.sentences)
         if not goes_on and is_short and (is_program(self.passage) or not self.has_list()):
             sections = sections_of(self.passage)
-            same_section = _is_in_section(self.candidates, after, self.last, sections=sections)
+            same_section = is_in_section(self.candidates, after, self.last, sections=sections)
             goes_on = same_section and (is_program(self.passage) or self.is_no_heading(after))
         return before + ([after] if goes_on else [])
 
@@ -245,10 +262,13 @@ class SentenceRun:
         Nor does a term on a line of its own, with its definition in the next one.
         """
         text = self.candidates.sentences[at].text
-        first, _, below = text.partition("\n")
-        is_term = len(first) <= MAX_TERM and below.lstrip()[:1].isupper()
-        opening = first if is_term else text
+        opening = text.partition("\n")[0] if self.is_entry(at) else text
         return _MARKS.sub("", opening).rstrip(_CLOSERS).endswith((*_STOPS, ","))
+
+    def is_entry(self, at: int) -> bool:
+        """Return whether a sentence has a term on a line of its own before its first words."""
+        first, _, below = self.candidates.sentences[at].text.partition("\n")
+        return len(first) <= MAX_TERM and below.lstrip()[:1].isupper()
 
     def is_fragment(self) -> bool:
         """Return whether the run is too short to stand alone.
@@ -287,7 +307,7 @@ def headed_section(
     if candidates.coverage(title) < HEADED:
         return None
     first = seed
-    while first and _is_in_section(candidates, first - 1, seed, sections=sections):
+    while first and is_in_section(candidates, first - 1, seed, sections=sections):
         first -= 1
     heading = normalize(section[-1])
     opening = first
@@ -296,7 +316,7 @@ def headed_section(
     if opening == first:
         return None
     last, start = opening, candidates.sentences[opening].start
-    while last + 1 < len(candidates.sentences) and _is_in_section(
+    while last + 1 < len(candidates.sentences) and is_in_section(
         candidates, last + 1, seed, sections=sections
     ):
         if candidates.sentences[last + 1].end - start > longest:
@@ -315,68 +335,9 @@ def sections_of(passage: Passage) -> Mapping[str, tuple[str, ...]]:
     return {chunk.chunk_id: chunk.section for chunk in passage.chunks}
 
 
-def _is_in_section(
+def is_in_section(
     candidates: CandidateSentences, at: int, other: int, *, sections: Mapping[str, tuple[str, ...]]
 ) -> bool:
+    """Return whether two sentences are of one section of one passage."""
     one, two = candidates.sentences[at], candidates.sentences[other]
     return one.passage == two.passage and sections[one.chunk_id] == sections[two.chunk_id]
-
-
-def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
-    """Extend a run to its neighbours, best first, and then to what it cannot be read without."""
-    sentences = run.candidates.sentences
-    if run.goes_on_after_code(run.first) and not is_program(run.passage):
-        for at in (run.first - 1, run.first - 2):
-            run.adds(at, longest=longest)
-    after = run.last + 1
-    if after < len(sentences) and sentences[after].contrasting and sentences[after].joined:
-        run.adds(after, longest=longest)
-    growing = True
-    while growing:
-        beside = sorted(run.neighbours(), key=scores.__getitem__, reverse=True)
-        growing = any(run.adds(at, longest=longest) for at in beside)
-    last = sentences[run.last]
-    while last.question or last.text.endswith(":") or run.is_fragment():
-        if not run.adds(run.last + 1, longest=longest):
-            break
-        last = sentences[run.last]
-    # All of a list or table of which the run quotes a part, and a step's command.
-    growing = run.has_list()
-    while growing:
-        step = run.last + 1 if run.continues(run.last + 1) else run.next_item()
-        growing = step is not None and run.adds(step, longest=MAX_LIST)
-    if not run.is_code(run.last):
-        while run.is_code(run.last + 1) and run.adds(run.last + 1, longest=MAX_LIST):
-            pass
-    for _ in range(run.up_to_brace()):
-        run.adds(run.last + 1, longest=MAX_LIST)
-    _complete_section(run, longest=longest)
-    first, sections = run.first, sections_of(run.passage)
-    refers_back = first > 0 and sentences[first].anaphoric
-    if refers_back and _is_in_section(run.candidates, first - 1, first, sections=sections):
-        run.adds(first - 1, longest=longest + MAX_REST)
-    return range(run.first, run.last + 1)
-
-
-def _complete_section(run: SentenceRun, *, longest: int) -> None:
-    """Extend a run to the beginning and the end of its section where little stands there."""
-    sentences, sections = run.candidates.sentences, sections_of(run.passage)
-    section = sections[sentences[run.first].chunk_id]
-    if not section or run.has_list() or is_program(run.passage):
-        return
-    heading = normalize(section[-1])
-    for edge, step in ((run.first, -1), (run.last, 1)):
-        at = edge + step
-        while (
-            0 <= at < len(sentences)
-            and _is_in_section(run.candidates, at, edge, sections=sections)
-            and run.is_no_heading(at)
-            and normalize(sentences[at].text) not in heading
-        ):
-            at += step
-        first, last = sorted((edge, at - step))
-        rest = sentences[last].end - sentences[first].start
-        rest -= sentences[edge].end - sentences[edge].start
-        if rest <= MAX_REST:
-            for added in range(edge + step, at, step):
-                run.adds(added, longest=longest + MAX_REST)

@@ -18,6 +18,7 @@ from quoth.answering.extractive.candidates import (
     quotable_sentences,
     sentence_locator,
 )
+from quoth.answering.extractive.grow import grow
 from quoth.answering.extractive.relations import (
     are_linked,
     are_quoted,
@@ -30,7 +31,6 @@ from quoth.answering.extractive.runs import (
     MAX_REST,
     SentenceRun,
     begins_note,
-    grow,
     headed_section,
     is_program,
     sections_of,
@@ -221,12 +221,14 @@ def _statement_of_run(
     passage = passages[parts[0].passage]
     grown = SentenceRun(candidates, passage, set(), 0, first=run[0], last=run[-1])
     others = [float(scores[at]) for at in run if at != seed]
+    statement = statement_of(parts, passage)
     return replace(
-        statement_of(parts, passage),
+        statement,
         marked=None if others and is_row(best, passage) else (best.start, best.end),
         clear=bool(others) and float(scores[seed]) - max(others) >= CLEAR_MARGIN,
         heading=grown.announcement(),
         goes_on=grown.ends_within_list(),
+        cut=statement.cut and not grown.is_code(run[-1]),
     )
 
 

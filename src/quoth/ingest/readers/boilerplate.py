@@ -21,9 +21,15 @@ _LANDMARKS = frozenset(
 """Roles of what stands around the content of a page."""
 _TOC_NAMES = frozenset(["toc", "toctree-wrapper"])
 """Classes and ids of tables of contents as DocBook, Asciidoctor, Pandoc and Sphinx write them."""
-_NAVIGATION_CLASSES = frozenset(["navheader", "navfooter", "navcenter", "pg-boilerplate"])
+_NAVIGATION_CLASSES = frozenset(
+    [
+        *("navheader", "navfooter", "navcenter", "pg-boilerplate", "noprint", "printfooter"),
+        *("catlinks", "navbox", "mw-editsection", "mw-jump-link", "mw-portlet", "vector-dropdown"),
+    ]
+)
 """Classes of the links to the neighbours of a page as DocBook and the handbooks of KDE write them,
-which have the titles of these beside them, and of the licence around books of Project Gutenberg."""
+which have the titles of these beside them, of the licence around books of Project Gutenberg, and of
+what MediaWiki has around and in its pages: "[edit]" at headings, other languages, categories."""
 _NEIGHBOURS = frozenset(["next", "prev", "previous", "up"])
 """Link types of the pages or sections before, after and above, such as Texinfo writes them."""
 _NEIGHBOUR_TITLES = frozenset(
@@ -68,10 +74,13 @@ def is_left_out(node: LexborNode, left_out: frozenset[str]) -> bool:
         return True
     if not attributes:
         return False
+    inner = "nav" in left_out
+    if inner and _is_landmark(node, attributes.get("role") or ""):
+        return True
     if tag == "a" and (attributes.get("href") or "").startswith("#"):
         # The permalink after a heading, which links to the heading itself: "¶" or an icon.
         return _WORD.search(node.text(deep=True) or "") is None
-    if "nav" in left_out and (_is_landmark(node, attributes.get("role") or "") or _is_toc(node)):
+    if inner and _is_toc(node):
         return True
     return attributes.get("aria-hidden") == "true" or is_hidden(node)
 

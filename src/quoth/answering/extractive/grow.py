@@ -1,0 +1,91 @@
+"""How a run of sentences grows: to its neighbours, and to what it cannot be read without."""
+
+from __future__ import annotations
+
+from quoth.answering.extractive.candidates import normalize
+from quoth.answering.extractive.runs import (
+    MAX_LIST,
+    MAX_REST,
+    SentenceRun,
+    is_in_section,
+    is_program,
+    sections_of,
+)
+from quoth.answering.extractive.score import Scores
+
+
+def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
+    """Extend a run to its neighbours, best first, and then to what it cannot be read without."""
+    sentences = run.candidates.sentences
+    _take_code_before(run, longest=longest)
+    after = run.last + 1
+    if after < len(sentences) and sentences[after].contrasting and sentences[after].joined:
+        run.adds(after, longest=longest)
+    growing = True
+    while growing:
+        beside = sorted(run.neighbours(), key=scores.__getitem__, reverse=True)
+        growing = any(run.adds(at, longest=longest) for at in beside)
+    _complete(run, longest=longest)
+    _complete_section(run, longest=longest)
+    _complete(run, longest=longest + MAX_REST)
+    _take_code_before(run, longest=longest + MAX_REST)
+    first, sections = run.first, sections_of(run.passage)
+    refers_back = first > 0 and sentences[first].anaphoric
+    if refers_back and is_in_section(run.candidates, first - 1, first, sections=sections):
+        run.adds(first - 1, longest=longest + MAX_REST)
+    return range(run.first, run.last + 1)
+
+
+def _take_code_before(run: SentenceRun, *, longest: int) -> None:
+    """Extend a run that begins behind code to this and to what announces it."""
+    if run.goes_on_after_code(run.first) and not is_program(run.passage):
+        for at in (run.first - 1, run.first - 2):
+            run.adds(at, longest=longest)
+
+
+def _complete(run: SentenceRun, *, longest: int) -> None:
+    """Extend a run by what its end announces or asks: a list, a table, code, an answer."""
+    last = run.candidates.sentences[run.last]
+    while last.question or last.text.endswith(":") or run.is_fragment():
+        if not run.adds(run.last + 1, longest=longest):
+            break
+        last = run.candidates.sentences[run.last]
+    # All of a list or table of which the run quotes a part, and a step's command.
+    if run.heads_table(run.last + 1) and run.names(run.last + 1):
+        run.adds(run.last + 1, longest=MAX_LIST)
+    growing = run.has_list() or run.heads_table(run.last)
+    while growing:
+        goes_on = run.heads_table(run.last) or run.continues(run.last + 1)
+        step = run.last + 1 if goes_on else run.next_item()
+        growing = step is not None and run.adds(step, longest=MAX_LIST)
+    if not run.is_code(run.last):
+        while run.is_code(run.last + 1) and run.adds(run.last + 1, longest=MAX_LIST):
+            pass
+    for _ in range(run.up_to_brace()):
+        run.adds(run.last + 1, longest=MAX_LIST)
+
+
+def _complete_section(run: SentenceRun, *, longest: int) -> None:
+    """Extend a run to the beginning and the end of its section where little stands there."""
+    sentences, sections = run.candidates.sentences, sections_of(run.passage)
+    section = sections[sentences[run.first].chunk_id]
+    if not section or run.has_list() or is_program(run.passage):
+        return
+    heading = normalize(section[-1])
+    for edge, step in ((run.first, -1), (run.last, 1)):
+        if step < 0 and run.is_entry(edge):
+            continue  # What stands before a term belongs to another one.
+        at = edge + step
+        while (
+            0 <= at < len(sentences)
+            and is_in_section(run.candidates, at, edge, sections=sections)
+            and run.is_no_heading(at)
+            and normalize(sentences[at].text) not in heading
+        ):
+            at += step
+        first, last = sorted((edge, at - step))
+        rest = sentences[last].end - sentences[first].start
+        rest -= sentences[edge].end - sentences[edge].start
+        if rest <= MAX_REST:
+            for added in range(edge + step, at, step):
+                run.adds(added, longest=longest + MAX_REST)

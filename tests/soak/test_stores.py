@@ -42,6 +42,7 @@ pytestmark = [
 ]
 DOCUMENTS, CHUNKS, QUESTIONS, DIMENSION, LIMIT = 400, 5, 200, 384, 20
 TIMED, OVERHEAD_MS = 40, 10.0
+LARGE = 25_000
 EXACT = ("sqlite-vec", "pgvector", "pinecone", "qdrant")
 WORDS = [f"{first}{last}" for first in ("ba", "ko", "mi", "tu", "re") for last in ("lan", "ser")]
 RANDOM = np.random.default_rng(3)
@@ -138,6 +139,16 @@ def agreement(found: dict[Any, Any], truth: dict[Any, Any], leg: int) -> Iterato
         yield same / len(best) if best else float(not here)
 
 
+def clustered(rows: int) -> tuple[Matrix, Matrix]:
+    """Vectors as alike as those of passages, in groups, and queries among them."""
+    random = np.random.default_rng(7)
+    centres = random.standard_normal((rows // 50, DIMENSION)).astype(np.float32)
+    own = centres[random.integers(0, len(centres), rows + QUESTIONS)]
+    made = own + 0.8 * random.standard_normal(own.shape).astype(np.float32) + 1.5
+    made /= np.linalg.norm(made, axis=1, keepdims=True)
+    return made[:rows], made[rows:]
+
+
 async def overhead_ms(index: Any) -> float:
     """The median of what a search costs beside the same call of the store's client, in turns.
 
@@ -176,3 +187,25 @@ async def test_every_store_finds_the_same(
     for at in range(QUESTIONS):
         filters = FILTERS[at % len(FILTERS)]
         assert all(passes(by_id[key], filters) for leg in found[at] for key, _ in leg)
+
+
+@pytest.mark.parametrize("other", ["chroma", "pgvector", "milvus", "milvus server"], indirect=True)
+async def test_a_large_library_is_found_by_the_index_of_the_store(
+    other: tuple[str, Index], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With more rows than a store compares one by one, after no more than adding does."""
+    store, index = other
+    vectors, asked = clustered(LARGE)
+    empty = replace(CHUNKS_OF_ALL[0], text="")
+    chunks = [replace(empty, chunk_id=f"{at:024d}", ordinal=at) for at in range(LARGE)]
+    for at in range(0, LARGE, 1000):
+        await index.upsert(chunks[at : at + 1000], vectors=vectors[at : at + 1000])
+    await index.optimize()
+    truth = np.argsort(-(asked @ vectors.T), axis=1)[:, :LIMIT]
+    shares = []
+    for question, best in zip(asked, truth, strict=True):
+        found = await index.nearest(question, limit=LIMIT)
+        shares.append(len({int(key) for key, _score in found}.intersection(best.tolist())) / LIMIT)
+    with capsys.disabled():
+        print(f"\n{store}: {np.mean(shares):.4f} of {LARGE:,}")  # noqa: T201
+    assert np.mean(shares) >= 0.97

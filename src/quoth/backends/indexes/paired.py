@@ -82,7 +82,9 @@ class PairedIndex:
                 await self._run(lambda: self._keywords.delete(ids))
 
     async def optimize(self) -> None:
-        """Do nothing: writes are cheap to search at once."""
+        """Have the store index what was written, where that pays."""
+        if await self._run(self._keywords.exists):
+            await self.build()
 
     async def needs_build(self) -> bool:
         """Return False; `build` decides by itself and is cheap where nothing is to be done."""

@@ -24,6 +24,7 @@ from quoth.backends.indexes.vector_store import (
     Condition,
     StoreAccess,
     in_batches,
+    search_effort,
 )
 from quoth.core.errors import ConfigError
 from quoth.core.protocols import Matrix
@@ -107,7 +108,7 @@ class PgvectorStore:
         query = select(columns.id, distance).where(where(self._rows, conditions))
         with self._opened().begin() as connection:
             connection.execute(
-                text(f"SET LOCAL hnsw.ef_search = {min(MAX_EF, max(100, 2 * limit))}")
+                text(f"SET LOCAL hnsw.ef_search = {min(MAX_EF, search_effort(limit))}")
             )
             rows = connection.execute(query.order_by(by).limit(limit)).all()
         return [(key, 1.0 - float(far)) for key, far in rows]
@@ -141,7 +142,7 @@ class PgvectorStore:
             connection.execute(
                 text(
                     f"CREATE INDEX IF NOT EXISTS {self._index} ON {self._rows.name} "
-                    "USING hnsw (vector vector_cosine_ops)"
+                    "USING hnsw (vector vector_cosine_ops) WITH (ef_construction = 200)"
                 )
             )
         self._indexed = True

@@ -16,7 +16,7 @@ from qdrant_client.http.exceptions import ApiException
 from quoth.backends.indexes.client_store import ClientStore
 from quoth.backends.indexes.filter_columns import LISTS, NUMBERS, TEXTS
 from quoth.backends.indexes.rows import IndexRow
-from quoth.backends.indexes.vector_store import Condition, in_batches
+from quoth.backends.indexes.vector_store import Condition, in_batches, search_effort
 from quoth.core.protocols import Matrix
 from quoth.core.types import Scored
 
@@ -84,7 +84,7 @@ class QdrantStore(ClientStore[QdrantClient]):
 
     def _effort(self, limit: int) -> models.SearchParams | None:
         """Return how far a server looks; a folder is always searched exactly."""
-        return models.SearchParams(hnsw_ef=max(128, 2 * limit)) if self._access.address else None
+        return models.SearchParams(hnsw_ef=search_effort(limit)) if self._access.address else None
 
     def _open(self) -> QdrantClient:
         if not self._access.address:

@@ -139,12 +139,15 @@ def agreement(found: dict[Any, Any], truth: dict[Any, Any], leg: int) -> Iterato
         yield same / len(best) if best else float(not here)
 
 
-def clustered(rows: int) -> tuple[Matrix, Matrix]:
-    """Vectors as alike as those of passages, in groups, and queries among them."""
+def alike(rows: int) -> tuple[Matrix, Matrix]:
+    """Vectors as alike as those of passages (a mean cosine of .8, few directions), and queries.
+
+    Graphs and coarse indexes lose as many of the nearest ones as among real vectors.
+    """
     random = np.random.default_rng(7)
-    centres = random.standard_normal((rows // 50, DIMENSION)).astype(np.float32)
-    own = centres[random.integers(0, len(centres), rows + QUESTIONS)]
-    made = own + 0.8 * random.standard_normal(own.shape).astype(np.float32) + 1.5
+    few = random.standard_normal((rows + QUESTIONS, 40)).astype(np.float32)
+    made = few @ random.standard_normal((40, DIMENSION)).astype(np.float32) / np.sqrt(40) + 2
+    made += 0.3 * random.standard_normal(made.shape).astype(np.float32)
     made /= np.linalg.norm(made, axis=1, keepdims=True)
     return made[:rows], made[rows:]
 
@@ -195,7 +198,7 @@ async def test_a_large_library_is_found_by_the_index_of_the_store(
 ) -> None:
     """With more rows than a store compares one by one, after no more than adding does."""
     store, index = other
-    vectors, asked = clustered(LARGE)
+    vectors, asked = alike(LARGE)
     empty = replace(CHUNKS_OF_ALL[0], text="")
     chunks = [replace(empty, chunk_id=f"{at:024d}", ordinal=at) for at in range(LARGE)]
     for at in range(0, LARGE, 1000):

@@ -101,7 +101,10 @@ class GuardedReranker:
             async with asyncio.timeout(self._limit_s):
                 yield
         except TimeoutError:
-            message = f"The reranker {self.name} took longer than {self._limit_s:g} s."
+            message = (
+                f"The reranker {self.name} took longer than {self._limit_s:g} s. The "
+                "setting rerank_seconds allows more."
+            )
             raise RerankError(message) from None
 
 
@@ -168,10 +171,11 @@ class Rerankers:
         if known is None and not Path(name).expanduser().is_dir() and "/" not in name:
             backend("reranker", name)  # raises for what is not in the table, or not here
         folder = find_folder(name, models=settings.models)
+        given = {"threads": settings.threads, "gpu": settings.gpu}
         if describe_reranker(folder)[1] != "colbert":
-            pairs: Reranker = backend("reranker", "onnx")(folder, threads=settings.threads)
+            pairs: Reranker = backend("reranker", "onnx")(folder, **given)
             self._models.append(pairs)
             return lambda _store: pairs
-        colbert = backend("reranker", "colbert")(folder, threads=settings.threads)
+        colbert = backend("reranker", "colbert")(folder, **given)
         self._models.append(colbert)
         return lambda store: colbert.over(store)

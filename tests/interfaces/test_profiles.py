@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from examples.demo import QUESTIONS
 from quoth.backends.registry import require
 from quoth.backends.states import part_states
 from quoth.bootstrap import open_engine
 from quoth.core.errors import ConfigError, MissingExtra
 from quoth.core.plan import PROFILES, profile
 from quoth.core.settings import Settings
+from quoth.core.types import Document
 from quoth.pipeline.retrieve import Request
+from tests.conftest import ROOT
+from tests.support.cli import quoth
 from tests.support.embedding_server import embedding_server
 from tests.support.llm_servers import DIALECTS, MODELS, Server
 from tests.support.pinecone_server import KEY as PINECONE_KEY
@@ -121,6 +126,101 @@ async def test_a_profile_starts_adds_and_answers(
     assert answer.citations
     # The scripted model answers every task alike, also that of rewording the question.
     assert not [line for line in answer.degraded if not line.startswith("expand")]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", PROFILES)
+async def test_a_profile_adds_the_demo_and_answers_its_questions(
+    name: str, tmp_path: Path, models: Path, addresses: dict[str, str]
+) -> None:
+    own = profile(name)
+    try:
+        require("store", own.store)
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    dialect = DIALECTS.get(own.generator, DIALECTS["openai"])
+    async with Server(dialect.stream("There are three of them [Source 1].")) as server:
+        parts = chosen(name, addresses=addresses, url=server.url)
+        if parts.get("embedder") == "fake":
+            del parts["embedder"]
+        settings = Settings(
+            home=tmp_path / "home",
+            models=models,
+            profile=name,
+            pinecone_api_key=PINECONE_KEY,
+            embedder_dimensions=256,
+            **PATIENT,
+            **KEYS,
+            **parts,
+        )
+        async with open_engine(settings) as engine:
+            folders = [ROOT / "examples" / "hf-course" / part for part in ("books", "talks")]
+            steps = [step async for step in engine.add(folders)]
+            added = [step for step in steps if isinstance(step, Document)]
+            assert len(added) == 18
+            assert {each.status for each in added} == {"ready"}
+            health = await engine.health()
+            assert health.ok, health
+            for question in QUESTIONS:
+                answer = await engine.answer(Request(question))
+                assert answer.citations, question
+                writer = None if own.generator == "extractive" else own.generator
+                assert answer.provider == writer
+                assert not [each for each in answer.degraded if not each.startswith("expand")]
+
+
+@pytest.mark.parametrize("name", sorted(set(PROFILES) - {"default"}))
+def test_a_missing_key_or_model_is_one_sentence_of_any_command(name: str, tmp_path: Path) -> None:
+    source = tmp_path / "whales.txt"
+    source.write_text(DOCUMENT)
+    home = tmp_path / "home"
+    for words in (("add", str(source)), ("ask", "What do whales eat?"), ("reindex",), ("tune",)):
+        said = quoth(home, "--profile", name, *words, embedder=None)
+        assert (said.code, said.out) == (3, "")
+        assert len(said.err.splitlines()) == 1
+        assert not home.exists()
+
+
+SERVERS = [
+    *(("talks", "generator"), ("local", "generator"), ("documents", "store")),
+    *(("documents", "generator"), ("book", "embedder"), ("book", "reranker")),
+    *(("book", "generator"), ("lecture", "embedder"), ("lecture", "generator")),
+]
+
+
+@pytest.mark.parametrize(("name", "part"), SERVERS)
+def test_a_missing_server_is_one_sentence_and_makes_no_library(
+    name: str,
+    part: str,
+    tmp_path: Path,
+    models: Path,
+    addresses: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = tmp_path / "whales.txt"
+    source.write_text(DOCUMENT)
+    with closing(socket.socket()) as unheard:
+        unheard.bind(("127.0.0.1", 0))  # and does not listen
+        gone = f"http://127.0.0.1:{unheard.getsockname()[1]}"
+        there = chosen(name, addresses=addresses, url=addresses["embedder"])
+        url = gone if part == "generator" else addresses["embedder"]
+        places = {**addresses, part: gone}
+        wrong = chosen(name, addresses=places, url=url)
+        assert wrong != there
+        for setting, value in {**wrong, "models": str(models)}.items():
+            monkeypatch.setenv(f"QUOTH_{setting.upper()}", value)
+        for key in (*KEYS, "pinecone_api_key"):
+            monkeypatch.setenv(f"QUOTH_{key.upper()}", KEY)
+        home = tmp_path / "home"
+        words = ("--profile", name, "add", str(source))
+        said = quoth(home, *words, embedder=wrong.get("embedder"))
+        about = quoth(home, "--profile", name, "doctor", embedder=wrong.get("embedder"))
+    assert (said.code, said.out) == (3, "")
+    (line,) = said.err.splitlines()
+    assert line.startswith(f"The {part} ")
+    assert "cannot be reached" in line
+    assert (about.code, about.out.count("cannot be reached")) == (3, 1)
+    assert not home.exists()
 
 
 @pytest.mark.parametrize("name", sorted(set(PROFILES) - {"default"}))

@@ -182,7 +182,7 @@ def _sent(part: RemoteKind, name: str, url: str) -> RemotePart:
 
     parts = urlsplit(url)
     local = not parts.hostname or is_local_url(url)  # PostgreSQL: a socket of this machine
-    return RemotePart(part, name, parts.netloc.rpartition("@")[2], local, SENT[part])
+    return RemotePart(part, name, parts.netloc.rpartition("@")[2], local, SENT[part], url)
 
 
 def _no_engine(_address: Path | str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -22,7 +24,7 @@ from quoth.pipeline.retrieve import Request
 from tests.conftest import ROOT
 from tests.support.cli import quoth
 from tests.support.embedding_server import embedding_server
-from tests.support.llm_servers import DIALECTS, MODELS, Server
+from tests.support.llm_servers import DIALECTS, MODELS, Dialect, Reply, Server
 from tests.support.pinecone_server import KEY as PINECONE_KEY
 from tests.support.pinecone_server import pinecone_server
 from tests.support.tiny_e5 import build_tiny
@@ -128,6 +130,22 @@ async def test_a_profile_starts_adds_and_answers(
     assert not [line for line in answer.degraded if not line.startswith("expand")]
 
 
+class Quoting(Server):
+    """A language model that answers by the first whole sentence of the first source."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        super().__init__(dialect.stream("{}"))
+        self._dialect = dialect
+
+    async def _send(
+        self, reply: Reply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
+        told = self._dialect.said(self.asked[-1].body)[-1][1]
+        if found := re.search(r"(?ms)^\[Source 1\]$.*?\b([A-Z][^.?!\n]{30,}[.])", told):
+            reply = self._dialect.stream(f"{found[1]} [Source 1]")
+        return await super()._send(reply, reader, writer)
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("name", PROFILES)
 async def test_a_profile_adds_the_demo_and_answers_its_questions(
@@ -139,7 +157,7 @@ async def test_a_profile_adds_the_demo_and_answers_its_questions(
     except MissingExtra as error:
         pytest.skip(str(error))
     dialect = DIALECTS.get(own.generator, DIALECTS["openai"])
-    async with Server(dialect.stream("There are three of them [Source 1].")) as server:
+    async with Quoting(dialect) as server:
         parts = chosen(name, addresses=addresses, url=server.url)
         if parts.get("embedder") == "fake":
             del parts["embedder"]
@@ -164,8 +182,7 @@ async def test_a_profile_adds_the_demo_and_answers_its_questions(
             for question in QUESTIONS:
                 answer = await engine.answer(Request(question))
                 assert answer.citations, question
-                writer = None if own.generator == "extractive" else own.generator
-                assert answer.provider == writer
+                assert answer.provider == (None if own.generator == "extractive" else own.generator)
                 assert not [each for each in answer.degraded if not each.startswith("expand")]
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import configparser
 import json
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +115,17 @@ def test_fail2ban_reads_the_access_log() -> None:
     limited = {**line, "tenant": "alpha", "key_id": "Xk3mPq9a", "ms": 0.8}
     assert re.search(pattern, json.dumps({**line, "ms": 0.8})) is not None
     assert re.search(pattern, json.dumps(limited)) is None
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not there")
+def test_systemd_reads_the_unit(tmp_path: Path) -> None:
+    unit = (DEPLOY / "quoth.service").read_text()
+    (tmp_path / "quoth.service").write_text(unit.replace("/opt/quoth/bin/quoth", sys.executable))
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", str(tmp_path / "quoth.service")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")

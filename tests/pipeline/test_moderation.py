@@ -205,6 +205,13 @@ def test_a_provider_of_another_machine_receives_nothing_that_may_not_leave(
     assert allowed.generation_disabled_reason == "unmoderated"
 
 
+@pytest.mark.parametrize("name", ["off", "none", " off "])
+def test_it_can_be_off(name: str) -> None:
+    settings = Settings(embedder="fake", moderation=name)
+    assert open_moderator(settings) is None
+    assert check_parts(settings) == ()
+
+
 @pytest.mark.parametrize(
     ("chosen", "said"),
     [

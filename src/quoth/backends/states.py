@@ -49,7 +49,7 @@ def part_states(settings: Settings) -> list[PartState]:
     ]
     if settings.page_embedder not in (None, "none"):
         parts.append(("page_embedder", settings.page_embedder or "", _pages))
-    if settings.moderation.strip() != "off":
+    if settings.moderation.strip() not in ("off", "none"):
         parts.append(("moderator", settings.moderation, _moderator))
     states = []
     for part, name, look in parts:

@@ -42,7 +42,9 @@ async def doctor(session: CliSession, llm: Llm = None) -> int:
     session = with_model(session, llm)
     checks, lacking = _components(part_states(session.settings))
     if lacking is None:
-        checks += (unreached := await _reached(session))
+        unreached = await _reached(session)
+        lost = {each.name for each in unreached}
+        checks = [*(each for each in checks if each.name not in lost), *unreached]
         if unreached and is_new_library(session.settings):
             lacking = ConfigError(f"The {unreached[0].name} {unreached[0].found}.")
     if lacking is not None:

@@ -92,7 +92,7 @@ async def generate_answer(
                 yield event
                 continue
             finish = event.finish
-            if finish is not None and finish.provider != generator.provider:
+            if finish is not None and (finish.stood_in or finish.provider != generator.provider):
                 writer = f"{finish.provider}:{finish.model}"
                 trace.note("generate", reason=generator.provider, fallback=writer)
             known = replace(extractive, prompt=prompt.prompt, degraded=trace.degraded)

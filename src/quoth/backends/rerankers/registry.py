@@ -73,9 +73,15 @@ class GuardedReranker:
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
     ) -> tuple[list[float], Usage]:
         """Return the scores, and what the provider of the one that made them charges."""
+        return (await self.score_told(query, chunks, tokens=tokens))[:2]
+
+    async def score_told(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> tuple[list[float], Usage, bool]:
+        """Return scores and usage, and whether another one made them than the first."""
         with self.breaker.call():
             async with self._time_limit():
-                for reranker in self.rerankers:
+                for at, reranker in enumerate(self.rerankers):
                     usage = Usage()
                     try:
                         with backend_errors(f"The reranker {reranker.name}", RerankError):
@@ -85,7 +91,8 @@ class GuardedReranker:
                                 )
                             else:
                                 scores = await reranker.score(query, chunks, tokens=tokens)
-                        return checked_scores(scores, count=len(chunks), name=reranker.name), usage
+                        checked = checked_scores(scores, count=len(chunks), name=reranker.name)
+                        return checked, usage, at > 0
                     except RerankError as error:
                         failed = error
                 raise failed

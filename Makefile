@@ -170,6 +170,9 @@ lock: ## write the lock files from pyproject.toml (needs uv)
 		--no-emit-index-url --no-header --no-annotate --extra eval --extra build --extra mcp --extra dev --extra llm --extra office --extra ocr --extra postgres --extra youtube --extra watch --extra speech \
 		--extra sqlite-vec --extra chroma --extra pinecone --extra remote \
 		pyproject.toml --constraint requirements.lock -o requirements-dev.lock
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \
+		--no-emit-index-url --no-header --no-annotate --extra build --extra mcp --extra postgres --extra llm \
+		--extra office --extra watch pyproject.toml --constraint requirements-dev.lock -o requirements-container.lock
 	@echo semgrep | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \
 		--no-emit-index-url --no-header --no-annotate - -o requirements-lint.lock
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \

@@ -29,6 +29,7 @@ from quoth.core.events import (
     StageStarted,
     TextAdded,
 )
+from quoth.core.plan import PROFILES
 from quoth.core.protocols import Embedder, Matrix
 from quoth.core.settings import Settings
 from quoth.core.translations import translate
@@ -548,9 +549,13 @@ async def test_an_answer_that_cannot_be_kept_is_given_all_the_same(tmp_path: Pat
     assert answer.degraded == ("record:storage_full:no history",)
 
 
-async def test_the_deadline_of_a_profile_counts(shelf: tuple[Path, Rows]) -> None:
-    """The profile "lecture" gives half a second."""
+async def test_the_deadline_of_a_profile_counts(
+    shelf: tuple[Path, Rows], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A profile that gives half a second."""
     home, rows = shelf
+    quick = replace(PROFILES["lecture"], plan={"mode": "semantic", "deadline_ms": 500.0})
+    monkeypatch.setitem(PROFILES, "lecture", quick)  # type: ignore[arg-type]
     settings = Settings(home=home, profile="lecture")
     index = SlowIndex(SLOW, rows=rows)
     began = time.monotonic()

@@ -32,7 +32,6 @@ from quoth.pipeline.extract import extractive_answer, whole_answer_events
 from quoth.pipeline.generate import (
     generate_answer,
     moderate_answer,
-    moderate_question,
     small_talk_reply,
 )
 from quoth.pipeline.record import Record, build_record
@@ -110,7 +109,7 @@ class Engine(DocumentEngine):
         """Run the first half of the path: from a request to numbered passages."""
         request, plan = self._plan(request)
         trace = trace or Trace(deadline_ms=plan.deadline_ms)
-        context = await open_request(self.parts, request, plan=plan, trace=trace)
+        context = await open_request(self.parts, request, plan=plan, trace=trace, moderates=True)
         try:
             searched = await search_passages(context, await analyse(context))
             found = await select_passages(context, searched)
@@ -135,10 +134,10 @@ class Engine(DocumentEngine):
         """
         request, plan = self._plan(request)
         trace = Trace(deadline_ms=plan.deadline_ms)
-        context = await open_request(self.parts, request, plan=plan, trace=trace, writes=True)
+        context = await open_request(
+            self.parts, request, plan=plan, trace=trace, moderates=True, writes=True
+        )
         try:
-            if context.parts.moderator is not None:
-                context = await moderate_question(context)
             key = self._cache_key(context) if cached and plan.cache != "none" else None
             answer = small_talk_reply(context) if context.small_talk else None
             if answer is None and key is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from quoth.core.protocols import (
     Written,
 )
 from quoth.core.types import Usage
+from tests.support.small_library import add, open_tour, write_sources
 
 WRITING = GenerationParams()
 
@@ -123,3 +125,15 @@ def test_every_host_is_named_and_one_far_host_makes_it_far() -> None:
     far = Scripted("b", endpoint="api.example.org", local=False)
     chain = FallbackGenerator(Scripted("a"), far, Scripted("c"))
     assert (chain.endpoint, chain.local) == ("127.0.0.1, api.example.org", False)
+
+
+async def test_an_answer_that_another_model_of_the_same_provider_wrote_says_so(
+    tmp_path: Path,
+) -> None:
+    text = "Honey is made from nectar, which the workers carry home in their stomachs. [1]"
+    chain = FallbackGenerator(Scripted(fails(), model="large"), Scripted(text, model="small"))
+    async with open_tour(tmp_path / "home", generator=chain) as engine:
+        await add(engine, write_sources(tmp_path / "sources"))
+        answer = await engine.answer("What is honey made from?")
+    assert answer.model == "small"
+    assert answer.degraded == ("generate:scripted:scripted:small",)

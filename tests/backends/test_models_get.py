@@ -212,6 +212,13 @@ def test_the_commands(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     done = quoth(tmp_path, "models", "get", "bge-m3")
     assert (done.code, "Without a network" in done.err) == (3, True)
     assert quoth(tmp_path, "models", "get").code == 2
+    for name in ("", "bge-m4", "/nowhere", str(hub_file := tmp_path / "file")):
+        hub_file.touch()
+        done = quoth(tmp_path, "models", "convert", name)
+        assert (done.code, f"There is no folder '{name}'" in done.err) == (3, True)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert "The folder . has no config.json" in quoth(tmp_path, "models", "convert", ".").err
 
 
 async def test_two_that_fetch_one_model_at_once_both_have_it(hub: Hub, tmp_path: Path) -> None:

@@ -97,6 +97,13 @@ async def test_a_known_model_is_asked_for_shorter_vectors(script: Script) -> Non
         assert embedder.dimension == 1536
 
 
+async def test_a_model_with_a_name_of_its_own_takes_an_address(script: Script) -> None:
+    chosen = settings(script, "openai", embedder=f"text-embedding-3-large@{script.url}")
+    async with embedder_of(chosen) as embedder:
+        assert (await embedder.embed(["one"], role="query")).shape == (1, 64)
+    assert script.asked[0][1]["model"] == "text-embedding-3-large"
+
+
 async def test_a_provider_tells_what_it_charges(script: Script) -> None:
     named = f"openai:text-embedding-3-small@{script.url.replace('127.0.0.1', 'localhost')}"
     async with embedder_of(settings(script, "openai", embedder=named)) as embedder:
@@ -220,6 +227,15 @@ def test_a_server_of_this_machine_needs_no_leave(script: Script) -> None:
         ({"store": "pgvector"}, "QUOTH_DATABASE"),
         ({"store": "lancedb@http://127.0.0.1"}, "is no bucket"),
         ({"store": "chroma@http://me:secret@127.0.0.1"}, "contains a password"),
+        ({"store": "chroma@localhost:8000"}, "store 'chroma@' is no address"),
+        ({"store": "chroma@http://127.0.0.1:x"}, "store 'chroma@' is no address"),
+        ({"store": "chroma@http://[::1"}, "store 'chroma@' is no address"),
+        ({"store": "pgvector@http://127.0.0.1/x"}, "pgvector@postgresql://HOST:PORT"),
+        ({"store": "lancedb@/tmp/secret@x/y"}, "'x/y' is no bucket"),
+        ({"embedder": "voyage@http://[::1", "voyage_api_key": KEY}, "embedder 'voyage@' is no"),
+        ({"reranker": "cohere@http://", "cohere_api_key": KEY}, "reranker 'cohere@' is no"),
+        ({"moderation": "openai@http://127.0.0.1:x"}, "moderator 'openai@' is no"),
+        ({"embedder": "onnx"}, "onnx is not installed. Put its model.onnx"),
         ({"generator": "gemini"}, "GEMINI_API_KEY"),
     ],
 )

@@ -7,12 +7,15 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
+from quoth.backends.onnx.session import CPU
 from quoth.backends.onnx.tensors import read_tensor
 from quoth.backends.rerankers.colbert import ColbertReranker
 from quoth.backends.rerankers.cross_encoder import OnnxReranker
@@ -339,3 +342,63 @@ def test_a_damaged_weights_file_is_named(tmp_path: Path, content: bytes) -> None
     (tmp_path / "w.safetensors").write_bytes(content)
     with pytest.raises(ConfigError, match=r"w\.safetensors cannot be read"):
         read_tensor(tmp_path / "w.safetensors", "linear.weight")
+
+
+# --- graphics processors ----------------------------------------------------------------------
+
+
+def halved(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model with 16-bit numbers."""
+    for each in model.graph.initializer:
+        if each.data_type == TensorProto.FLOAT:
+            array = numpy_helper.to_array(each).astype(np.float16)
+            each.CopyFrom(numpy_helper.from_array(array, each.name))
+    for node in model.graph.node:
+        for attribute in node.attribute:
+            if node.op_type == "Cast" and attribute.i == TensorProto.FLOAT:
+                attribute.i = TensorProto.FLOAT16
+    for output in model.graph.output:
+        output.type.tensor_type.elem_type = TensorProto.FLOAT16
+    return model
+
+
+class Opened:
+    """Opens sessions, those of a graphics processor on the CPU; keeps file and providers."""
+
+    def __init__(self, *, fails: bool) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self._fails, self._open = fails, onnxruntime.InferenceSession
+
+    def __call__(self, path: str, *given: Any, providers: list[str], **more: Any) -> Any:
+        self.asked.append((Path(path).name, providers[0]))
+        if self._fails and providers != [CPU]:
+            raise RuntimeError("CUDA failure 2: out of memory")
+        return self._open(path, *given, providers=[CPU], **more)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize(
+    ("write", "opened"), [(write_cross_encoder, OnnxReranker), (write_colbert, ColbertReranker)]
+)
+def test_a_graphics_processor_computes_with_half_precision_where_there_is_one(
+    write: Callable[..., Path],
+    opened: Any,
+    fails: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = write(tmp_path / "model")
+    right = score(opened(folder, threads=1))
+    onnx.save(halved(onnx.load(folder / "model.onnx")), folder / "model_fp16.onnx")
+    sessions = Opened(fails=fails)
+    monkeypatch.setattr(onnxruntime, "InferenceSession", sessions)
+    assert score(opened(folder, threads=1, gpu=True)) == right  # there is none
+    monkeypatch.setattr(
+        onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider", CPU]
+    )
+    assert score(opened(folder, threads=1, gpu=False)) == right
+    assert {each for each in sessions.asked} == {("model.onnx", CPU)}
+    sessions.asked.clear()
+    assert score(opened(folder, threads=1, gpu=True)) == pytest.approx(right, rel=0.01)
+    first = ("model_fp16.onnx", "CUDAExecutionProvider")
+    assert sessions.asked == ([first, ("model_fp16.onnx", CPU)] if fails else [first])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -100,6 +102,25 @@ async def test_vectors_of_a_wrong_length_are_not_used_and_rebuilt(tmp_path: Path
             field["dimension"] = 64
             assert [step async for step in engine.reindex()]
             assert await fallback(engine) == ""
+
+
+async def test_a_chroma_server_that_never_answers_holds_up_neither_a_question_nor_the_end(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("chromadb")
+    (tmp_path / "whales.txt").write_text("A blue whale eats krill. It breathes air.")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings = Settings(home=tmp_path / "home", embedder="fake", store_seconds=1)
+        here = settings.model_copy(update={"store": "chroma"})
+        async with open_engine(here) as engine:
+            assert [step async for step in engine.add([tmp_path / "whales.txt"])]
+        address = f"chroma@http://127.0.0.1:{silent.getsockname()[1]}"
+        began = time.monotonic()
+        async with open_engine(settings.model_copy(update={"store": address})) as engine:
+            assert "keyword" in await fallback(engine)
+            with pytest.raises(RetrievalError, match="chroma"):
+                assert [step async for step in engine.reindex()]
+        assert time.monotonic() - began < 20
 
 
 def pinecone(folder: Path, address: str) -> Settings:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from quoth.backends.embedders.onnx import OnnxEmbedder
 from quoth.backends.late_interaction.token_space import TokenSpace
@@ -15,9 +16,11 @@ from quoth.backends.late_interaction.token_vectors import open_vectors
 from quoth.backends.rerankers.colbert import ColbertReranker
 from quoth.backends.rerankers.cross_encoder import OnnxReranker
 from quoth.backends.rerankers.late_interaction import LateReranker
-from quoth.backends.rerankers.registry import GuardedReranker
+from quoth.backends.rerankers.registry import GuardedReranker, Rerankers
 from quoth.core.protocols import Reranker
+from quoth.core.settings import Settings
 from quoth.testing import WordReranker
+from tests.support.embedding_server import Script, embedding_server
 from tests.support.failing_backends import FailingReranker
 from tests.support.tiny_e5 import build_tiny
 from tests.support.toy_rerankers import (
@@ -32,6 +35,7 @@ from tests.support.toy_rerankers import (
 
 ODD = ["", " ", "\x00", "\ud800", "🧪" * 50, "é" * 3000, "\n\t\r", "[SEP] [CLS]", "boat " * 3000]
 KINDS = ["words", "chain", "late", "one logit", "two logits", "answer", "colbert", "projected"]
+REMOTE = ["cohere", "voyage"]
 TRAINED = ["one logit", "two logits", "answer", "colbert", "projected"]
 
 
@@ -61,10 +65,23 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Callable[[], R
     }
 
 
-@pytest.fixture(params=KINDS)
-def reranker(
-    request: pytest.FixtureRequest, models: dict[str, Callable[[], Reranker]]
-) -> Iterator[Reranker]:
+@pytest.fixture(scope="module")
+def script() -> Iterator[Script]:
+    """A server of this machine that speaks the protocols of the providers."""
+    with embedding_server() as served:
+        yield served
+
+
+@pytest.fixture(params=[*KINDS, *REMOTE])
+async def reranker(
+    request: pytest.FixtureRequest, models: dict[str, Callable[[], Reranker]], script: Script
+) -> AsyncIterator[Reranker]:
+    if request.param in REMOTE:
+        settings = Settings(cohere_api_key=SecretStr("key"), voyage_api_key=SecretStr("key"))
+        remote = Rerankers(f"{request.param}@{script.url}", settings)
+        yield remote.over(None)
+        await remote.aclose()
+        return
     opened = models[request.param]()
     yield opened
     opened.close()

@@ -20,6 +20,7 @@ from quoth.core.plan import (
     plan_for_kind,
     profile,
 )
+from quoth.core.settings import Settings
 from quoth.core.types import QueryKind
 
 
@@ -98,3 +99,12 @@ def test_the_pool_holds_the_final_and_never_more_than_both_legs_give(
 def test_what_has_no_effect_any_more_is_still_accepted(given: dict[str, object]) -> None:
     with pytest.warns(DeprecationWarning, match="no effect"):
         assert make_plan("default", overrides=given) == make_plan("default")
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_no_profile_ends_before_its_language_model_may_begin(name: str) -> None:
+    """A hosted model takes half a second and more for its first word, after the search."""
+    plan = make_plan(name)
+    first_ms = 1000 * Settings().llm_first_seconds
+    assert plan.deadline_ms is None or plan.deadline_ms > first_ms
+    assert plan.expansion_ms >= 1000

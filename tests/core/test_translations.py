@@ -101,3 +101,14 @@ def test_a_message_is_restated_with_its_values() -> None:
 )
 def test_the_language_that_a_client_prefers(accepted: str, language: str | None) -> None:
     assert translations.preferred_language(accepted) == language
+
+
+def test_an_embedder_that_cannot_be_opened_is_named_in_french_too() -> None:
+    said = (
+        "The collection 'bees' was indexed with voyage:voyage-3.5, which cannot be opened here. "
+        "The embedder 'voyage' needs a key, and there is none. Set VOYAGE_API_KEY, or choose "
+        "another with --embedder."
+    )
+    told = translations.restate(said, "fr")
+    assert "a été indexée avec voyage:voyage-3.5" in told
+    assert "a besoin d’une clé" in told

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -171,6 +173,32 @@ def with_signals(count: int, **signals: float) -> list[ProbeResult]:
 
 READ = {"matched": 1.5, "best": 0.88, "read": 0.6, "ahead": 0.2}
 UNREAD = {"unread": 1.0, "unread_matched": 1.5, "unread_gap": 0.4, "unread_best": 0.88}
+
+
+async def test_the_chance_of_an_answer_is_learnt_from_searches_as_the_settings_make_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Signs of the keyword leg mean nothing where questions are searched by vectors alone."""
+    learnt: list[bool] = []
+
+    def note(asked: Sequence[ProbeResult], *_others: Any, **_known: Any) -> None:
+        signs = [each.signals.get("unread_meets", 0.0) for each in asked if each.signals]
+        learnt.append(any(signs))
+        assert all(each.keyword for each in asked), "the weights are learnt from both legs"
+
+    monkeypatch.setattr("quoth.evaluation.tune.learn_chance", note)
+    async with open_tour(
+        tmp_path / "home",
+        index=MemoryIndex(),
+        embedder=HashEmbedder(),
+        settings=settings(tmp_path / "home"),
+    ) as engine:
+        await add(engine, write_library(tmp_path / "pages", pages=40))
+        for mode in ("hybrid", "semantic"):
+            chosen = engine.parts.settings.model_copy(update={"plan": {"mode": mode}})
+            engine.parts = replace(engine.parts, settings=chosen)
+            await tune(engine, progress=no_progress)
+    assert learnt == [True, False]
 
 
 @pytest.mark.parametrize("near", [READ, UNREAD])

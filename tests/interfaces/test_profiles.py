@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from examples.demo import QUESTIONS
 from quoth.backends.registry import require
 from quoth.backends.states import part_states
 from quoth.bootstrap import open_engine
 from quoth.core.errors import ConfigError, MissingExtra
 from quoth.core.plan import PROFILES, profile
 from quoth.core.settings import Settings
+from quoth.core.types import Document
 from quoth.pipeline.retrieve import Request
+from tests.conftest import ROOT
+from tests.support.cli import quoth
 from tests.support.embedding_server import embedding_server
-from tests.support.llm_servers import DIALECTS, MODELS, Server
+from tests.support.llm_servers import DIALECTS, MODELS, Dialect, Reply, Server
 from tests.support.pinecone_server import KEY as PINECONE_KEY
 from tests.support.pinecone_server import pinecone_server
 from tests.support.tiny_e5 import build_tiny
@@ -121,6 +128,116 @@ async def test_a_profile_starts_adds_and_answers(
     assert answer.citations
     # The scripted model answers every task alike, also that of rewording the question.
     assert not [line for line in answer.degraded if not line.startswith("expand")]
+
+
+class Quoting(Server):
+    """A language model that answers by the first whole sentence of the first source."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        super().__init__(dialect.stream("{}"))
+        self._dialect = dialect
+
+    async def _send(
+        self, reply: Reply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
+        told = self._dialect.said(self.asked[-1].body)[-1][1]
+        if found := re.search(r"(?ms)^\[Source 1\]$.*?\b([A-Z][^.?!\n]{30,}[.])", told):
+            reply = self._dialect.stream(f"{found[1]} [Source 1]")
+        return await super()._send(reply, reader, writer)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", PROFILES)
+async def test_a_profile_adds_the_demo_and_answers_its_questions(
+    name: str, tmp_path: Path, models: Path, addresses: dict[str, str]
+) -> None:
+    own = profile(name)
+    try:
+        require("store", own.store)
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    dialect = DIALECTS.get(own.generator, DIALECTS["openai"])
+    async with Quoting(dialect) as server:
+        parts = chosen(name, addresses=addresses, url=server.url)
+        if parts.get("embedder") == "fake":
+            del parts["embedder"]
+        settings = Settings(
+            home=tmp_path / "home",
+            models=models,
+            profile=name,
+            pinecone_api_key=PINECONE_KEY,
+            embedder_dimensions=256,
+            **PATIENT,
+            **KEYS,
+            **parts,
+        )
+        async with open_engine(settings) as engine:
+            folders = [ROOT / "examples" / "hf-course" / part for part in ("books", "talks")]
+            steps = [step async for step in engine.add(folders)]
+            added = [step for step in steps if isinstance(step, Document)]
+            assert len(added) == 18
+            assert {each.status for each in added} == {"ready"}
+            health = await engine.health()
+            assert health.ok, health
+            for question in QUESTIONS:
+                answer = await engine.answer(Request(question))
+                assert answer.citations, question
+                assert answer.provider == (None if own.generator == "extractive" else own.generator)
+                assert not [each for each in answer.degraded if not each.startswith("expand")]
+
+
+@pytest.mark.parametrize("name", sorted(set(PROFILES) - {"default"}))
+def test_a_missing_key_or_model_is_one_sentence_of_any_command(name: str, tmp_path: Path) -> None:
+    source = tmp_path / "whales.txt"
+    source.write_text(DOCUMENT)
+    home = tmp_path / "home"
+    for words in (("add", str(source)), ("ask", "What do whales eat?"), ("reindex",), ("tune",)):
+        said = quoth(home, "--profile", name, *words, embedder=None)
+        assert (said.code, said.out) == (3, "")
+        assert len(said.err.splitlines()) == 1
+        assert not home.exists()
+
+
+SERVERS = [
+    *(("talks", "generator"), ("local", "generator"), ("documents", "store")),
+    *(("documents", "generator"), ("book", "embedder"), ("book", "reranker")),
+    *(("book", "generator"), ("lecture", "embedder"), ("lecture", "generator")),
+]
+
+
+@pytest.mark.parametrize(("name", "part"), SERVERS)
+def test_a_missing_server_is_one_sentence_and_makes_no_library(
+    name: str,
+    part: str,
+    tmp_path: Path,
+    models: Path,
+    addresses: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = tmp_path / "whales.txt"
+    source.write_text(DOCUMENT)
+    with closing(socket.socket()) as unheard:
+        unheard.bind(("127.0.0.1", 0))  # and does not listen
+        gone = f"http://127.0.0.1:{unheard.getsockname()[1]}"
+        there = chosen(name, addresses=addresses, url=addresses["embedder"])
+        url = gone if part == "generator" else addresses["embedder"]
+        places = {**addresses, part: gone}
+        wrong = chosen(name, addresses=places, url=url)
+        assert wrong != there
+        for setting, value in {**wrong, "models": str(models)}.items():
+            monkeypatch.setenv(f"QUOTH_{setting.upper()}", value)
+        for key in (*KEYS, "pinecone_api_key"):
+            monkeypatch.setenv(f"QUOTH_{key.upper()}", KEY)
+        home = tmp_path / "home"
+        words = ("--profile", name, "add", str(source))
+        said = quoth(home, *words, embedder=wrong.get("embedder"))
+        about = quoth(home, "--profile", name, "doctor", embedder=wrong.get("embedder"))
+    assert (said.code, said.out) == (3, "")
+    (line,) = said.err.splitlines()
+    assert line.startswith(f"The {part} ")
+    assert "cannot be reached" in line
+    assert (about.code, about.out.count("cannot be reached")) == (3, 1)
+    assert not home.exists()
 
 
 @pytest.mark.parametrize("name", sorted(set(PROFILES) - {"default"}))

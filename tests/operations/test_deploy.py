@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import configparser
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +116,47 @@ def test_fail2ban_reads_the_access_log() -> None:
     limited = {**line, "tenant": "alpha", "key_id": "Xk3mPq9a", "ms": 0.8}
     assert re.search(pattern, json.dumps({**line, "ms": 0.8})) is not None
     assert re.search(pattern, json.dumps(limited)) is None
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not there")
+def test_systemd_reads_the_unit(tmp_path: Path) -> None:
+    unit = (DEPLOY / "quoth.service").read_text()
+    (tmp_path / "quoth.service").write_text(unit.replace("/opt/quoth/bin/quoth", sys.executable))
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", str(tmp_path / "quoth.service")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_the_container_has_the_packages_that_its_compose_file_and_language_models_need() -> None:
+    text = (DEPLOY / "Containerfile").read_text()
+    (lock,) = re.findall(r"--requirement (\S+)", text)
+    root = DEPLOY.parent
+    assert f"!{lock}" in (root / ".dockerignore").read_text().splitlines()
+    held = [
+        set(re.findall(r"^[\w.-]+(?=\[|==)", (root / each).read_text(), re.MULTILINE))
+        for each in (lock, "requirements.lock")
+    ]
+    assert held[0] > held[1]
+    assert {"psycopg-binary", "anthropic", "openai", "google-genai"} <= held[0]
+
+
+@pytest.mark.parametrize("files", [("compose.yaml",), ("compose.yaml", "compose.s3.yaml")])
+def test_compose_reads_its_files(files: tuple[str, ...]) -> None:
+    program = shutil.which("docker-compose")
+    if program is None:
+        pytest.skip("docker-compose is not there")
+    secrets = {"QUOTH_DATABASE_PASSWORD": "secret", "QUOTH_S3_SECRET_KEY": "secret"}
+    done = subprocess.run(
+        [program, *(word for name in files for word in ("-f", str(DEPLOY / name))), "config", "-q"],
+        env={**os.environ, **secrets},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

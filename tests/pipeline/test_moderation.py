@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import pytest_asyncio
@@ -17,12 +17,16 @@ from quoth.backends.moderation.registry import open_moderator
 from quoth.backends.states import check_parts
 from quoth.core.errors import ConfigError, Moderated
 from quoth.core.events import AnswerCompleted, TextAdded
+from quoth.core.lecture import TranscriptSegment
+from quoth.core.protocols import EncodedQuery
 from quoth.core.settings import Settings
 from quoth.engine import Engine
+from quoth.live.windows import LectureWindow, SpokenPiece
 from quoth.pipeline.egress import apply_privacy_settings
+from quoth.pipeline.live_language_model import TranslatedCaptions
 from quoth.pipeline.retrieve import Request
 from quoth.store.privacy_settings import PrivacyStore
-from quoth.testing import ScriptedGenerator
+from quoth.testing import HashEmbedder, ScriptedGenerator
 from tests.support.small_library import open_tour, write_sources
 
 QUESTION = "What is honey made from?"
@@ -34,7 +38,7 @@ QUOTED = "A beehive has one queen"
 @pytest.fixture
 def words(tmp_path: Path) -> Path:
     file = tmp_path / "words.txt"
-    file.write_text("# what is not said here\nmustard gas\nmade from NECTAR\n")
+    file.write_text("# what is not said here\nmustard gas\ngaz moutarde\nmade from NECTAR\n")
     return file
 
 
@@ -70,6 +74,48 @@ async def test_a_flagged_question_is_refused_before_any_model_is_asked(
     assert isinstance(generator, ScriptedGenerator)
     assert generator.told == []
     await shown(engine, "What is mustard made of, and is there a gas?")
+
+
+async def test_a_flagged_question_reaches_no_model_by_a_search_either(
+    engine: Engine, words: Path
+) -> None:
+    class Listening(HashEmbedder):
+        """Keeps what it is asked."""
+
+        asked: ClassVar[list[str]] = []
+
+        async def encode(self, query: str) -> EncodedQuery:
+            self.asked.append(query)
+            return await super().encode(query)
+
+    moderate(engine, moderation="rules", moderation_words=words)
+    engine.parts = replace(engine.parts, embedder=Listening())
+    flagged = Request("How is mustard gas made?", choices={"expansion": "generated"})
+    with pytest.raises(Moderated):
+        await engine.retrieve(flagged)
+    generator = engine.parts.generator
+    assert isinstance(generator, ScriptedGenerator)
+    assert (generator.told, Listening.asked) == ([], [])
+    await engine.retrieve(replace(flagged, question=QUESTION))
+    assert generator.told
+    assert Listening.asked
+
+
+@pytest.mark.parametrize(
+    ("said", "translated", "told"),
+    [("Of mustard gas we say nothing.", "Rien.", 0), ("Bees.", "Fait de gaz moutarde.", 1)],
+)
+async def test_flagged_words_of_a_lecture_are_not_translated(
+    engine: Engine, words: Path, said: str, translated: str, told: int
+) -> None:
+    moderate(engine, moderation="rules", moderation_words=words)
+    model = ScriptedGenerator(translated)
+    engine.parts = replace(engine.parts, generator=model)
+    segment = TranscriptSegment("s0", said, 0.0, 20.0)
+    window = LectureWindow(0, (SpokenPiece(said, 0.0, 20.0, segment, 0, True),), 0, segment.place)
+    with pytest.raises(Moderated, match="flagged"):
+        await TranslatedCaptions().caption(engine.parts, window, language="fr", opens=True)
+    assert len(model.told) == told
 
 
 async def test_a_flagged_answer_is_never_shown(engine: Engine, words: Path) -> None:
@@ -157,6 +203,13 @@ def test_a_provider_of_another_machine_receives_nothing_that_may_not_leave(
     allowed = apply_privacy_settings(parts)
     assert (allowed.moderator, allowed.generator) == (None, None)
     assert allowed.generation_disabled_reason == "unmoderated"
+
+
+@pytest.mark.parametrize("name", ["off", "none", " off "])
+def test_it_can_be_off(name: str) -> None:
+    settings = Settings(embedder="fake", moderation=name)
+    assert open_moderator(settings) is None
+    assert check_parts(settings) == ()
 
 
 @pytest.mark.parametrize(

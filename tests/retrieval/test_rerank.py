@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quoth.backends.rerankers.registry import GuardedReranker
 from quoth.core.errors import RerankError
 from quoth.core.types import (
     Candidate,
@@ -17,8 +20,11 @@ from quoth.core.types import (
     LegScore,
     Query,
 )
+from quoth.pipeline.retrieve import Request
 from quoth.retrieval.rerank import rerank, spread
+from quoth.testing import WordReranker
 from tests.support.failing_backends import FailingReranker
+from tests.support.small_library import open_tour, write_sources
 
 QUERY = Query(original="and it?", standalone="What is it?", language="en")
 
@@ -158,3 +164,21 @@ def test_a_reranker_that_agrees_changes_nothing(first: list[float], weight: floa
     table = {f"c{at}": each for at, each in enumerate(first)}
     found, _ = asyncio.run(run(first, table, weight=weight))
     assert ids(found) == ids(pool(first))
+
+
+@pytest.mark.parametrize("collections", [("default",), ("default", "more")])
+async def test_an_answer_tells_once_that_another_reranker_stood_in(
+    collections: tuple[str, ...], tmp_path: Path
+) -> None:
+    sources = write_sources(tmp_path / "sources")
+    async with open_tour(tmp_path / "home") as engine:
+        for name in collections:
+            assert [step async for step in engine.add([sources], collection=name)]
+        request = Request("What is honey made from?", {"cache": "none"}, collections=collections)
+        chain = GuardedReranker(FailingReranker(), WordReranker())
+        for reranker, told in (
+            (chain, ("rerank:rerank_failed:next reranker",)),
+            (GuardedReranker(WordReranker(), FailingReranker()), ()),
+        ):
+            engine.parts = replace(engine.parts, reranker=reranker)
+            assert (await engine.answer(request)).degraded == told

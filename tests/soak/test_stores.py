@@ -42,7 +42,7 @@ pytestmark = [
 ]
 DOCUMENTS, CHUNKS, QUESTIONS, DIMENSION, LIMIT = 400, 5, 200, 384, 20
 TIMED, OVERHEAD_MS = 40, 10.0
-LARGE = 25_000
+LARGE, INDEXED_S = 25_000, 60
 EXACT = ("sqlite-vec", "pgvector", "pinecone", "qdrant")
 WORDS = [f"{first}{last}" for first in ("ba", "ko", "mi", "tu", "re") for last in ("lan", "ser")]
 RANDOM = np.random.default_rng(3)
@@ -205,10 +205,18 @@ async def test_a_large_library_is_found_by_the_index_of_the_store(
         await index.upsert(chunks[at : at + 1000], vectors=vectors[at : at + 1000])
     await index.optimize()
     truth = np.argsort(-(asked @ vectors.T), axis=1)[:, :LIMIT]
-    shares = []
-    for question, best in zip(asked, truth, strict=True):
-        found = await index.nearest(question, limit=LIMIT)
-        shares.append(len({int(key) for key, _score in found}.intersection(best.tolist())) / LIMIT)
+
+    async def share() -> float:
+        found = [await index.nearest(question, limit=LIMIT) for question in asked]
+        same = (
+            len({int(key) for key, _score in hits}.intersection(best.tolist()))
+            for hits, best in zip(found, truth, strict=True)
+        )
+        return sum(same) / truth.size
+
+    until = time.monotonic() + INDEXED_S
+    while (recall := await share()) < 0.97 and time.monotonic() < until:
+        await asyncio.sleep(1)  # Milvus makes its graph in the background
     with capsys.disabled():
-        print(f"\n{store}: {np.mean(shares):.4f} of {LARGE:,}")  # noqa: T201
-    assert np.mean(shares) >= 0.97
+        print(f"\n{store}: {recall:.4f} of {LARGE:,}")  # noqa: T201
+    assert recall >= 0.97

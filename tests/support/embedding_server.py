@@ -89,17 +89,20 @@ class EmbeddingHandler(BaseHTTPRequestHandler):
         if self.path.endswith(":batchEmbedContents"):
             texts = [each["content"]["parts"][0]["text"] for each in body["requests"]]
             size = body["requests"][0].get("outputDimensionality")
-            return {"embeddings": [{"values": row} for row in self._rows(texts, size)]}
+            role = body["requests"][0]["taskType"]
+            return {"embeddings": [{"values": row} for row in self._rows(texts, size, role)]}
         if "texts" in body:
             size = body.get("output_dimension")
-            return {"embeddings": {"float": self._rows(body["texts"], size)}}
+            rows = self._rows(body["texts"], size, body["input_type"])
+            return {"embeddings": {"float": rows}}
         size = body.get("dimensions") or body.get("output_dimension")
-        rows = self._rows(body["input"], size)
+        rows = self._rows(body["input"], size, body.get("input_type", ""))
         data = [{"index": at, "embedding": row} for at, row in enumerate(rows)]
         return {"data": data[::-1], "usage": {"total_tokens": 1}}
 
-    def _rows(self, texts: list[str], size: int | None) -> list[list[float]]:
-        rows = asyncio.run(HashEmbedder().embed(texts, role="document"))
+    def _rows(self, texts: list[str], size: int | None, role: str = "") -> list[list[float]]:
+        asked = "query" in role.casefold()
+        rows = asyncio.run(HashEmbedder().embed(texts, role="query" if asked else "document"))
         whole = np.tile(rows, (1, -(-(size or self.script.dimension) // 64)))
         return [row[: size or self.script.dimension].tolist() for row in whole]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -40,12 +41,28 @@ class HttpAccess:
     @property
     def endpoint(self) -> str:
         """Return the host that receives the texts."""
-        return urlsplit(self.url).netloc
+        return urlsplit(self.url).netloc.rpartition("@")[2]
 
     @property
     def local(self) -> bool:
         """Return whether that is this machine."""
         return is_local_url(self.url)
+
+
+def check_address(
+    part: Part, name: str, url: str, *, schemes: Sequence[str] = ("http", "https")
+) -> None:
+    """Raise ConfigError for what is no address of a server."""
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in schemes and parts.hostname and (parts.port or 1)
+    except ValueError:
+        valid = False
+    if not valid:
+        raise ConfigError(
+            f"What stands behind the {part} '{name}@' is no address of a server. Write it as "
+            f"{name}@{schemes[0]}://HOST:PORT."
+        )
 
 
 def split_name(name: str) -> tuple[str, str, str]:
@@ -77,6 +94,7 @@ def provider_access(
             f"The {part} '{provider}' needs an address. Write it after the name: "
             f"{provider}:MODEL@http://127.0.0.1:8080/v1"
         )
+    check_address(part, provider, url)
     secret = getattr(settings, known.key)
     if secret is None and known.needs_key:
         raise ConfigError(

@@ -179,8 +179,8 @@ def checked_address(address: str) -> str:
     parts = urlsplit(address)
     if parts.scheme != "s3" or not parts.netloc or "@" in parts.netloc:
         raise ConfigError(
-            f"'{parts.scheme}://{parts.netloc.rpartition('@')[2]}' is no bucket. Write it as "
-            "s3://BUCKET/FOLDER; keys are settings (QUOTH_S3_ACCESS_KEY, QUOTH_S3_SECRET_KEY)."
+            f"'{address.rpartition('@')[2]}' is no bucket. Write it as s3://BUCKET/FOLDER; "
+            "keys are settings (QUOTH_S3_ACCESS_KEY, QUOTH_S3_SECRET_KEY)."
         )
     return address.rstrip("/")
 

@@ -49,7 +49,7 @@ def part_states(settings: Settings) -> list[PartState]:
     ]
     if settings.page_embedder not in (None, "none"):
         parts.append(("page_embedder", settings.page_embedder or "", _pages))
-    if settings.moderation.strip() != "off":
+    if settings.moderation.strip() not in ("off", "none"):
         parts.append(("moderator", settings.moderation, _moderator))
     states = []
     for part, name, look in parts:
@@ -182,7 +182,7 @@ def _sent(part: RemoteKind, name: str, url: str) -> RemotePart:
 
     parts = urlsplit(url)
     local = not parts.hostname or is_local_url(url)  # PostgreSQL: a socket of this machine
-    return RemotePart(part, name, parts.netloc.rpartition("@")[2], local, SENT[part])
+    return RemotePart(part, name, parts.netloc.rpartition("@")[2], local, SENT[part], url)
 
 
 def _no_engine(_address: Path | str) -> Any:

@@ -14,13 +14,17 @@ from quoth.backends.generators.limited import NO_MODELS, open_models
 from quoth.backends.moderation.registry import open_moderator
 from quoth.backends.page_embedders.registry import open_page_embedder
 from quoth.backends.s3 import open_files
+from quoth.backends.servers import is_new_library as is_new_library
+from quoth.backends.servers import require_servers
+from quoth.backends.servers import servers as servers
+from quoth.backends.servers import unreachable as unreachable
 from quoth.backends.states import (
     PartState,
     check_parts,
     names_models,
-    part_states,
     profile_settings,
 )
+from quoth.backends.states import part_states as part_states
 from quoth.backends.transcribers.microphone import open_microphone as open_microphone
 from quoth.backends.transcribers.registry import WORKER
 from quoth.backends.transcribers.registry import live_speech_settings as live_speech_settings
@@ -86,6 +90,7 @@ async def open_tenants(
     except InputError as error:
         raise ConfigError(f"The settings contain an invalid plan: {error}") from None
     remote = check_parts(settings)
+    await require_servers(settings)
     async with AsyncExitStack() as closing:
         shared = _open_resources(settings, closing, progress=progress)
         if settings.on:

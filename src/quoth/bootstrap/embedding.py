@@ -57,7 +57,7 @@ def token_space(settings: Settings, embedder: Embedder) -> TokenSpace | None:
     from quoth.backends.late_interaction.token_space import TokenEmbedder, TokenSpace
 
     # Another model may have no token vectors, which is only known once it is open.
-    named = "late" in (settings.reranker or "")
+    named = "late" in map(str.strip, (settings.reranker or "").split(","))
     if isinstance(embedder, TokenEmbedder) and (named or embedder.name == DEFAULT_EMBEDDER):
         return TokenSpace(embedder, folder=settings.home / "tokens")
     return None

@@ -81,7 +81,7 @@ class Plan:
     """Query variants to search with: none, or by the generator."""
     hyde: bool = False
     """Search also with a hypothetical answer, in vector search only."""
-    expansion_ms: float = 300.0
+    expansion_ms: float = 3000.0
     """Time limit of the generator for analysing or expanding the query; a later reply is
     ignored."""
     rerank: bool = True
@@ -220,7 +220,6 @@ PROFILES: Mapping[str, Profile] = {
             "rerank_pool": 10,
             "final_k": 3,
             "context_window": 0,
-            "deadline_ms": 500.0,
         },
     ),
 }

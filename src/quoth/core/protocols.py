@@ -41,12 +41,14 @@ class Finish:
     """End of a generation: finish reason, usage and model.
 
     ``usage.usd`` is by the dated price table, 0 where the model is free or has no known price.
+    ``stood_in`` means that another model was asked before, and failed.
     """
 
     reason: FinishReason
     usage: Usage
     provider: str
     model: str
+    stood_in: bool = field(default=False, compare=False)
 
 
 Written = str | Finish
@@ -248,6 +250,17 @@ class CountsReranking(Protocol):
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
     ) -> tuple[list[float], Usage]:
         """Return the scores of `Reranker.score`, and their usage; raises RerankError."""
+        ...
+
+
+@runtime_checkable
+class FallsBack(Protocol):
+    """A reranker with others that stand in for it."""
+
+    async def score_told(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> tuple[list[float], Usage, bool]:
+        """Return the scores and their usage, and whether another one made them than the first."""
         ...
 
 

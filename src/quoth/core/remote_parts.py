@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 RemoteKind = Literal["embedder", "reranker", "store", "files", "moderator"]
@@ -10,10 +10,14 @@ RemoteKind = Literal["embedder", "reranker", "store", "files", "moderator"]
 
 @dataclass(frozen=True, slots=True)
 class RemotePart:
-    """A component on a server: the host that receives ``what``; ``local`` means this machine."""
+    """A component on a server: the host that receives ``what``; ``local`` means this machine.
+
+    ``url`` is its whole address, which may hold a password.
+    """
 
     part: RemoteKind
     name: str
     endpoint: str
     local: bool
     what: tuple[str, ...]
+    url: str = field(default="", repr=False)

@@ -111,6 +111,9 @@ class Settings(BaseSettings):
     its name in the models folder; none or None for none."""
     rerank_seconds: float = Field(default=2, gt=0, le=3600)
     """Time limit of one reranker call; after it the passages keep the order of the search."""
+    gpu: bool = True
+    """Whether a reranker of this machine runs on a graphics processor where the package onnxruntime
+    has a provider for it (CUDA, ROCm), with the model_fp16.onnx of its folder if that is there."""
     judge: str | None = None
     """The entailment judge for verification: llm (the language model itself) or a folder with an
     ONNX model for entailment, by path or by its name in the models folder; None for none."""

@@ -88,6 +88,12 @@ class Knob:
     made: Callable[[Any], Any] = lambda value: value
 
 
+def _on_gpu(device: str) -> bool:
+    if device not in ("cpu", "gpu"):
+        raise ConfigError(f"'reranker.device' in quoth.yaml is cpu or gpu, not '{device}'.")
+    return device == "gpu"
+
+
 KNOBS: Mapping[str, Knob] = {
     "retrieval.top_k_initial": Knob(int, "plan.rerank_pool"),
     "retrieval.top_k_final": Knob(int, "plan.final_k"),
@@ -96,6 +102,7 @@ KNOBS: Mapping[str, Knob] = {
     "retrieval.hybrid_alpha": Knob(float, "plan.dense_weight"),
     "retrieval.use_reranker": Knob(bool, "plan.rerank"),
     "reranker.model": Knob(str, "reranker"),
+    "reranker.device": Knob(str, "gpu", _on_gpu),
     "llm.provider": Knob(str, "generator"),
     "llm.model": Knob(str, "generator"),
     "llm.temperature": Knob(float, "plan.temperature"),
@@ -107,7 +114,6 @@ NOT_USED: Mapping[str, str] = {
 }
 """Keys that may have any value and set nothing, and why."""
 HELD: Mapping[str, tuple[Scalar, str]] = {
-    "reranker.device": ("cpu", "rerankers are computed on the processor"),
     "reranker.use_fp16": (False, "a model is used as it is stored"),
     "llm.streaming": (True, "each request says whether it wants the answer as it comes"),
 }

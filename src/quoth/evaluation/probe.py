@@ -21,6 +21,7 @@ from quoth.core.types import (
     Candidate,
     Chunk,
     Document,
+    Mode,
     Passage,
     Query,
     Scored,
@@ -112,7 +113,7 @@ class Prober:
     """Asks one collection; ``documents`` are all of it by id, ``words`` those of a sample.
 
     Hits are reordered with ``rerank_weight`` by the reranker whose scores are signs, if
-    that is there.
+    that is there. The signs of an answer are those of a search in ``mode``.
     """
 
     def __init__(
@@ -124,6 +125,7 @@ class Prober:
         words: Bm25Index,
         dense_weight: float,
         rerank_weight: float,
+        mode: Mode = "hybrid",
     ) -> None:
         self._parts = parts
         self._index = parts.open_index(scope.table)
@@ -132,6 +134,7 @@ class Prober:
         self._words = words
         self._dense_weight = dense_weight
         self._rerank_weight = rerank_weight
+        self._mode = mode
 
     async def made(
         self, questions: Sequence[MadeQuestion], *, progress: Progress
@@ -255,7 +258,8 @@ class Prober:
             None,
         )
         query = Query(text, text, language)
-        pool, chunks = await self._read(query, asked.fused(self._dense_weight)[:POOL], seen=seen)
+        legs = replace(asked, keyword=()) if self._mode == "semantic" else asked
+        pool, chunks = await self._read(query, legs.fused(self._dense_weight)[:POOL], seen=seen)
         passages = [
             Passage(number, self._documents[chunk.document_id], (chunk,), (each.chunk_id,), 1.0)
             for number, each in enumerate(pool[:WEIGHED], start=1)
@@ -266,7 +270,7 @@ class Prober:
         )
         read = reranker_scores(pool, reranker=self._parts.reranker)
         signals = question_signals(
-            keyword=keyword,
+            keyword=legs.keyword,
             semantic=semantic,
             coverage=evidence.coverage,
             terms=evidence.terms,

@@ -113,6 +113,7 @@ async def tune(engine: Engine, *, collection: str | None = None, progress: Progr
         words=words,
         dense_weight=shipped,
         rerank_weight=plan.rerank_weight,
+        mode=make_plan(parts.settings.profile, overrides=parts.settings.plan).mode,
     )
     asked = await prober.made(made, progress=progress)
     other = await prober.other(everyday_questions(), progress=progress)

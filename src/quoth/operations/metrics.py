@@ -16,6 +16,7 @@ from prometheus_client.registry import Collector
 
 from quoth.core.trace import Trace
 from quoth.core.types import Answer
+from quoth.core.usage import EMBED, RERANK
 
 FORMAT = CONTENT_TYPE_LATEST
 """The media type of `Metrics.text`."""
@@ -73,7 +74,10 @@ class Metrics:
             "quoth_tokens", "Tokens of language models.", ("provider", "direction"), registry=made
         )
         self._usd = Counter(
-            "quoth_usd", "Dollars for language models.", ("provider",), registry=made
+            "quoth_usd",
+            "Dollars for language models, and for embed and rerank.",
+            ("provider",),
+            registry=made,
         )
         self._requests = Counter(
             "quoth_requests", "Requests answered.", ("method", "route", "status"), registry=made
@@ -120,11 +124,13 @@ class Metrics:
         if not answer.cached and "first_evidence" in answer.timings_ms:
             self._evidence_seconds.observe(answer.timings_ms["first_evidence"] / 1000)
         used = answer.usage
+        provider = self._word("provider", answer.provider or "other")
         if used.input_tokens or used.output_tokens:
-            provider = self._word("provider", answer.provider or "other")
             self._tokens.labels(provider, "input").inc(used.input_tokens)
             self._tokens.labels(provider, "output").inc(used.output_tokens)
-            self._usd.labels(provider).inc(used.usd)
+        for stage, spent in used.stages.items():
+            if spent.usd:
+                self._usd.labels(stage if stage in (EMBED, RERANK) else provider).inc(spent.usd)
 
     def _stage(self, name: str) -> str:
         # A blank separates the stage from its subject, such as the name of a collection.

@@ -16,6 +16,7 @@ from quoth.core.protocols import (
     CountsReranking,
     Embedder,
     EncodedQuery,
+    FallsBack,
     Finish,
     GenerationParams,
     Generator,
@@ -241,12 +242,16 @@ class MeteredEmbedder(EmbedderWrapper):
 
 
 class MeteredReranker:
-    """Wraps a `Reranker` and counts what its provider charges."""
+    """Wraps a `Reranker` and counts what its provider charges.
+
+    ``fell_back`` says whether another one stood in for it.
+    """
 
     def __init__(self, reranker: Reranker, meter: UsageMeter) -> None:
         self._reranker = reranker
         self._meter = meter
         self.name = reranker.name
+        self.fell_back = False
         if isinstance(reranker, ProgressiveReranker):
             self.block = reranker.block
 
@@ -254,9 +259,14 @@ class MeteredReranker:
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
     ) -> list[float]:
         """Return one score per chunk; raises RerankError."""
-        if not isinstance(self._reranker, CountsReranking):
-            return await self._reranker.score(query, chunks, tokens=tokens)
-        scores, usage = await self._reranker.score_counted(query, chunks, tokens=tokens)
+        usage = Usage()
+        if isinstance(self._reranker, FallsBack):
+            told = await self._reranker.score_told(query, chunks, tokens=tokens)
+            scores, usage, self.fell_back = *told[:2], told[2] or self.fell_back
+        elif isinstance(self._reranker, CountsReranking):
+            scores, usage = await self._reranker.score_counted(query, chunks, tokens=tokens)
+        else:
+            scores = await self._reranker.score(query, chunks, tokens=tokens)
         if usage != Usage():
             self._meter.add(usage, stage=RERANK)
         return scores

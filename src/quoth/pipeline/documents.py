@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from quoth.core.custom_metadata import check_metadata
 from quoth.core.errors import IndexMismatch, NotFound
 from quoth.core.types import Document
+from quoth.pipeline.budget import MeteredEmbedder, UsageMeter
 from quoth.pipeline.components import Components, components_of, make_collection
 from quoth.pipeline.egress import require_egress
 from quoth.store.blobs import clean_name
@@ -28,10 +29,14 @@ if TYPE_CHECKING:
 
 
 class DocumentEngine:
-    """Adds, removes and checks the documents of one library."""
+    """Adds, removes and checks the documents of one library.
+
+    ``embedded`` counts what a provider charged for embedding documents.
+    """
 
     def __init__(self, parts: Components) -> None:
         self.parts = parts
+        self.embedded = UsageMeter()
 
     async def add(
         self,
@@ -57,6 +62,7 @@ class DocumentEngine:
         found = await asyncio.to_thread(make_collection, self.parts, name)
         parts = await asyncio.to_thread(components_of, self.parts, found)
         await asyncio.to_thread(require_egress, parts)
+        parts = self._metered(parts)
         for key in await reconcile(parts, found):
             async for at, of in copy_chunks(parts, found.table, document_id=key):
                 yield IngestProgress(key, 0, 0, at, of, own=(at, of))
@@ -188,7 +194,7 @@ class DocumentEngine:
         found = await self._collection(collection)
         parts = self.parts if change_embedder else await self._parts_of(found)
         await asyncio.to_thread(require_egress, parts)
-        async for step in rebuild(parts, found):
+        async for step in rebuild(self._metered(parts), found):
             yield step
 
     async def drop_old(self, *, collection: str | None = None) -> bool:
@@ -205,6 +211,9 @@ class DocumentEngine:
         found = await self._find(collection)
         parts = self.parts if found is None else await self._parts_of(found)
         return await health_check(parts, found)
+
+    def _metered(self, parts: Components) -> Components:
+        return replace(parts, embedder=MeteredEmbedder(parts.embedder, self.embedded))
 
     async def _parts_of(self, collection: Collection) -> Components:
         """Return the components with the index's embedder, or else the engine's own."""

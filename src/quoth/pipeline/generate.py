@@ -29,7 +29,6 @@ from quoth.answering.verification import (
     read_sources,
     verify,
 )
-from quoth.core.errors import Moderated
 from quoth.core.events import Event, EvidenceFound, StageStarted
 from quoth.core.plan import Plan
 from quoth.core.protocols import (
@@ -93,7 +92,7 @@ async def generate_answer(
                 yield event
                 continue
             finish = event.finish
-            if finish is not None and finish.provider != generator.provider:
+            if finish is not None and (finish.stood_in or finish.provider != generator.provider):
                 writer = f"{finish.provider}:{finish.model}"
                 trace.note("generate", reason=generator.provider, fallback=writer)
             known = replace(extractive, prompt=prompt.prompt, degraded=trace.degraded)
@@ -265,26 +264,6 @@ def small_talk_reply(context: RequestContext) -> Answer | None:
 
 
 # --- moderation ------------------------------------------------------------------------------
-
-
-async def moderate_question(context: RequestContext) -> RequestContext:
-    """Return the request, without language models if its question could not be checked.
-
-    Raises Moderated for a question that is flagged.
-    """
-    moderator, trace = context.parts.moderator, context.trace
-    if moderator is None:
-        return context
-    history = (text for turn in context.request.history for text in (turn.question, turn.answer))
-    text = "\n".join((context.request.question, *history))
-    verdict = await trace.attempt(
-        "moderate", moderator.check(text), otherwise=None, fallback="extractive"
-    )
-    if verdict is None:
-        return replace(context, parts=replace(context.parts, generator=None, small=None))
-    if verdict:
-        raise Moderated(f"This question is not answered here: it was flagged ({verdict}).")
-    return context
 
 
 async def moderate_answer(

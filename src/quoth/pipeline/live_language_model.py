@@ -17,6 +17,7 @@ from quoth.live.windows import LectureWindow
 from quoth.pipeline.budget import MeteredGenerator, UsageMeter
 from quoth.pipeline.components import Components
 from quoth.pipeline.egress import apply_privacy_settings, count_tokens
+from quoth.pipeline.moderation import require_unflagged
 from quoth.query.language_model import ask_for_wordings
 
 LANGUAGES: Mapping[str, str] = {
@@ -84,6 +85,7 @@ async def _translate(parts: Components, window: LectureWindow, language: str) ->
             "Captions are translated by a language model, and none may be asked here. Start the "
             "service with one (QUOTH_GENERATOR), and look at the privacy settings."
         )
+    await require_unflagged(allowed.moderator, window.text)
     meter = UsageMeter()
     model = MeteredGenerator(allowed.reader, meter, stage="translate")
     text = await model.complete(
@@ -92,6 +94,7 @@ async def _translate(parts: Components, window: LectureWindow, language: str) ->
         max_tokens=max(MIN_TOKENS, TOKENS_PER_WORD * len(window.text.split())),
     )
     await asyncio.to_thread(count_tokens, parts, meter.tokens)
+    await require_unflagged(allowed.moderator, text)
     return TranslatedCaption(
         window.index, language, " ".join(text.split()), f"{model.provider}:{model.model}"
     )
@@ -134,6 +137,7 @@ class WindowKeywords:
             allowed = await asyncio.to_thread(apply_privacy_settings, parts)
             if allowed.reader is None:
                 return
+            await require_unflagged(allowed.moderator, text)
             meter = UsageMeter()
             model = MeteredGenerator(allowed.reader, meter, stage="expand")
             query = Query(original=text, standalone=text, language=language)

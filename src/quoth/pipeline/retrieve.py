@@ -29,6 +29,7 @@ from quoth.pipeline.budget import (
 )
 from quoth.pipeline.components import Components, components_of, require_same_identity
 from quoth.pipeline.egress import apply_privacy_settings
+from quoth.pipeline.moderation import moderate_question
 from quoth.pipeline.selection import found_little, fuse_with, read_context, select_hits
 from quoth.pipeline.strategies import RankedList, SearchContext, search_collection
 from quoth.query.dialogue_act import SMALL_TALK, read_act
@@ -162,11 +163,18 @@ class Retrieved:
 
 
 async def open_request(
-    parts: Components, request: Request, *, plan: Plan, trace: Trace, writes: bool = False
+    parts: Components,
+    request: Request,
+    *,
+    plan: Plan,
+    trace: Trace,
+    moderates: bool = False,
+    writes: bool = False,
 ) -> RequestContext:
     """Load what a request needs: collections, tenant permissions and query vectors.
 
-    ``writes`` means that an answer is wanted. Raises InputError, NotFound and IndexMismatch.
+    ``moderates`` checks the question before any model receives it; ``writes`` means that an answer
+    is wanted. Raises InputError, NotFound, IndexMismatch and Moderated.
     """
     question, meter = request.question, UsageMeter()
     act = read_act(question) if writes else None
@@ -176,6 +184,9 @@ async def open_request(
             validate(question)
     # Which embedder the index has, and whether the question may be sent, is known after that.
     allowed, view = await asyncio.to_thread(_read_tenant, parts, request, meter)
+    if moderates:
+        history = request.history
+        allowed = await moderate_question(allowed, question, history=history, trace=trace)
     encoded = None
     if plan.mode != "keyword" and not small_talk:
         encoded = await encode_query(question, embedder=allowed.embedder, trace=trace)

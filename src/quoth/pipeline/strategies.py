@@ -173,6 +173,8 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
             otherwise=pool,
             fallback="fused order",
         )
+        if getattr(parts.reranker, "fell_back", False):
+            trace.note_once("rerank", reason="rerank_failed", fallback="next reranker")
     with trace.stage("diversify"):
         if plan.mmr_lambda < 1:
             pool = maximal_marginal_relevance(

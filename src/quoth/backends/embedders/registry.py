@@ -13,6 +13,7 @@ from quoth.backends.registry import backend, open_plugin, plugin, require
 from quoth.core.errors import ConfigError
 from quoth.core.plan import profile
 from quoth.core.protocols import Embedder
+from quoth_models.table import MODELS as HUB
 
 if TYPE_CHECKING:
     from quoth.core.settings import Settings
@@ -61,7 +62,8 @@ def embedding_access(settings: Settings) -> HttpAccess | None:
     Raises ConfigError.
     """
     name = settings.embedder or profile(settings.profile).embedder
-    name = SHORTCUTS.get(name, name)
+    known_as = name.partition("@http")[0]
+    name = SHORTCUTS.get(known_as, known_as) + name.removeprefix(known_as)
     known = PROVIDERS.get(split_name(name)[0])
     if known is None:
         return None
@@ -119,10 +121,10 @@ def folder_of(settings: Settings) -> Path:
     require("embedder", name)
     folder = settings.models / name
     if not folder.is_dir() and name != DEFAULT_EMBEDDER:
+        fetched = f"Fetch it with: quoth models get {name}, or put" if name in HUB else "Put"
         raise ConfigError(
-            f"The embedder {name} is not installed. Fetch it with: quoth models get {name} (or "
-            f"put its model.onnx, tokenizer.json and config.json into {folder}), or choose another "
-            "with --embedder."
+            f"The embedder {name} is not installed. {fetched} its model.onnx, tokenizer.json and "
+            f"config.json into {folder}, or choose another with --embedder."
         )
     return folder
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
 from quoth.core.errors import GenerationError
 from quoth.core.protocols import Finish, GenerationParams, Generator, Message, Written
@@ -55,6 +56,8 @@ class FallbackGenerator:
                 async with aclosing(closable(generator, messages, writing)) as pieces:
                     async for piece in pieces:
                         begun = begun or not isinstance(piece, Finish)
+                        if failures and isinstance(piece, Finish):
+                            piece = replace(piece, stood_in=True)
                         yield piece
                 return
             except GenerationError as error:

@@ -135,6 +135,16 @@ def open_named(
     return tuple(each for each in opened if each is not None)
 
 
+def model_addresses(settings: Settings, *, default: str = "none") -> list[tuple[str, str]]:
+    """Return name and address of the models that write; raises ConfigError, MissingExtra."""
+    names = settings.generator or default
+    wanted = [each.strip() for each in names.split(",") if each.strip() not in ("", *NONE)]
+    accesses = (
+        _access(each, settings, alone=len(wanted) == 1) for each in wanted if _brought(each) is None
+    )
+    return [(f"{each.provider}:{each.model}", each.url) for each in accesses]
+
+
 def _brought(name: str) -> EntryPoint | None:
     """Return what another package offers under the provider of a name."""
     return plugin("generator", name.partition(":")[0])

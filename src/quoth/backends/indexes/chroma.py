@@ -90,30 +90,31 @@ class ChromaStore(ClientStore[Any]):
 
     def close(self) -> None:
         """Close the client, with the connections to a server that Chroma itself leaves open."""
-        servers = [
-            client._server
-            for client in (self._client, getattr(self._client, "_admin_client", None))
-            if client is not None
-        ]
+        servers = _servers(self._client)
         super().close()
         self._opened = None
         for server in servers:
-            session = getattr(server, "_session", None)
-            if session is not None and not server._running:
-                session.close()
+            if not server._running:
+                server._session.close()
 
     def _open(self) -> Any:
         quiet = Settings(anonymized_telemetry=False)  # a new one: the client writes into it
         if not self._access.address:
             return chromadb.PersistentClient(path=self._folder, settings=quiet)
         address, key = urlsplit(self._access.address), self._access.key
-        return chromadb.HttpClient(
+        limit_s = self._access.timeout_s
+        # Chroma's own client would wait for ever, first of all when it is made.
+        httpx.get(f"{address.scheme}://{address.netloc}/api/v2/heartbeat", timeout=limit_s)
+        client = chromadb.HttpClient(
             host=address.hostname or "",
             port=address.port or (443 if address.scheme == "https" else 80),
             ssl=address.scheme == "https",
             headers={"x-chroma-token": key} if key else None,
             settings=quiet,
         )
+        for server in _servers(client):
+            server._session.timeout = limit_s
+        return client
 
     def _has(self, client: Any) -> bool:
         try:
@@ -133,6 +134,13 @@ class ChromaStore(ClientStore[Any]):
     def _collection(self) -> Any:
         """Return the collection, None where there is none."""
         return self._opened if self._exists() else None
+
+
+def _servers(client: Any) -> list[Any]:
+    """Return what connects a client to a server, which Chroma does not show."""
+    clients = (client, getattr(client, "_admin_client", None))
+    servers = (getattr(each, "_server", None) for each in clients)
+    return [each for each in servers if hasattr(each, "_session")]
 
 
 def _metadata(row: IndexRow) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from quoth.backends.http_access import check_address
 from quoth.backends.indexes.lancedb.bucket import Bucket
 from quoth.backends.indexes.lancedb.index import LanceIndex
 from quoth.backends.indexes.vector_store import Connect, StoreAccess, VectorStore
@@ -29,13 +30,15 @@ if TYPE_CHECKING:
 class StoreRow:
     """What a store needs: whether it runs in a folder here and on servers, and its key's setting.
 
-    ``url`` is the public address of a hosted service, which needs the key.
+    ``url`` is the public address of a hosted service, which needs the key; ``schemes`` are those
+    of an address, any where there are none.
     """
 
     local: bool = True
     servers: bool = False
     key: str = ""
     url: str = ""
+    schemes: tuple[str, ...] = ("http", "https")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +151,10 @@ class StorePlace:
 
 
 STORES: Mapping[str, StoreRow] = {
-    "lancedb": StoreRow(servers=True),
+    "lancedb": StoreRow(servers=True, schemes=()),
     "sqlite-vec": StoreRow(),
     "chroma": StoreRow(servers=True, key="chroma_api_key"),
-    "pgvector": StoreRow(servers=True, local=False),
+    "pgvector": StoreRow(servers=True, local=False, schemes=("postgresql", "postgres")),
     "qdrant": StoreRow(servers=True, key="qdrant_api_key"),
     "milvus": StoreRow(servers=True, key="milvus_token"),
     "pinecone": StoreRow(
@@ -176,13 +179,15 @@ def store_access(
             f"The address of the store '{name}' contains a password, which would be shown. Take "
             "it from the address; for PostgreSQL set QUOTH_DATABASE instead."
         )
-    row = STORES.get(name, StoreRow(servers=True))
+    row = STORES.get(name, StoreRow(servers=True, schemes=()))
     if name == "lancedb" and address:
         address = checked_address(address)
     if address and not row.servers:
         raise ConfigError(f"The store '{name}' is a folder on this machine and takes no address.")
     if name == "pgvector" and not address and settings.database is not None:
         address = settings.database.get_secret_value()
+    elif address and row.schemes:
+        check_address("store", name, address, schemes=row.schemes)
     address = address or row.url
     if not address and not row.local:
         raise ConfigError(

@@ -58,7 +58,7 @@ def open_moderator(settings: Settings) -> Moderator | None:
 def moderation_names(settings: Settings) -> list[str]:
     """Return the names in the setting, none where moderation is off."""
     names = [each.strip() for each in settings.moderation.split(",") if each.strip()]
-    return [] if names == ["off"] else names
+    return [] if names in (["off"], ["none"]) else names
 
 
 def moderation_access(name: str, settings: Settings) -> HttpAccess | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,6 +19,7 @@ from tokenizers import Encoding, Tokenizer
 from quoth.backends.onnx.batching import Batcher
 from quoth.core.errors import BackendError, ConfigError
 
+log = logging.getLogger("quoth.onnx")
 SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -69,10 +71,14 @@ SESSION_ERRORS: tuple[type[Exception], ...] = (
     UnicodeDecodeError,
 )
 """onnxruntime's errors have no common root; it also fails to decode its own messages on damage."""
+GPU_ERRORS: tuple[type[Exception], ...] = (*SESSION_ERRORS, RuntimeError)
 SLOWER = ["SkipLayerNormFusion"]
 """Fusions of onnxruntime whose joint form takes longer than its parts (decision 002)."""
 INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
 PAST = "past_key_values."
+CPU = "CPUExecutionProvider"
+GPUS = ("CUDAExecutionProvider", "MIGraphXExecutionProvider", "ROCMExecutionProvider")
+"""Providers of graphics processors, the preferred one first."""
 TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
 
 
@@ -87,8 +93,19 @@ class TokenRow(NamedTuple):
     """Places that the caller wants to know again."""
 
 
-def open_runtime(path: Path, *, threads: int = 1) -> onnxruntime.InferenceSession:
-    """Open a model on the CPU, with the threads of one call; raises ConfigError naming the file."""
+def gpu_provider() -> str | None:
+    """Return the provider of a graphics processor that this onnxruntime has, None without one."""
+    there = onnxruntime.get_available_providers()
+    return next((name for name in GPUS if name in there), None)
+
+
+def open_runtime(
+    path: Path, *, threads: int = 1, gpu: bool = False
+) -> onnxruntime.InferenceSession:
+    """Open a model, with the threads of one call; raises ConfigError naming the file.
+
+    ``gpu`` takes a graphics processor where there is one; where that fails, the CPU computes.
+    """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -97,18 +114,32 @@ def open_runtime(path: Path, *, threads: int = 1) -> onnxruntime.InferenceSessio
     # The arena never releases the memory of the longest text, and saves no time here.
     options.enable_cpu_mem_arena = False
     options.log_severity_level = ERRORS_ONLY
+    provider = gpu_provider() if gpu else None
+    if provider is not None:
+        try:
+            return _session(path, options, provider, CPU)
+        except GPU_ERRORS:
+            log.warning("gpu_failed", extra={"provider": provider}, exc_info=True)
     try:
-        return onnxruntime.InferenceSession(
-            str(path),
-            options,
-            providers=["CPUExecutionProvider"],
-            disabled_optimizers=SLOWER,
-        )
+        return _session(path, options, CPU)
     except SESSION_ERRORS as error:
         raise ConfigError(
             f"The model file {path} cannot be opened ({error}). Delete its folder to have a "
             "built-in model built again, or name another folder."
         ) from error
+
+
+def _session(
+    path: Path, options: onnxruntime.SessionOptions, *providers: str
+) -> onnxruntime.InferenceSession:
+    # Its own way back to the CPU prints to stdout.
+    return onnxruntime.InferenceSession(
+        str(path),
+        options,
+        providers=list(providers),
+        disabled_optimizers=SLOWER,
+        enable_fallback=0,
+    )
 
 
 def unknown_input(runtime: onnxruntime.InferenceSession) -> str | None:

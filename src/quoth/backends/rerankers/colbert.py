@@ -80,13 +80,13 @@ class ColbertModel:
     time.
     """
 
-    def __init__(self, folder: Path, *, threads: int) -> None:
-        described, _kind = describe_reranker(folder)
+    def __init__(self, folder: Path, *, threads: int, gpu: bool = False) -> None:
+        described, _kind = describe_reranker(folder, gpu=gpu)
         self.name = described.name
         self.revision = _stamp(described)
         self.dimension = _dimension(described)
         self._model = BackgroundModel[tuple[SpecialTokens, ColbertSession], TokenRow, Matrix](
-            lambda: _open(described, dimension=self.dimension),
+            lambda: _open(described, dimension=self.dimension, gpu=gpu),
             lambda opened, texts: opened[1].vectors(texts),
             max_batch=1,
             threads=threads,
@@ -113,10 +113,12 @@ class ColbertModel:
         self._model.close()
 
 
-def _open(folder: ModelFolder, *, dimension: int) -> tuple[SpecialTokens, ColbertSession]:
+def _open(
+    folder: ModelFolder, *, dimension: int, gpu: bool
+) -> tuple[SpecialTokens, ColbertSession]:
     marker = SpecialTokens(folder)
     check_vocabulary(folder, size=marker.size)
-    runtime = open_runtime(folder.model)
+    runtime = open_runtime(folder.model, gpu=gpu)
     if name := unknown_input(runtime):
         raise incompatible_reason(folder, f"it wants the input {name}")
     shapes = {node.name: node.shape for node in runtime.get_outputs()}
@@ -180,8 +182,10 @@ class ColbertReranker:
     component; others are computed on scoring.
     """
 
-    def __init__(self, folder: Path, *, threads: int, store: Path | None = None) -> None:
-        self._model = ColbertModel(folder, threads=threads)
+    def __init__(
+        self, folder: Path, *, threads: int, gpu: bool = False, store: Path | None = None
+    ) -> None:
+        self._model = ColbertModel(folder, threads=threads, gpu=gpu)
         self.name = self._model.name
         self._space = TokenSpace(self._model, form=quantize_nbits(self._model.dimension))
         self.vectors = open_vectors(self._space, folder=store)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from quoth.backends.onnx.model_folder import ModelFolder, read_json, read_model_folder
+from quoth.backends.onnx.session import gpu_provider
 from quoth.core.errors import ConfigError
 from quoth_models.table import MODELS
 
@@ -36,6 +37,7 @@ ALIASES: Mapping[str, str] = {
 }
 MAX_TOKENS = 512
 """Query and passage together; longer inputs cost more than they tell."""
+HALF = ("model_fp16.onnx", "onnx/model_fp16.onnx")
 SPARE_VOCABULARY = 64
 """Rows by which a table may be longer than the vocabulary, besides two in a hundred."""
 
@@ -89,9 +91,15 @@ def find_folder(name: str, *, models: Path) -> Path:
     )
 
 
-def describe_reranker(folder: Path) -> tuple[ModelFolder, Kind]:
-    """Return the files and kind of a reranker folder; raises ConfigError for missing files."""
+def describe_reranker(folder: Path, *, gpu: bool = False) -> tuple[ModelFolder, Kind]:
+    """Return the files and kind of a reranker folder; raises ConfigError for missing files.
+
+    A graphics processor takes the half precision weights, where there are some.
+    """
     found = read_model_folder(folder, part="reranker", otherwise="late", max_tokens=MAX_TOKENS)
+    half = next((folder / place for place in HALF if (folder / place).is_file()), None)
+    if gpu and half is not None and gpu_provider() is not None:
+        found = replace(found, model=half)
     name = canonical(folder.name.replace("--", "/")) or folder.name
     return replace(found, name=name), _kind(folder, found.config)
 

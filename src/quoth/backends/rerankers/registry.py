@@ -73,9 +73,15 @@ class GuardedReranker:
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
     ) -> tuple[list[float], Usage]:
         """Return the scores, and what the provider of the one that made them charges."""
+        return (await self.score_told(query, chunks, tokens=tokens))[:2]
+
+    async def score_told(
+        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
+    ) -> tuple[list[float], Usage, bool]:
+        """Return scores and usage, and whether another one made them than the first."""
         with self.breaker.call():
             async with self._time_limit():
-                for reranker in self.rerankers:
+                for at, reranker in enumerate(self.rerankers):
                     usage = Usage()
                     try:
                         with backend_errors(f"The reranker {reranker.name}", RerankError):
@@ -85,7 +91,8 @@ class GuardedReranker:
                                 )
                             else:
                                 scores = await reranker.score(query, chunks, tokens=tokens)
-                        return checked_scores(scores, count=len(chunks), name=reranker.name), usage
+                        checked = checked_scores(scores, count=len(chunks), name=reranker.name)
+                        return checked, usage, at > 0
                     except RerankError as error:
                         failed = error
                 raise failed
@@ -101,7 +108,10 @@ class GuardedReranker:
             async with asyncio.timeout(self._limit_s):
                 yield
         except TimeoutError:
-            message = f"The reranker {self.name} took longer than {self._limit_s:g} s."
+            message = (
+                f"The reranker {self.name} took longer than {self._limit_s:g} s. The "
+                "setting rerank_seconds allows more."
+            )
             raise RerankError(message) from None
 
 
@@ -168,10 +178,11 @@ class Rerankers:
         if known is None and not Path(name).expanduser().is_dir() and "/" not in name:
             backend("reranker", name)  # raises for what is not in the table, or not here
         folder = find_folder(name, models=settings.models)
+        given = {"threads": settings.threads, "gpu": settings.gpu}
         if describe_reranker(folder)[1] != "colbert":
-            pairs: Reranker = backend("reranker", "onnx")(folder, threads=settings.threads)
+            pairs: Reranker = backend("reranker", "onnx")(folder, **given)
             self._models.append(pairs)
             return lambda _store: pairs
-        colbert = backend("reranker", "colbert")(folder, threads=settings.threads)
+        colbert = backend("reranker", "colbert")(folder, **given)
         self._models.append(colbert)
         return lambda store: colbert.over(store)

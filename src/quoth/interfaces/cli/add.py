@@ -183,7 +183,7 @@ async def add_all(
     """Add files, folders and pages; show the progress, and what became of every file."""
     from quoth.ingest.sources.files import find_files, left_out
     from quoth.interfaces.cli.add_report import AddReport, show_report, ways_of
-    from quoth.interfaces.cli.documents_view import adding, fetching
+    from quoth.interfaces.cli.documents_view import adding, fetching, say_charged
     from quoth.pipeline.given_metadata import DocumentMetadata
     from quoth.pipeline.remote import check_sources, is_address
 
@@ -206,6 +206,7 @@ async def add_all(
     given_files = [*fetched, *(each for each in paths if not each.is_dir())]
     report = AddReport(documents, known, ways, _stored_names(given_files))
     show_report(session, report)
+    say_charged(session, engine)
     await engine.settle(session.say)
     return report
 

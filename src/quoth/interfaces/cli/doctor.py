@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,18 +12,21 @@ from rich.text import Text
 from quoth.core.errors import ConfigError, InputError, QuothError
 from quoth.interfaces.cli.keys import audit_action
 from quoth.interfaces.cli.session import (
+    CONFIGURATION,
     DONE,
     FAILED,
     CliSession,
     Llm,
     command,
     engine_of,
+    error_message,
     quantity,
     with_model,
 )
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
+    from quoth.backends.states import PartState
     from quoth.pipeline.maintain import Check
     from quoth.tenants import Tenants
 
@@ -32,13 +36,22 @@ LINES = 20
 
 @command
 async def doctor(session: CliSession, llm: Llm = None) -> int:
-    """Check the set-up, every stored row and file, and the indexes, and say what to do."""
-    from quoth.bootstrap import open_tenants
+    """Check every component, every stored row and file, and the indexes, and say what to do."""
+    from quoth.bootstrap import is_new_library, open_tenants, part_states
     from quoth.interfaces.cli.render import health_report
     from quoth.pipeline.maintain import Check, Health
 
     session = with_model(session, llm)
-    checks = await asyncio.to_thread(_stored, session)
+    checks, lacking = _components(part_states(session.settings))
+    if lacking is None:
+        unreached = await _reached(session)
+        lost = {each.name for each in unreached}
+        checks = [*(each for each in checks if each.name not in lost), *unreached]
+        if unreached and is_new_library(session.settings):
+            lacking = ConfigError(f"The {unreached[0].name} {unreached[0].found}.")
+    if lacking is not None:
+        return _lacking(session, checks, lacking)
+    checks += await asyncio.to_thread(_stored, session)
     try:
         async with open_tenants(session.settings, progress=session.say) as tenants:
             checks += await _opened(tenants)
@@ -49,6 +62,52 @@ async def doctor(session: CliSession, llm: Llm = None) -> int:
     health = Health(all(check.ok for check in checks), tuple(checks))
     session.show(health, health_report)
     return DONE if health.ok else FAILED
+
+
+def _components(states: Sequence[PartState]) -> tuple[list[Check], ConfigError | None]:
+    """Say of each component whether it is ready, or what it needs; return the first error, too."""
+    from quoth.pipeline.maintain import Check
+
+    checks, errors = [], []
+    for state in states:
+        if state.error is not None:
+            errors.append(state.error)
+            checks.append(Check(state.part, False, str(state.error)))
+            continue
+        local = state.part != "generator" and all(sent.local for sent in state.sends)
+        ready = f"{state.name} is ready{', on this machine' if local else ''}"
+        checks.append(Check(state.part, True, ready))
+    return checks, next(iter(errors), None)
+
+
+def _lacking(session: CliSession, checks: Sequence[Check], error: ConfigError) -> int:
+    """Show the state of every component where one lacks something; nothing is opened."""
+    from quoth.interfaces.cli.render import health_report
+    from quoth.pipeline.maintain import Health
+
+    health = Health(False, tuple(checks))
+    if session.json:
+        session.put({**error_message(error), **to_json(health)})
+        session.warn(str(error))
+    else:
+        health_report(session, health)
+    return CONFIGURATION
+
+
+async def _reached(session: CliSession) -> list[Check]:
+    """Name the servers of components that accept no connection."""
+    from quoth.bootstrap import servers, unreachable
+    from quoth.pipeline.maintain import Check
+
+    return [
+        Check(
+            each.part,
+            False,
+            f"{each.name} at {each.host}:{each.port} cannot be reached",
+            "Look at whether it runs and at its address.",
+        )
+        for each in await unreachable(servers(session.settings))
+    ]
 
 
 @command

@@ -161,7 +161,7 @@ async def reindex(
 
     With another embedder the index before is kept, and both are compared.
     """
-    from quoth.interfaces.cli.documents_view import rebuilding
+    from quoth.interfaces.cli.documents_view import rebuilding, say_charged
 
     if embedder is not None:
         settings = session.settings.model_copy(update={"embedder": embedder})
@@ -180,6 +180,7 @@ async def reindex(
         more = {} if compared is None else {"comparison": to_json(compared)}
         session.put({"reindexed": count, "collection": name, **more})
     session.say(f"Rebuilt the index of '{name}': {count} documents.")
+    say_charged(session, engine)
     if compared is not None and not session.json:
         show_comparison(session, compared)
     if now.identity != before.identity:

@@ -20,12 +20,14 @@ from rich.text import Text
 
 from quoth.core.custom_metadata import pairs_of
 from quoth.core.types import Document
+from quoth.core.usage import EMBED
 from quoth.interfaces.cli.session import CliSession
 from quoth.store.blobs import source_name
 from quoth.store.job_rows import INTERRUPTED, is_interrupted
 from quoth.text.locators import format_timestamp
 
 if TYPE_CHECKING:
+    from quoth.engine import Engine
     from quoth.pipeline.commit import IngestProgress
     from quoth.pipeline.components import Components
     from quoth.pipeline.remote import RemoteOptions
@@ -140,6 +142,15 @@ async def rebuilding(session: CliSession, steps: AsyncIterator[IngestProgress]) 
             count = max(count, step.of_files)
             bar.update(task, completed=step.files, total=step.of_files)
     return count
+
+
+def say_charged(session: CliSession, engine: Engine) -> None:
+    """Say what a provider charged for embedding documents, if it embedded any."""
+    used = engine.embedded.total.stages.get(EMBED)
+    if used is not None:
+        price = f" for ${used.usd:.4f}" if used.usd else ""
+        name = engine.parts.embedder.name
+        session.say(f"{name} embedded {used.input_tokens:,} tokens{price}.")
 
 
 def document_list(session: CliSession, documents: Sequence[Document]) -> None:

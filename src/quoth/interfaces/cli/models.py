@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from quoth.core.errors import InputError
+from quoth.core.errors import ConfigError, InputError
 from quoth.interfaces.cli.session import CliSession, command
 
 HOW_TO_GET_SPEECH = (
@@ -67,8 +67,10 @@ async def _convert(session: CliSession, name: str) -> Path:
     # Imported here: the converter loads onnx, which takes a second.
     from quoth_models.convert import convert_folder
 
-    named = session.settings.models / name
-    folder = named if named.is_dir() else await asyncio.to_thread(Path(name).expanduser)
+    here, known = await asyncio.to_thread(Path(name).expanduser), session.settings.models / name
+    folder = next((each for each in (here, known) if name and each.is_dir()), None)
+    if folder is None:
+        raise ConfigError(f"There is no folder '{name}', neither here nor in the models folder.")
     return (await asyncio.to_thread(convert_folder, folder, progress=session.say)).parent
 
 

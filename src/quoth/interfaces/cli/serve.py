@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from quoth.core.extras import require_extra
-from quoth.interfaces.cli.session import CliSession, command
+from quoth.interfaces.cli.session import CliSession, Llm, command, with_model
 
 if TYPE_CHECKING:
     from quoth.interfaces.mcp.server import ToolContext
@@ -39,6 +39,7 @@ async def serve(
     keyfile: Annotated[
         Path | None, typer.Option(help="The certificate's key, where it is in another file.")
     ] = None,
+    llm: Llm = None,
 ) -> None:
     """Serve the library over HTTP until Ctrl-C or SIGTERM; --json writes the log as JSON."""
     from quoth.interfaces.http.server.run import serve as serve_until_told
@@ -46,7 +47,7 @@ async def serve(
     from quoth.operations.logging import configure_logging
 
     configure_logging(as_json=session.json or not sys.stderr.isatty())
-    settings = session.settings
+    settings = with_model(session, llm).settings
     if watch is not None:
         watched = {**settings.watched, settings.collection: watch.absolute()}
         settings = settings.model_copy(update={"watched": watched})
@@ -93,10 +94,10 @@ async def work(
 
 
 @command
-async def mcp(session: CliSession) -> None:
+async def mcp(session: CliSession, llm: Llm = None) -> None:
     """Serve agents over the Model Context Protocol; stdin and stdout are the protocol's."""
     require_extra("mcp", module="mcp.server.mcpserver", what="Serving agents (quoth mcp)")
-    await serve_agents(session)
+    await serve_agents(with_model(session, llm))
 
 
 async def serve_agents(session: CliSession) -> None:

@@ -214,8 +214,9 @@ async def test_a_large_library_is_found_by_the_index_of_the_store(
         )
         return sum(same) / truth.size
 
-    until = time.monotonic() + INDEXED_S
-    while (recall := await share()) < 0.97 and time.monotonic() < until:
+    for _ in range(INDEXED_S):
+        if (recall := await share()) >= 0.97:
+            break
         await asyncio.sleep(1)  # Milvus makes its graph in the background
     with capsys.disabled():
         print(f"\n{store}: {recall:.4f} of {LARGE:,}")  # noqa: T201

@@ -35,6 +35,7 @@ from quoth.core.settings import Settings
 from quoth.core.translations import translate
 from quoth.core.types import Chunk, Filter, Scored, Turn
 from quoth.engine import Engine
+from quoth.pipeline.excerpt import find_excerpt
 from quoth.pipeline.retrieve import Request
 from quoth.testing import HashEmbedder, MemoryIndex
 from tests.support.failing_backends import FailingEmbedder, FailingIndex, SlowEmbedder, SlowIndex
@@ -79,7 +80,24 @@ async def test_an_answer_cites_the_second_at_which_it_was_said(engine: Engine) -
     assert citation.document_name == "Inside the hive"
     assert citation.link == "https://www.youtube.com/watch?v=aaaaaaaaaaa&t=12"
     assert citation.support == "supported"
-    assert not answer.closest
+
+
+async def test_passages_that_an_answer_does_not_quote_come_with_it(engine: Engine) -> None:
+    answer = await engine.answer(NECTAR)
+    quoted = {each.chunk_id for each in answer.citations}
+    assert answer.closest
+    assert quoted.isdisjoint(each.chunk_id for each in answer.closest)
+    assert [each.rank for each in answer.closest] == [
+        len(answer.citations) + at for at in range(1, len(answer.closest) + 1)
+    ]
+    for each in answer.closest:
+        assert each.marked is not None
+        told = each.text[slice(*each.marked)]
+        assert told
+        assert told not in answer.text
+        shown = find_excerpt(engine.parts.catalogue, f"{answer.query_id}:{each.rank}", documents=())
+        assert shown.marked is not None
+        assert shown.text[shown.marked[0] - shown.start : shown.marked[1] - shown.start] == told
 
 
 async def test_an_answer_cites_the_page_as_printed_and_as_counted(engine: Engine) -> None:

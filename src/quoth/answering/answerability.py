@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
 
+from quoth.answering.certainty import is_doubtful
 from quoth.answering.contradictions import conflict_notice, disagreements, with_counterparts
 from quoth.answering.extractive.candidates import normalize
 from quoth.answering.extractive.score import CandidateSentences
@@ -60,7 +61,7 @@ def notes(answer: Answer, *, language: str | None = None) -> Iterator[str]:
     """Yield the notes on an answer, each once; what failed in ``language`` or the question's."""
     asked = answer.query.language
     spoken = language or asked
-    if answer.citations and answer.model is None and (answer.confidence or 1) < CERTAIN:
+    if is_doubtful(answer):
         yield translate("answering.uncertain", spoken)
     told: list[str] = []
     if any(entry.startswith("generate:") for entry in answer.degraded):
@@ -69,8 +70,6 @@ def notes(answer: Answer, *, language: str | None = None) -> Iterator[str]:
     yield from (describe_degradation(entry, language=spoken) for entry in answer.degraded)
 
 
-CERTAIN = 0.45
-"""The probability below which an answer says that it may be none (docs/decisions/057)."""
 UNSURE = 0.06
 """The probability from which passages that do not answer are shown as the closest ones."""
 NOTHING = 0.56

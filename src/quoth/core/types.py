@@ -333,7 +333,7 @@ class Candidate(NamedTuple):
 class Hit:
     """A ranked chunk with its text, which begins at ``start`` of the document, and locator.
 
-    In the closest passages of an unanswered query ``marked`` is what comes closest to the query.
+    In the closest passages of an answer ``marked`` is what comes closest to the query.
     """
 
     rank: int
@@ -464,7 +464,8 @@ class RejectedSentence:
 class Answer:
     """A cited answer, and everything needed to see how it came about.
 
-    ``prompt`` is the hash of the prompt, None without a language model.
+    ``closest`` are passages that it does not quote, ``prompt`` is the hash of the prompt, None
+    without a language model.
     """
 
     query_id: str

@@ -1,26 +1,36 @@
-"""The closest passages of a question that is not answered, each with its likeliest sentence."""
+"""The closest passages that an answer does not quote, each with its likeliest sentence."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from quoth.answering.extractive.candidates import Quotable, is_sound
 from quoth.answering.extractive.score import CandidateSentences, Scores
+from quoth.answering.extractive.select import Statement
 from quoth.core.types import Chunk, Document, Hit
 from quoth.pipeline.retrieve import Retrieved
 from quoth.text.contents import is_contents, is_index
 from quoth.text.locators import link, locate
 
 MAX_CLOSEST = 3
-"""Passages shown, uncited, when the collection has no answer."""
+"""Passages shown, uncited, below an answer or in place of one."""
 
 
 def closest_passages(
-    found: Retrieved, candidates: CandidateSentences, *, scores: Scores | None, skipped: int
+    found: Retrieved,
+    candidates: CandidateSentences,
+    *,
+    scores: Scores | None,
+    skipped: int = 0,
+    quoted: Sequence[Statement] = (),
+    numbered: int = 0,
 ) -> tuple[Hit, ...]:
     """Return the first hits; with ``scores``, the likeliest sentence of each is marked.
 
-    Contents and indexes come last. ``skipped`` is how many earlier answers showed passages.
+    Contents and indexes come last. ``skipped`` is how many earlier answers showed passages;
+    ``quoted`` is what the answer quotes, whose passages are left out; the ranks go on behind its
+    ``numbered`` citations.
     """
     known = {
         chunk.chunk_id: (chunk, passage.document)
@@ -28,7 +38,8 @@ def closest_passages(
         for chunk in passage.chunks
     }
     closest: list[Hit] = []
-    hits = sorted(found.hits, key=lambda hit: is_contents(hit.text) or is_index(hit.text))
+    hits = [hit for hit in found.hits if not _is_quoted(known.get(hit.chunk_id), quoted)]
+    hits.sort(key=lambda hit: is_contents(hit.text) or is_index(hit.text))
     for hit in hits[MAX_CLOSEST * skipped : MAX_CLOSEST * (skipped + 1)]:
         places = [
             at
@@ -41,8 +52,20 @@ def closest_passages(
             if any(best.text == each.text[slice(*each.marked)] for each in closest if each.marked):
                 continue
             hit = _marked(hit, best, *known[hit.chunk_id])
-        closest.append(hit)
+        closest.append(replace(hit, rank=numbered + len(closest) + 1) if quoted else hit)
     return tuple(closest)
+
+
+def _is_quoted(known: tuple[Chunk, Document] | None, quoted: Sequence[Statement]) -> bool:
+    """Return whether a quotation has characters of a chunk."""
+    if known is None:
+        return False
+    chunk, document = known
+    end = chunk.start + len(chunk.text)
+    return any(
+        each.document_id == document.document_id and each.start < end and chunk.start < each.end
+        for each in quoted
+    )
 
 
 def _marked(hit: Hit, sentence: Quotable, chunk: Chunk, document: Document) -> Hit:

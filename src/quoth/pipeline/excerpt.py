@@ -92,7 +92,7 @@ def _cited(catalogue: Catalogue, reference: str, *, window: int) -> Excerpt:
 
 
 def _closest_excerpt(catalogue: Catalogue, hit: Hit, *, window: int) -> Excerpt:
-    """Return the text around a closest passage of an answer that cites nothing."""
+    """Return the text around a closest passage of an answer."""
     low, high = hit.marked or (0, len(hit.text))
     chunks = catalogue.document_chunks(hit.document_id)
     chunk = next((each for each in chunks if each.chunk_id == hit.chunk_id), None)
@@ -145,7 +145,7 @@ def _as_cited(citation: Citation) -> Excerpt:
 
 
 def _citation(catalogue: Catalogue, reference: str) -> dict[str, Any]:
-    """Return a stored citation, or closest passage where there is none, as JSON.
+    """Return a stored citation or closest passage as JSON.
 
     Raises NotFound and InputError.
     """
@@ -158,7 +158,7 @@ def _citation(catalogue: Catalogue, reference: str) -> dict[str, Any]:
         stored = json.loads(catalogue.recorded(parts["query"]).answer)
         number = int(parts["number"] or 1)
     citations = stored.get("citations", ())
-    for each in citations or stored.get("closest", ()):
+    for each in (*citations, *stored.get("closest", ())):
         if number == each.get("number", each.get("rank")) or each.get("id") == reference:
             found: dict[str, Any] = each
             return found

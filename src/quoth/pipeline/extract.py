@@ -116,6 +116,14 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         disputed = disagreements(citations, passages=passages)
     conflicts = conflict_notice(disputed, language=language) if disputed else ()
     closest: tuple[Hit, ...] = ()
+    if citations and chosen.scores is not None:
+        closest = closest_passages(
+            found,
+            candidates,
+            scores=chosen.scores,
+            quoted=statements,
+            numbered=len(citations),
+        )
     if not citations:
         unsure = chosen.status == "low_relevance"
         scores = chosen.scores if unsure else None

@@ -43,7 +43,7 @@ def test_a_question_is_answered_with_proof_beside_it(web: WebApp) -> None:
         assert width == page.evaluate("innerWidth"), "the line of the header ends early"
         expect(page.locator(".status")).to_contain_text("word for word")
         expect(page.locator(".sentence.telling")).to_have_count(1)
-        expect(page.locator(".card mark")).to_have_count(1)
+        expect(page.locator(".card:not(.found) mark")).to_have_count(1)
         sentence = page.locator(".sentence", has_text="nectar").first
         sentence.hover()
         mark = page.locator(".card.lit mark")
@@ -166,6 +166,24 @@ def test_a_pdf_shows_its_page_with_the_words_marked(web: WebApp) -> None:
         expect(page.locator("h1")).to_have_text(pdf["title"])
         expect(page.locator(".page-image rect").first).to_be_visible()
         expect(page.locator(".reading mark").first).to_be_visible()
+
+
+def test_passages_that_are_not_quoted_open_too(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        visit.ask(HONEY)
+        found = page.locator("details.also .card")
+        expect(found.first).to_be_hidden()
+        page.locator("details.also summary", has_text="Also found").click()
+        expect(found).to_have_count(3)
+        expect(found.locator("mark")).to_have_count(3)
+        likeliest = found.first.locator("mark").inner_text()
+        found.first.locator("button.title").click()
+        expect(page.locator(".proof .reading mark").first).to_be_visible()
+        assert page.url.endswith("#p1")
+        assert page.locator(".proof .reading mark").first.inner_text() in likeliest
+        page.reload()
+        expect(page.locator(".proof .reading mark").first).to_be_visible()
 
 
 def test_one_sentence_of_a_long_citation_is_marked(web: WebApp) -> None:

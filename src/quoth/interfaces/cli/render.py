@@ -112,6 +112,7 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
     With a ``public_url`` the sources are links into the web app.
     """
     from quoth.answering.answerability import notes
+    from quoth.answering.certainty import is_doubtful
 
     settings = session.settings
     if settings.public_url:
@@ -130,7 +131,10 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
         out.print_line(head.append("  ").append(_link(out, each.link)))
         quoted = each.snippet[slice(*each.marked)] if each.marked else each.snippet
         out.print_line(Text(f"     “{trim(quoted)}”", style="dim"))
-    if answer.closest and not answer.citations:
+    if answer.closest and (is_doubtful(answer) or not answer.citations):
+        if answer.citations:
+            out.print()
+            out.print_line(Text("  Also found:", style="dim"))
         hit_list(session, answer.closest)
     sources = len({each.document_id for each in answer.citations})
     foot = [

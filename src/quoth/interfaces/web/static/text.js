@@ -153,14 +153,13 @@ export function isSafeLink(link) {
 
 /**
  * Return the passages that can be opened, each with its mark in the address: `c2` is the second
- * citation, `p1` the first passage that was found.
+ * citation, `p1` the first passage that was found and is not cited.
  * @param {import("./reduce.js").Asking} asking @returns {{mark: string, item: any}[]}
  */
 export function passages({ answer, citations, evidence, hits }) {
-  const cited = citations.length ? citations : evidence;
-  if (cited.length) return cited.map((item) => ({ mark: `c${item.number}`, item }));
-  const found = answer ? answer.closest : hits;
-  return found.map((/** @type {any} */ item, /** @type {number} */ at) => ({ mark: `p${at + 1}`, item }));
+  const cited = (citations.length ? citations : evidence).map((item) => ({ mark: `c${item.number}`, item }));
+  const found = answer ? answer.closest : cited.length ? [] : hits;
+  return [...cited, ...found.map((/** @type {any} */ item, /** @type {number} */ at) => ({ mark: `p${at + 1}`, item }))];
 }
 
 /** Return the titles of the documents that passages are from, by id. @param {{item: any}[]} items @returns {Record<string, string>} */

@@ -82,16 +82,25 @@ class CurrentTurn extends Base {
       <question-chips .questions=${this.suggestions}></question-chips>`;
   }
 
+  /** @param {{item: any, mark: string}[]} items */
+  cards(items) {
+    return repeat(items, (each) => each.mark, ({ item, mark }) => html`<evidence-card .item=${item} .mark=${mark}
+      .lit=${this.lit}></evidence-card>`);
+  }
+
   evidence() {
     const { asking } = this;
     const items = passages(asking);
     const bare = ["failed", "broken"].includes(asking.phase) || asking.answer?.status === "small_talk";
     if (!items.length && bare) return nothing;
-    const cited = items.some((each) => "snippet" in each.item);
+    const cited = items.filter((each) => "snippet" in each.item);
+    const found = items.filter((each) => !cited.includes(each));
     return html`<section class="cards" aria-label=${t("evidence.title")}>
-      <h2>${t(cited ? "evidence.cited" : "evidence.found")}</h2>
-      ${repeat(items, (each) => each.mark, ({ item, mark }) => html`<evidence-card .item=${item} .mark=${mark}
-        .lit=${this.lit}></evidence-card>`)}
+      <h2>${t(cited.length ? "evidence.cited" : "evidence.found")}</h2>
+      ${this.cards(cited.length ? cited : found)}
+      ${cited.length && found.length
+        ? html`<details class="also"><summary>${t("evidence.also")}</summary>${this.cards(found)}</details>`
+        : nothing}
       ${items.length || isRunning(asking) ? nothing : html`<p class="soft">${t("evidence.none")}</p>`}
       ${asking.answer
         ? html`<p><a href=${linkTo(`/q/${asking.queryId}/explain`)}>${t("explain.whyNot")}</a></p>`

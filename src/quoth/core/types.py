@@ -464,8 +464,7 @@ class RejectedSentence:
 class Answer:
     """A cited answer, and everything needed to see how it came about.
 
-    ``closest`` are passages that it does not quote, ``prompt`` is the hash of the prompt, None
-    without a language model.
+    ``closest`` are passages that it does not quote, ``prompt`` the hash of its prompt, if any.
     """
 
     query_id: str

@@ -22,16 +22,17 @@ def closest_passages(
     candidates: CandidateSentences,
     *,
     scores: Scores | None,
-    skipped: int = 0,
-    quoted: Sequence[Statement] = (),
-    numbered: int = 0,
+    skipped: int,
+    quoted: Sequence[Statement],
 ) -> tuple[Hit, ...]:
     """Return the first hits; with ``scores``, the likeliest sentence of each is marked.
 
     Contents and indexes come last. ``skipped`` is how many earlier answers showed passages;
-    ``quoted`` is what the answer quotes, whose passages are left out; the ranks go on behind its
-    ``numbered`` citations.
+    ``quoted`` is what the answer cites: its passages are left out, the ranks go on behind them,
+    and there are none below a place or a summary, which is whole.
     """
+    if quoted and scores is None:
+        return ()
     known = {
         chunk.chunk_id: (chunk, passage.document)
         for passage in found.passages
@@ -52,7 +53,7 @@ def closest_passages(
             if any(best.text == each.text[slice(*each.marked)] for each in closest if each.marked):
                 continue
             hit = _marked(hit, best, *known[hit.chunk_id])
-        closest.append(replace(hit, rank=numbered + len(closest) + 1) if quoted else hit)
+        closest.append(replace(hit, rank=len(quoted) + len(closest) + 1) if quoted else hit)
     return tuple(closest)
 
 

@@ -116,20 +116,16 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         disputed = disagreements(citations, passages=passages)
     conflicts = conflict_notice(disputed, language=language) if disputed else ()
     closest: tuple[Hit, ...] = ()
-    if citations and chosen.scores is not None:
+    unsure = chosen.status == "low_relevance"
+    if citations or not (found.query.continues and chosen.status == "no_results"):
         closest = closest_passages(
             found,
             candidates,
-            scores=chosen.scores,
+            scores=chosen.scores if citations or unsure else None,
+            skipped=continuations(history),
             quoted=statements,
-            numbered=len(citations),
         )
     if not citations:
-        unsure = chosen.status == "low_relevance"
-        scores = chosen.scores if unsure else None
-        if not (found.query.continues and chosen.status == "no_results"):
-            skipped = continuations(history)
-            closest = closest_passages(found, candidates, scores=scores, skipped=skipped)
         kind: Notice = "low_relevance" if unsure else "no_results" if found.hits else "nothing"
         if found.query.continues and not closest:
             kind = "no_more"

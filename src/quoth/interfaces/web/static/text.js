@@ -158,7 +158,7 @@ export function isSafeLink(link) {
  */
 export function passages({ answer, citations, evidence, hits }) {
   const cited = (citations.length ? citations : evidence).map((item) => ({ mark: `c${item.number}`, item }));
-  const found = answer ? answer.closest : cited.length ? [] : hits;
+  const found = answer ? answer.closest ?? [] : cited.length ? [] : hits;
   return [...cited, ...found.map((/** @type {any} */ item, /** @type {number} */ at) => ({ mark: `p${at + 1}`, item }))];
 }
 

@@ -93,6 +93,7 @@ lint: dev .venv-lint/.ready ## style and house rules
 	@$(BIN)/ruff format --check .
 	@.venv-lint/bin/semgrep scan --config rules --exclude rules --metrics=off \
 		--disable-version-check --error --quiet src
+	@.venv-lint/bin/hadolint deploy/Containerfile
 
 types: dev web-tools ## static types
 	@$(BIN)/mypy
@@ -173,7 +174,7 @@ lock: ## write the lock files from pyproject.toml (needs uv)
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \
 		--no-emit-index-url --no-header --no-annotate --extra build --extra mcp --extra postgres --extra llm \
 		--extra office --extra watch pyproject.toml --constraint requirements-dev.lock -o requirements-container.lock
-	@echo semgrep | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \
+	@printf 'semgrep\nhadolint-bin\n' | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \
 		--no-emit-index-url --no-header --no-annotate - -o requirements-lint.lock
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras \
 		--no-emit-index-url --no-header --no-annotate --extra chainlit --extra build pyproject.toml \

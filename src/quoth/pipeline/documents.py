@@ -6,9 +6,10 @@ What only documents need is imported where they are added or removed: a query wa
 from __future__ import annotations
 
 import asyncio
+import logging
 import shutil
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from quoth.pipeline.commit import IngestProgress
     from quoth.pipeline.given_metadata import DocumentMetadata
     from quoth.pipeline.maintain import Health
+
+log = logging.getLogger("quoth.documents")
 
 
 class DocumentEngine:
@@ -62,14 +65,14 @@ class DocumentEngine:
         found = await asyncio.to_thread(make_collection, self.parts, name)
         parts = await asyncio.to_thread(components_of, self.parts, found)
         await asyncio.to_thread(require_egress, parts)
-        parts = self._metered(parts)
-        for key in await reconcile(parts, found):
-            async for at, of in copy_chunks(parts, found.table, document_id=key):
-                yield IngestProgress(key, 0, 0, at, of, own=(at, of))
-        steps = add_documents(parts, found, sources=sources, given=about)
-        async with aclosing(steps):
-            async for step in steps:
-                yield step
+        with self._charged(parts) as parts:
+            for key in await reconcile(parts, found):
+                async for at, of in copy_chunks(parts, found.table, document_id=key):
+                    yield IngestProgress(key, 0, 0, at, of, own=(at, of))
+            steps = add_documents(parts, found, sources=sources, given=about)
+            async with aclosing(steps):
+                async for step in steps:
+                    yield step
 
     async def add_data(
         self,
@@ -194,8 +197,9 @@ class DocumentEngine:
         found = await self._collection(collection)
         parts = self.parts if change_embedder else await self._parts_of(found)
         await asyncio.to_thread(require_egress, parts)
-        async for step in rebuild(self._metered(parts), found):
-            yield step
+        with self._charged(parts) as parts:
+            async for step in rebuild(parts, found):
+                yield step
 
     async def drop_old(self, *, collection: str | None = None) -> bool:
         """Remove the index of the embedder before; False where none is kept."""
@@ -212,8 +216,17 @@ class DocumentEngine:
         parts = self.parts if found is None else await self._parts_of(found)
         return await health_check(parts, found)
 
-    def _metered(self, parts: Components) -> Components:
-        return replace(parts, embedder=MeteredEmbedder(parts.embedder, self.embedded))
+    @contextmanager
+    def _charged(self, parts: Components) -> Iterator[Components]:
+        """Return components that count what a provider charges for embedding; it is logged."""
+        meter = UsageMeter()
+        try:
+            yield replace(parts, embedder=MeteredEmbedder(parts.embedder, meter))
+        finally:
+            for stage, used in meter.total.stages.items():
+                self.embedded.add(used, stage=stage)
+                spent = {"tokens": used.input_tokens, "usd": used.usd}
+                log.info("embedded", extra={"tenant": parts.settings.tenant, **spent})
 
     async def _parts_of(self, collection: Collection) -> Components:
         """Return the components with the index's embedder, or else the engine's own."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from quoth.core.custom_metadata import check_metadata
 from quoth.core.errors import IndexMismatch, NotFound
-from quoth.core.types import Document
+from quoth.core.types import Document, Usage
 from quoth.pipeline.budget import MeteredEmbedder, UsageMeter
 from quoth.pipeline.components import Components, components_of, make_collection
 from quoth.pipeline.egress import require_egress
@@ -224,7 +224,7 @@ class DocumentEngine:
             yield replace(parts, embedder=MeteredEmbedder(parts.embedder, meter))
         finally:
             for stage, used in meter.total.stages.items():
-                self.embedded.add(used, stage=stage)
+                self.embedded.add(Usage(used.input_tokens, usd=used.usd), stage=stage)
                 spent = {"tokens": used.input_tokens, "usd": used.usd}
                 log.info("embedded", extra={"tenant": parts.settings.tenant, **spent})
 

@@ -7,9 +7,12 @@ import time
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import SQLAlchemyError
 
+from quoth.backends.indexes.sqlite_vec import SqliteVecStore
+from quoth.backends.servers import require_servers
 from quoth.bootstrap import open_engine
-from quoth.core.errors import RetrievalError, StorageFull
+from quoth.core.errors import ConfigError, RetrievalError, StorageFull
 from quoth.core.settings import Settings
 from quoth.engine import Engine
 from quoth.operations.purge import purge
@@ -79,6 +82,28 @@ async def test_a_full_disk_below_a_store_in_a_folder_loses_nothing(tmp_path: Pat
         assert [step async for step in engine.add([tmp_path / "seals.txt"])]
         assert len(await engine.documents()) == 2
         assert (await engine.health()).ok
+
+
+async def test_documents_are_added_though_the_store_cannot_index_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(_store: SqliteVecStore, *, rows: int) -> bool:
+        raise SQLAlchemyError(f"no index of {rows} rows")
+
+    monkeypatch.setattr(SqliteVecStore, "build", refuse)
+    (tmp_path / "whales.txt").write_text("A blue whale eats krill. It breathes air.")
+    settings = Settings(home=tmp_path / "home", embedder="fake", store="sqlite-vec")
+    async with open_engine(settings) as engine:
+        steps = [step async for step in engine.add([tmp_path / "whales.txt"])]
+        assert steps[-1].status == "ready"  # type: ignore[union-attr]
+        assert await fallback(engine) == ""
+    assert "not_indexed" in caplog.messages
+
+
+async def test_a_new_library_names_the_setting_of_its_moderation(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", moderation="openai@http://127.0.0.1:9")
+    with pytest.raises(ConfigError, match="with QUOTH_MODERATION"):
+        await require_servers(settings)
 
 
 async def test_vectors_of_a_wrong_length_are_not_used_and_rebuilt(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from quoth.core.settings import Settings
 
 LIMIT_S = 3.0
+OPTIONS = {"moderator": "QUOTH_MODERATION"}
 PORTS = {"http": 80, "https": 443, "postgresql": 5432, "postgres": 5432}
 
 
@@ -26,7 +27,7 @@ PORTS = {"http": 80, "https": 443, "postgresql": 5432, "postgres": 5432}
 class PartServer:
     """A server, what it is used as, and the option that names another one.
 
-    ``alone`` means that no other component stands in for it.
+    ``alone`` means that no other component stands in for it, ``local`` that it is this machine.
     """
 
     part: str
@@ -34,7 +35,8 @@ class PartServer:
     host: str
     port: int
     option: str
-    alone: bool = True
+    alone: bool
+    local: bool
 
     async def answers(self) -> bool:
         """Return whether it accepts a connection."""
@@ -56,15 +58,16 @@ def servers(settings: Settings) -> list[PartServer]:
     for state in part_states(settings):
         for sent in state.sends:
             alone = "," not in state.name
-            found += _server(sent.part, sent.name, sent.url, option=sent.part, alone=alone)
+            option = OPTIONS.get(sent.part, f"--{sent.part}")
+            found += _server(sent.part, sent.name, sent.url, option=option, alone=alone)
     if names_models(settings):
         from quoth.backends.generators.registry import model_addresses
 
         models = model_addresses(settings, default=profile(settings.profile).generator)
         for name, url in models:
-            found += _server("generator", name, url, option="llm", alone=len(models) == 1)
+            found += _server("generator", name, url, option="--llm", alone=len(models) == 1)
     proxied = settings.llm_proxy is not None or bool({"http", "https", "all"} & getproxies().keys())
-    return [each for each in found if not proxied or is_local_url(f"//{each.host}")]
+    return [each for each in found if not proxied or each.local]
 
 
 async def unreachable(of: Iterable[PartServer]) -> list[PartServer]:
@@ -90,13 +93,13 @@ async def require_servers(settings: Settings) -> None:
     needed = (
         each
         for each in servers(settings)
-        if each.alone and (each.part != "generator" or is_local_url(f"//{each.host}"))
+        if each.alone and (each.part != "generator" or each.local)
     )
     for each in await unreachable(needed):
         raise ConfigError(
             f"The {each.part} {each.name} at {each.host}:{each.port} cannot be reached, so no "
             "library was made. Look at whether it runs and at its address, or choose another with "
-            f"--{each.option}."
+            f"{each.option}."
         )
 
 
@@ -105,4 +108,4 @@ def _server(part: str, name: str, url: str, *, option: str, alone: bool) -> list
     port = parts.port or PORTS.get(parts.scheme, 0)
     if not parts.hostname or not port:  # PostgreSQL by a socket of this machine
         return []
-    return [PartServer(part, name, parts.hostname, port, option, alone)]
+    return [PartServer(part, name, parts.hostname, port, option, alone, is_local_url(url))]

@@ -67,7 +67,7 @@ class TranscriptSource:
         self._connection = connection
         try:
             return _READERS[self.form](self, message)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        except (KeyError, TypeError, ValueError, OverflowError, AttributeError, IndexError):
             raise InputError(f"This is no message of the form '{self.form}'.") from None
 
     def heard(self, key: str) -> _Heard:

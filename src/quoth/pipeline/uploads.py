@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
@@ -44,7 +45,7 @@ def missing_files(parts: Components, collection: Collection) -> list[str]:
             there = blobs.is_shared or blobs.exists(stored)
         else:
             path = source_path(document.source)
-            there = path is None or path.exists()
+            there = path is None or os.path.exists(path)
         if not there:
             missing.append(document.title)
     return missing

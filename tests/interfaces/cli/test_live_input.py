@@ -68,7 +68,10 @@ async def test_a_damaged_line_is_named_and_the_lecture_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said = {"msg_type": 17, "content": {"user_id": 1, "data": "Wax.", "timestamp": 1.79e12}}
-    later = {"msg_type": 17, "content": {"user_id": 1, "data": "Honey.", "timestamp": 1.791e12}}
+    later = {
+        "msg_type": 17,
+        "content": {"user_id": 1, "data": "Honey.", "timestamp": 1.79e12 + 5000},
+    }
     text = "\n".join([json.dumps(said), "", json.dumps({"msg_type": 12}), "nonsense"])
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{text}\n{json.dumps(later)}\n"))
     warnings: list[str] = []
@@ -76,6 +79,25 @@ async def test_a_damaged_line_is_named_and_the_lecture_goes_on(
     assert lines == ["Wax.", "Honey."]
     assert len(warnings) == 1
     assert "nonsense" in warnings[0]
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    ['{"start": 1e999, "end": 2, "text": "x"}', "[" * 100_000, '{"start": 3, "revision": 1e999}'],
+    ids=["no time", "deep", "no number"],
+)
+async def test_a_line_of_impossible_values_is_passed_over(
+    damaged: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, last = (
+        '{"start": 1, "end": 2, "text": "Wax."}',
+        '{"start": 3, "end": 4, "text": "Comb."}',
+    )
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{first}\n{damaged}\n{last}\n"))
+    warnings: list[str] = []
+    lines = [each.text async for each in piped(LineReader("quoth", warnings.append))]
+    assert lines == ["Wax.", "Comb."]
+    assert len(warnings) == 1
 
 
 async def test_a_program_of_another_form_is_refused_at_its_first_line(

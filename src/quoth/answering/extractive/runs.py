@@ -231,7 +231,7 @@ class SentenceRun:
         said = self.text[
             sentences[self.first].start - self.start : sentences[self.last].end - self.start
         ]
-        return label is not None and label[0] in said
+        return label is not None and label[0] in {found[0] for found in LABEL.finditer(said)}
 
     def continues(self, at: int) -> bool:
         """Return whether a sentence goes on in the paragraph, list or table of the one before."""

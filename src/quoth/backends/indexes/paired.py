@@ -8,6 +8,7 @@ removed by reconciliation.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +28,7 @@ from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Filter, Scored
 from quoth.text.analyzer import analyze_query
 
+log = logging.getLogger("quoth.index")
 T = TypeVar("T")
 NO_ROOM = ("No space left", "File too large", "disk is full", "could not extend file")
 MIN_THREADS = 4
@@ -82,9 +84,12 @@ class PairedIndex:
                 await self._run(lambda: self._keywords.delete(ids))
 
     async def optimize(self) -> None:
-        """Have the store index what was written, where that pays."""
-        if await self._run(self._keywords.exists):
-            await self.build()
+        """Have the store index what was written, where that pays; without, searches are slower."""
+        try:
+            if await self._run(self._keywords.exists):
+                await self.build()
+        except RetrievalError as error:
+            log.warning("not_indexed", extra={"store": self._store.name, "error": str(error)})
 
     async def needs_build(self) -> bool:
         """Return False; `build` decides by itself and is cheap where nothing is to be done."""

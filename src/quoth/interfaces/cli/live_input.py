@@ -18,6 +18,7 @@ from quoth.core.errors import BackendError, InputError
 from quoth.core.lecture import SpeechFormat, TranscriptSegment
 from quoth.interfaces.cli.session import CliSession
 from quoth.live.adapters import TranscriptSource
+from quoth.live.segments import clean_segment
 from quoth.live.sources import growing_captions, read_transcript
 from quoth.pipeline.live_session import LiveSession
 from quoth.pipeline.live_speech import LiveSpeech
@@ -98,8 +99,8 @@ class LineReader:
         if not line.strip():
             return []
         try:
-            found = self._source.read(json.loads(line))
-        except (ValueError, InputError):
+            found = [clean_segment(each) for each in self._source.read(json.loads(line))]
+        except (ValueError, RecursionError, InputError):
             said = f"This line is no segment: {line.strip()[:80]!r}."
             if self._understood:
                 self._warn(f"{said} It is passed over.")

@@ -96,28 +96,39 @@ def chosen(name: str, *, addresses: dict[str, str], url: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", STARTED)
-async def test_a_profile_starts_adds_and_answers(
-    name: str, tmp_path: Path, models: Path, addresses: dict[str, str]
-) -> None:
+def dialect_of(name: str) -> Dialect:
+    """The protocol of a profile's language model; skips where its store is not installed."""
     own = profile(name)
     try:
         require("store", own.store)
     except MissingExtra as error:
         pytest.skip(str(error))
+    return DIALECTS.get(own.generator, DIALECTS["openai"])
+
+
+def settings_of(name: str, home: Path, *, models: Path, parts: dict[str, Any]) -> Settings:
+    """The settings of a profile whose keys are there and whose servers are of this machine."""
+    return Settings(
+        home=home,
+        models=models,
+        profile=name,
+        pinecone_api_key=PINECONE_KEY,
+        embedder_dimensions=256,
+        **PATIENT,
+        **KEYS,
+        **parts,
+    )
+
+
+@pytest.mark.parametrize("name", STARTED)
+async def test_a_profile_starts_adds_and_answers(
+    name: str, tmp_path: Path, models: Path, addresses: dict[str, str]
+) -> None:
+    dialect = dialect_of(name)
     (tmp_path / "whales.txt").write_text(DOCUMENT)
-    dialect = DIALECTS.get(own.generator, DIALECTS["openai"])
     async with Server(dialect.stream("A blue whale eats krill [Source 1].")) as server:
-        settings = Settings(
-            home=tmp_path / "home",
-            models=models,
-            profile=name,
-            pinecone_api_key=PINECONE_KEY,
-            embedder_dimensions=256,
-            **PATIENT,
-            **KEYS,
-            **chosen(name, addresses=addresses, url=server.url),
-        )
+        parts = chosen(name, addresses=addresses, url=server.url)
+        settings = settings_of(name, tmp_path / "home", models=models, parts=parts)
         async with open_engine(settings) as engine:
             added = [step async for step in engine.add([tmp_path / "whales.txt"])]
             assert added
@@ -151,26 +162,11 @@ class Quoting(Server):
 async def test_a_profile_adds_the_demo_and_answers_its_questions(
     name: str, tmp_path: Path, models: Path, addresses: dict[str, str]
 ) -> None:
-    own = profile(name)
-    try:
-        require("store", own.store)
-    except MissingExtra as error:
-        pytest.skip(str(error))
-    dialect = DIALECTS.get(own.generator, DIALECTS["openai"])
-    async with Quoting(dialect) as server:
+    async with Quoting(dialect_of(name)) as server:
         parts = chosen(name, addresses=addresses, url=server.url)
         if parts.get("embedder") == "fake":
             del parts["embedder"]
-        settings = Settings(
-            home=tmp_path / "home",
-            models=models,
-            profile=name,
-            pinecone_api_key=PINECONE_KEY,
-            embedder_dimensions=256,
-            **PATIENT,
-            **KEYS,
-            **parts,
-        )
+        settings = settings_of(name, tmp_path / "home", models=models, parts=parts)
         async with open_engine(settings) as engine:
             folders = [ROOT / "examples" / "hf-course" / part for part in ("books", "talks")]
             steps = [step async for step in engine.add(folders)]
@@ -182,7 +178,8 @@ async def test_a_profile_adds_the_demo_and_answers_its_questions(
             for question in QUESTIONS:
                 answer = await engine.answer(Request(question))
                 assert answer.citations, question
-                assert answer.provider == (None if own.generator == "extractive" else own.generator)
+                generator = profile(name).generator
+                assert answer.provider == (None if generator == "extractive" else generator)
                 assert not [each for each in answer.degraded if not each.startswith("expand")]
 
 

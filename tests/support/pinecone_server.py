@@ -126,7 +126,7 @@ class PineconeHandler(BaseHTTPRequestHandler):
         return 404, _error("NOT_FOUND", call)
 
     def _dimension(self) -> int:
-        (index,) = self.state.indexes.values()
+        *_, index = self.state.indexes.values()  # all have one address here: the newest is asked
         (vectors,) = index["schema"]["fields"].values()
         return int(vectors["dimension"])
 

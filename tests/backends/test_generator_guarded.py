@@ -37,27 +37,13 @@ from quoth.core.protocols import (
 from quoth.core.types import Usage
 from quoth.retrieval.rerank import ProgressiveReranker
 from quoth.testing import WordReranker
+from tests.support.clock import Clock
 from tests.support.failing_backends import FailingEmbedder, FailingReranker, SlowReranker
 
 MESSAGES = (Message("user", "When does it boil?"),)
 END = Finish("end", Usage(20, 6), "openai", "gpt-5.6-luna")
 Step = Written | Exception | float
 """What a scripted model does next: say, end, fail, or wait so many seconds."""
-
-
-class Clock:
-    """Seconds that pass when told to, or when somebody sleeps."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-        self.slept: list[float] = []
-
-    def __call__(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
 
 
 class Scripted:

@@ -11,16 +11,7 @@ from hypothesis import strategies as st
 
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import BackendError, GenerationError, RerankError
-
-
-class Clock:
-    """Seconds that pass when told to."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.support.clock import Clock
 
 
 def fail(breaker: CircuitBreaker, *, times: int = 1) -> None:

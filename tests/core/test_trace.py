@@ -14,16 +14,7 @@ from quoth.core.errors import (
     StorageFull,
 )
 from quoth.core.trace import Trace
-
-
-class Clock:
-    """Seconds that pass when told to."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.support.clock import Clock
 
 
 async def given() -> str:

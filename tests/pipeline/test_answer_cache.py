@@ -19,21 +19,11 @@ from quoth.core.types import Answer
 from quoth.pipeline import answer_cache
 from quoth.pipeline.answer_cache import AnswerCache, CacheKey
 from tests.support.answers import answer_to
+from tests.support.clock import Clock
 
 QUESTION = "How do I reset my password?"
 REWORDED = "Please, how can I reset my password?"
 ROW: Matrix = np.array([0.6, 0.8], np.float32)
-
-
-class Clock:
-    """A clock that a test sets."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        """Give the seconds."""
-        return self.now
 
 
 def key(choices: Mapping[str, Any] | None = None, **changes: Any) -> CacheKey:
@@ -127,9 +117,9 @@ def test_answers_expire() -> None:
     clock = Clock()
     cache = AnswerCache(clock=clock)
     cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
-    clock.now = 299.0
+    clock.now += 299
     assert cache.find(key(), QUESTION)
-    clock.now = 300.0
+    clock.now += 1
     assert cache.find_semantic(key(), REWORDED, vector=ROW) is None
     assert cache.find(key(), QUESTION) is None
     assert len(cache) == 0

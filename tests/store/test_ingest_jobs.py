@@ -20,6 +20,7 @@ from quoth.store.ingest_jobs import (
 )
 from quoth.store.job_rows import LEASE_SECONDS, count_unread
 from quoth.store.rows import Collection, is_dead, machine
+from tests.support.clock import Clock
 from tests.support.made_documents import SOURCE, entry, open_catalogue
 
 DEAD_WORKER = """
@@ -38,16 +39,6 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 UPLOAD = f"file:///home/blobs/0123/ab/{'ab' * 32}.md#notes.md"
-
-
-class Clock:
-    """Seconds that pass when told to."""
-
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Office:

@@ -15,6 +15,7 @@ from quoth.store.ingest_jobs import MAX_ATTEMPTS
 from quoth.store.upload_queue import Queue, TenantRoundRobin
 from quoth.store.upload_tasks import Task
 from quoth.store.uploads import MAX_RECEIVING, Requirements, UploadStore
+from tests.support.clock import Clock
 from tests.support.made_documents import SOURCE, put_catalogue
 
 DEAD_WORKER = """
@@ -28,15 +29,6 @@ queue = Queue(open_database(at if "://" in at else Path(at)), tenant="ada")
 assert queue.lease(sys.argv[2])
 os.kill(os.getpid(), signal.SIGKILL)
 """
-
-
-class Clock:
-    """Seconds that pass when told to."""
-
-    now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Hall:

@@ -20,19 +20,10 @@ from quoth.interfaces.http.request_state import Principal, request_state
 from quoth.store.database import Database
 from quoth.store.keys import Keys, NewKey
 from quoth.tenants import Tenants
+from tests.support.clock import Clock
 from tests.support.made_documents import put_catalogue
 
 ALL = ("read", "ingest", "live", "admin")
-
-
-class Clock:
-    """Seconds that pass when a test says so."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @dataclass

@@ -20,7 +20,7 @@ from quoth.interfaces.http.middleware.rate_limit import (
 )
 from quoth.store.database import open_database
 from quoth.store.privacy_settings import DailyUsage
-from tests.support.auth_app import Clock
+from tests.support.clock import Clock
 
 STEPS = st.lists(st.floats(min_value=0, max_value=30), max_size=200)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from quoth.backends.entailment.llm import GeneratorJudge
 from quoth.backends.entailment.onnx import OnnxEntailment
 from quoth.core.errors import ConfigError, GenerationError, JudgeError
-from quoth.core.protocols import GenerationParams, Message, Written
+from tests.support.replies import RepliesGenerator
 from tests.support.toy_judges import (
     CLAIM,
     EVIDENCE,
@@ -82,45 +82,17 @@ def test_a_missing_file_is_named(name: str, tmp_path: Path) -> None:
         OnnxEntailment(folder, threads=1)
 
 
-class Scripted:
-    """A generator that says what it was told to say, and keeps what it was asked."""
-
-    provider, model, window, endpoint, local = "test", "scripted", 1000, "", True
-
-    def __init__(self, *answers: str | GenerationError) -> None:
-        self.answers = list(answers)
-        self.asked: list[str] = []
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return [len(text) for text in texts]
-
-    async def stream(
-        self, messages: Sequence[Message], *, writing: GenerationParams
-    ) -> AsyncIterator[Written]:
-        raise NotImplementedError
-        yield ""
-
-    async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
-        self.asked.append(text)
-        answer = self.answers.pop(0)
-        if isinstance(answer, GenerationError):
-            raise answer
-        return answer
-
-    async def close(self) -> None: ...
-
-
 async def test_a_language_model_is_asked_for_each_pair() -> None:
-    generator = Scripted('{"supported": "yes"}', '```json\n{"supported": "No"}\n```')
+    generator = RepliesGenerator('{"supported": "yes"}', '```json\n{"supported": "No"}\n```')
     yes, no = await GeneratorJudge(generator).judge(PAIRS)
     assert no < 0.5 < yes
-    assert [EVIDENCE in asked for asked in generator.asked] == [True, True]
+    assert [EVIDENCE in text for _instructions, text in generator.asked] == [True, True]
 
 
 async def test_each_question_has_a_fence_of_its_own() -> None:
-    generator = Scripted(*['{"supported": "partly"}'] * 2)
+    generator = RepliesGenerator(*['{"supported": "partly"}'] * 2)
     await GeneratorJudge(generator).judge(PAIRS)
-    fences = {asked.splitlines()[0] for asked in generator.asked}
+    fences = {text.splitlines()[0] for _instructions, text in generator.asked}
     assert len(fences) == 2
 
 
@@ -129,11 +101,11 @@ async def test_each_question_has_a_fence_of_its_own() -> None:
 )
 async def test_an_answer_that_is_none_is_an_error(answer: str) -> None:
     with pytest.raises(JudgeError, match="yes, partly or no"):
-        await GeneratorJudge(Scripted(answer)).judge(PAIRS[:1])
+        await GeneratorJudge(RepliesGenerator(answer)).judge(PAIRS[:1])
 
 
 async def test_a_failing_language_model_is_a_failing_judge() -> None:
     error = GenerationError("The model is away.", retryable=True)
     with pytest.raises(JudgeError, match="away") as caught:
-        await GeneratorJudge(Scripted(error)).judge(PAIRS[:1])
+        await GeneratorJudge(RepliesGenerator(error)).judge(PAIRS[:1])
     assert caught.value.retryable

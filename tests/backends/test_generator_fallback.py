@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,46 +14,10 @@ from quoth.core.protocols import (
     Message,
     Written,
 )
-from quoth.core.types import Usage
+from tests.support.replies import RepliesGenerator
 from tests.support.small_library import add, open_tour, write_sources
 
 WRITING = GenerationParams()
-
-
-class Scripted:
-    """Writes what it was given, and fails where an error stands among it."""
-
-    def __init__(self, *script: str | GenerationError, model: str = "m", **more: object) -> None:
-        self.provider, self.model = "scripted", model
-        self.window = int(str(more.get("window", 5000)))
-        self.endpoint = str(more.get("endpoint", "127.0.0.1"))
-        self.local = bool(more.get("local", True))
-        self.script, self.calls, self.closed, self.left = script, 0, False, False
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return [len(text) for text in texts]
-
-    async def stream(
-        self, messages: Sequence[Message], *, writing: GenerationParams
-    ) -> AsyncIterator[Written]:
-        self.calls += 1
-        try:
-            for each in self.script:
-                if isinstance(each, GenerationError):
-                    raise each
-                yield each
-            yield Finish("end", Usage(), self.provider, self.model)
-        finally:
-            self.left = True
-
-    async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
-        self.calls += 1
-        if isinstance(self.script[0], GenerationError):
-            raise self.script[0]
-        return self.script[0]
-
-    async def close(self) -> None:
-        self.closed = True
 
 
 def fails(
@@ -68,30 +31,36 @@ async def written(generator: FallbackGenerator) -> list[Written]:
 
 
 async def test_the_first_that_answers_is_the_only_one_asked() -> None:
-    first, second = Scripted("a", "b"), Scripted("c")
+    first, second = RepliesGenerator("a", "b"), RepliesGenerator("c")
     assert (await written(FallbackGenerator(first, second)))[:-1] == ["a", "b"]
-    assert second.calls == 0
+    assert second.told == []
 
 
 async def test_the_next_one_answers_when_one_fails_at_once() -> None:
-    chain = FallbackGenerator(Scripted(fails()), Scripted(fails()), Scripted("c", model="third"))
-    assert await written(chain) == ["c", Finish("end", Usage(), "scripted", "third")]
+    chain = FallbackGenerator(
+        RepliesGenerator(fails()), RepliesGenerator(fails()), RepliesGenerator("c", model="third")
+    )
+    text, end = await written(chain)
+    assert text == "c"
+    assert isinstance(end, Finish)
+    assert (end.provider, end.model) == ("scripted", "third")
 
 
 async def test_nothing_stands_in_behind_the_first_piece() -> None:
-    second = Scripted("c")
-    chain = FallbackGenerator(Scripted("a", fails("llm_garbled")), second)
+    second = RepliesGenerator("c")
+    chain = FallbackGenerator(RepliesGenerator("a", fails("llm_garbled")), second)
     pieces: list[Written] = []
     with pytest.raises(GenerationError, match="llm_garbled"):  # noqa: PT012
         async for each in chain.stream([Message("user", "?")], writing=WRITING):
             pieces.append(each)
     assert pieces == ["a"]
-    assert second.calls == 0
+    assert second.told == []
 
 
 async def test_when_all_fail_each_is_heard_and_the_first_has_the_code() -> None:
     chain = FallbackGenerator(
-        Scripted(fails("llm_denied")), Scripted(fails("llm_limited", retryable=True, wait=3))
+        RepliesGenerator(fails("llm_denied")),
+        RepliesGenerator(fails("llm_limited", retryable=True, wait=3)),
     )
     with pytest.raises(GenerationError) as caught:
         await written(chain)
@@ -101,29 +70,32 @@ async def test_when_all_fail_each_is_heard_and_the_first_has_the_code() -> None:
 
 
 async def test_a_task_goes_to_the_next_one_too() -> None:
-    chain = FallbackGenerator(Scripted(fails()), Scripted("done"))
+    chain = FallbackGenerator(RepliesGenerator(fails()), RepliesGenerator("done"))
     assert await chain.complete("Do it.", "this", max_tokens=5) == "done"
 
 
 async def test_closing_the_iterator_closes_the_one_that_writes() -> None:
-    first = Scripted("a", "b")
-    pieces = FallbackGenerator(first, Scripted("c")).stream([Message("user", "?")], writing=WRITING)
+    first = RepliesGenerator("a", "b")
+    pieces = FallbackGenerator(first, RepliesGenerator("c")).stream(
+        [Message("user", "?")], writing=WRITING
+    )
     await anext(pieces)
     await pieces.aclose()  # type: ignore[attr-defined]
-    assert first.left
+    assert first.closed
 
 
 async def test_one_that_the_text_is_too_long_for_is_passed_over() -> None:
-    small, large = Scripted("b", window=100), Scripted("c", window=9000)
-    chain = FallbackGenerator(Scripted(fails(), window=9000), small, large)
-    written = chain.stream([Message("user", "x" * 51)], writing=GenerationParams(max_tokens=50))
+    small, large = RepliesGenerator("b", window=100), RepliesGenerator("c", window=9000)
+    chain = FallbackGenerator(RepliesGenerator(fails(), window=9000), small, large)
+    written = chain.stream([Message("user", "x " * 51)], writing=GenerationParams(max_tokens=50))
     assert await anext(written) == "c"
-    assert small.calls == 0
+    assert small.told == []
 
 
 def test_every_host_is_named_and_one_far_host_makes_it_far() -> None:
-    far = Scripted("b", endpoint="api.example.org", local=False)
-    chain = FallbackGenerator(Scripted("a"), far, Scripted("c"))
+    near = RepliesGenerator("a", endpoint="127.0.0.1")
+    far = RepliesGenerator("b", endpoint="api.example.org", local=False)
+    chain = FallbackGenerator(near, far, near)
     assert (chain.endpoint, chain.local) == ("127.0.0.1, api.example.org", False)
 
 
@@ -131,7 +103,9 @@ async def test_an_answer_that_another_model_of_the_same_provider_wrote_says_so(
     tmp_path: Path,
 ) -> None:
     text = "Honey is made from nectar, which the workers carry home in their stomachs. [1]"
-    chain = FallbackGenerator(Scripted(fails(), model="large"), Scripted(text, model="small"))
+    chain = FallbackGenerator(
+        RepliesGenerator(fails(), model="large"), RepliesGenerator(text, model="small")
+    )
     async with open_tour(tmp_path / "home", generator=chain) as engine:
         await add(engine, write_sources(tmp_path / "sources"))
         answer = await engine.answer("What is honey made from?")

@@ -2,48 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
 import pytest
 
 from quoth.core.plan import Plan
 from quoth.core.prices import price
-from quoth.core.protocols import GenerationParams, Message, Written
 from quoth.core.trace import LatencyEstimator, Trace
 from quoth.core.types import Usage
 from quoth.pipeline.budget import within_budget
+from quoth.testing import ScriptedGenerator
 
 EAGER = replace(Plan(), classify=True, expansion="generated", hyde=True)
 
 
-class Haiku:
+class Haiku(ScriptedGenerator):
     """A model with a price: a dollar a million tokens in, five out."""
 
-    provider, model, window, endpoint, local = (
-        "anthropic",
-        "claude-haiku-4-5",
-        200_000,
-        "api",
-        False,
-    )
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        raise NotImplementedError
+    provider, model, window = "anthropic", "claude-haiku-4-5", 200_000
+    endpoint, local = "api", False
 
     def usd(self, usage: Usage) -> float | None:
         return price(usage, provider=self.provider, model=self.model, local=self.local)
-
-    def stream(
-        self, messages: Sequence[Message], *, writing: GenerationParams
-    ) -> AsyncIterator[Written]:
-        raise NotImplementedError
-
-    async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
-        raise NotImplementedError
-
-    async def close(self) -> None:
-        raise NotImplementedError
 
 
 class Stopped:

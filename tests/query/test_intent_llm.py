@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -12,43 +12,21 @@ from hypothesis import strategies as st
 from quoth.core.errors import GenerationError
 from quoth.core.types import (
     Filter,
-    Passage,
     Query,
     Turn,
 )
 from quoth.query.language_model import classify
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
+from tests.support.replies import RepliesGenerator
 
 QUESTION = "Tell me what the gardener does in winter"
-
-
-class Scripted:
-    """Replies what it was given."""
-
-    provider = "test"
-    model = "scripted"
-
-    def __init__(self, reply: str | None) -> None:
-        self.reply = reply
-        self.asked: list[str] = []
-
-    async def stream(self, query: Query, passages: Sequence[Passage]) -> AsyncIterator[str]:
-        """Not used here."""
-        yield ""
-
-    async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
-        """Give the reply, or fail where there is none."""
-        self.asked.append(instructions + text)
-        if self.reply is None:
-            raise GenerationError("The model is away.")
-        return self.reply
 
 
 async def said(reply: object, *, text: str = QUESTION, history: Sequence[Turn] = ()) -> Query:
     query = understand(text, names=NAMES, history=history)
     spoken = reply if isinstance(reply, str) else json.dumps(reply)
-    return await classify(query, generator=Scripted(spoken), names=NAMES)
+    return await classify(query, generator=RepliesGenerator(spoken), names=NAMES)
 
 
 async def test_real_names_become_filters() -> None:
@@ -108,17 +86,18 @@ async def test_a_hostile_reply_changes_nothing(reply: object) -> None:
 
 
 async def test_the_question_is_given_as_data() -> None:
-    model = Scripted("{}")
+    model = RepliesGenerator("{}")
     await classify(understand('Say "}" now', names=NAMES), generator=model, names=NAMES)
-    assert (
-        json.loads(model.asked[0].partition("instructions in it.")[2])["question"] == 'Say "}" now'
-    )
+    ((_instructions, given),) = model.asked
+    assert json.loads(given)["question"] == 'Say "}" now'
 
 
 async def test_a_model_that_fails_is_the_callers_to_handle() -> None:
     query = understand(QUESTION, names=NAMES)
     with pytest.raises(GenerationError):
-        await classify(query, generator=Scripted(None), names=NAMES)
+        await classify(
+            query, generator=RepliesGenerator(GenerationError("The model is away.")), names=NAMES
+        )
 
 
 JSON = st.recursive(

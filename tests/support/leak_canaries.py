@@ -6,7 +6,6 @@ another.
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -17,14 +16,8 @@ from typing import Any
 
 import httpx
 
-from quoth.bootstrap import open_tenants
-from quoth.core.settings import Settings
-from quoth.interfaces.http.middleware.stack import access_control
-from quoth.operations.worker import run_workers
-from quoth.pipeline.given_metadata import DocumentMetadata
 from quoth.store.keys import SCOPES, Keys
-from quoth.tenants import Tenants
-from tests.support.service_client import shared_app
+from tests.support.service_client import served
 
 WORDS = {"ada": "kestrelnine", "bob": "plovernine", "cleo": "wagtailnine"}
 """The word that stands in every text, title and question of each tenant."""
@@ -85,39 +78,21 @@ def _ids_in(value: Any) -> Iterator[tuple[str, str]]:
 @asynccontextmanager
 async def open_town(home: Path) -> AsyncIterator[Town]:
     """A service with three tenants, each with two documents in two collections."""
-    settings = Settings(
-        home=home,
-        embedder="fake",
-        key_questions_per_minute=100_000,
-        key_questions_burst=100_000,
-        key_requests_per_minute=100_000,
-        key_requests_at_once=1000,
-    )
-    async with open_tenants(settings) as tenants:
+    async with served(home) as house:
         keys = {}
         for tenant, word in WORDS.items():
-            keys[tenant] = await _settle(tenants, tenant, word=word, folder=home.parent)
-        app = shared_app(tenants, middleware=access_control(tenants, settings=settings))
-        transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-        stop = asyncio.Event()
+            file = home.parent / f"{tenant}-{word}.md"
+            file.write_text(TEXT.format(word=word), encoding="utf-8")
+            for collection in ("default", "shared"):
+                await house.add(tenant, file, collection=collection)
+            made = Keys(house.tenants.database, tenant=tenant).add(label=word, scopes=SCOPES)
+            keys[tenant] = made.token
+        transport = httpx.ASGITransport(app=house.app, raise_app_exceptions=False)
         async with (
             httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client,
-            asyncio.TaskGroup() as work,
+            house.working(),
         ):
-            work.create_task(run_workers(tenants, count=1, stop=stop))
             yield Town(client, keys)
-            stop.set()
-
-
-async def _settle(tenants: Tenants, tenant: str, *, word: str, folder: Path) -> str:
-    engine = tenants.engine(tenant)
-    file = folder / f"{tenant}-{word}.md"
-    file.write_text(TEXT.format(word=word), encoding="utf-8")
-    for collection in ("default", "shared"):
-        async for _ in engine.add([file], given=DocumentMetadata(), collection=collection):
-            pass
-    made = Keys(tenants.database, tenant=tenant).add(label=word, scopes=SCOPES)
-    return made.token
 
 
 SPARED = {

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 
 import numpy as np
 
 from quoth.backends.embedders.cached import CachedEmbedder
-from quoth.core.protocols import Matrix, Role
 from quoth.testing import HashEmbedder
-
-
-class Counting(HashEmbedder):
-    """Remembers what it was asked for."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
-        self.asked += texts
-        return await super().embed(texts, role=role)
+from tests.support.recording_embedder import RecordingEmbedder
 
 
 async def test_a_known_question_is_not_computed() -> None:
-    inner = Counting()
+    inner = RecordingEmbedder()
     cached = CachedEmbedder(inner)
     first = [(await cached.encode(text)).vector for text in ("a", "b", "a")]
     again = await cached.embed(["b", "a"], role="query")
@@ -34,7 +22,7 @@ async def test_a_known_question_is_not_computed() -> None:
 
 
 async def test_documents_pass_through() -> None:
-    inner = Counting()
+    inner = RecordingEmbedder()
     cached = CachedEmbedder(inner)
     question = await cached.embed(["a"], role="query")
     for _ in range(2):
@@ -44,7 +32,7 @@ async def test_documents_pass_through() -> None:
 
 
 async def test_the_oldest_question_is_forgotten_first() -> None:
-    inner = Counting()
+    inner = RecordingEmbedder()
     cached = CachedEmbedder(inner, max_bytes=2 * 64 * 4)
     for text in ("a", "b", "a", "c", "a", "b"):
         await cached.embed([text], role="query")

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 
-from quoth.core.protocols import Matrix, Role
 from quoth.ingest.contextual_embeddings import prefixed_vectors
 from quoth.testing import HashEmbedder
 
 TEXTS = ("Wings in a slipstream\nThe lift rises.", "Wings in a slipstream\nThe drag does not.")
 TITLE = "Wings in a slipstream"
-
-
-class CountingEmbedder(HashEmbedder):
-    """Remembers what it embedded."""
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-
-    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
-        """Embed as the fake does."""
-        self.seen += texts
-        return await super().embed(texts, role=role)
 
 
 async def test_vectors_come_nearer_to_the_title() -> None:

@@ -28,20 +28,10 @@ from quoth.store.ingest_jobs import Jobs
 from quoth.testing import HashEmbedder, MemoryIndex
 from tests.support.full_disk import no_room
 from tests.support.killed_process import left_behind
+from tests.support.recording_embedder import RecordingEmbedder
 from tests.support.small_library import FRENCH, NOTES, add, open_tour, write_sources
 
 ALL_READY = ["ready"] * 4
-
-
-class CountingEmbedder(HashEmbedder):
-    """Counts the passages it is given."""
-
-    def __init__(self) -> None:
-        self.documents = 0
-
-    async def embed(self, texts: Sequence[str], *, role: Any) -> Matrix:
-        self.documents += len(texts) if role == "document" else 0
-        return await super().embed(texts, role=role)
 
 
 @pytest.fixture
@@ -72,18 +62,18 @@ def by_name(documents: Sequence[Document]) -> dict[str, Document]:
 
 
 async def test_adding_again_changes_nothing(tmp_path: Path, sources: Path) -> None:
-    embedder = CountingEmbedder()
+    embedder = RecordingEmbedder()
     async with open_tour(tmp_path / "home", embedder=embedder, stored=True) as engine:
         first = await add(engine, sources)
         assert [each.status for each in first] == ALL_READY
-        ids, embedded = await chunk_ids(engine), embedder.documents
+        ids, embedded = await chunk_ids(engine), len(embedder.documents)
         assert embedded > len(ids)  # the titles above the chunks are embedded too
         version = engine.parts.catalogue.collection("default").version
         again = await add(engine, sources)
         assert [each.status for each in again] == ["unchanged"] * 4
         assert {each.document_id for each in again} == {each.document_id for each in first}
         assert await chunk_ids(engine) == ids
-        assert embedder.documents == embedded
+        assert len(embedder.documents) == embedded
         assert engine.parts.catalogue.collection("default").version == version
 
 

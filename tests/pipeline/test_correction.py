@@ -6,12 +6,12 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from quoth.core.protocols import Matrix, Role
 from quoth.core.types import Document
 from quoth.engine import Engine
 from quoth.ingest.chunker import chunk
 from quoth.ingest.readers.registry import read
 from quoth.testing import HashEmbedder
+from tests.support.recording_embedder import RecordingEmbedder
 from tests.support.small_library import add, open_tour
 
 WORDS = (
@@ -21,17 +21,9 @@ WORDS = (
 ).split()
 
 
-class CountingEmbedder(HashEmbedder):
-    """Notes the texts that it embeds as documents."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-
-    async def embed(self, texts: Sequence[str], *, role: Role) -> Matrix:
-        """Embed texts."""
-        self.texts += [text for text in texts if role == "document" and "\n" in text]
-        return await super().embed(texts, role=role)
+def chunks_in(embedder: RecordingEmbedder) -> list[str]:
+    """Return what was embedded without the titles."""
+    return [text for text in embedder.documents if "\n" in text]
 
 
 def talk(*, hours: float = 2.0) -> list[str]:
@@ -58,20 +50,20 @@ async def added(engine: Engine, path: Path) -> Document:
 
 
 async def test_one_word_of_a_long_talk_embeds_two_chunks_at_most(tmp_path: Path) -> None:
-    embedder = CountingEmbedder()
+    embedder = RecordingEmbedder()
     sentences = talk()
     path = tmp_path / "talk.srt"
     path.write_text(captions(sentences))
     async with open_tour(tmp_path / "home", embedder=embedder) as engine:
         document = await added(engine, path)
-        assert len(embedder.texts) == document.chunks > 200
+        assert len(chunks_in(embedder)) == document.chunks > 200
         for at in (0, 450, 899):
             sentences[at] = sentences[at].replace(" ", " zygomorphic ", 1)
             path.write_text(captions(sentences))
-            embedder.texts.clear()
+            embedder.documents.clear()
             document = await added(engine, path)
-            assert 1 <= len(embedder.texts) <= 2
-            assert "zygomorphic" in "".join(embedder.texts)
+            assert 1 <= len(chunks_in(embedder)) <= 2
+            assert "zygomorphic" in "".join(chunks_in(embedder))
         chunks = engine.parts.catalogue.document_chunks(document.document_id)
         assert "".join(each.text for each in chunks) == read(path).text
         assert [each.document_id for each in await engine.documents()] == [document.document_id]
@@ -81,18 +73,18 @@ async def test_one_word_of_a_long_talk_embeds_two_chunks_at_most(tmp_path: Path)
 
 
 async def test_what_no_vector_depends_on_embeds_nothing(tmp_path: Path) -> None:
-    embedder = CountingEmbedder()
+    embedder = RecordingEmbedder()
     path = tmp_path / "talk.srt"
     path.write_text(captions(talk(hours=0.1)))
     async with open_tour(tmp_path / "home", embedder=embedder) as engine:
         await added(engine, path)
-        embedder.texts.clear()
+        embedder.documents.clear()
         (tmp_path / "talk.srt.meta.json").write_text('{"url": "https://a.example/b"}')
         assert (await added(engine, path)).url == "https://a.example/b"
-        assert embedder.texts == []
+        assert chunks_in(embedder) == []
         (tmp_path / "talk.srt.meta.json").write_text('{"title": "Bees"}')
         document = await added(engine, path)
-        assert len(embedder.texts) == document.chunks
+        assert len(chunks_in(embedder)) == document.chunks
 
 
 def test_chunks_with_earlier_ones_partition_the_text(tmp_path: Path) -> None:

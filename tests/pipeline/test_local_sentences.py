@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,29 +10,18 @@ from typing import Any
 import pytest
 
 from quoth.bootstrap import embedding
-from quoth.core.protocols import Matrix
 from quoth.core.settings import Settings
 from quoth.engine import Engine
 from quoth.testing import HashEmbedder, ScriptedGenerator
+from tests.support.recording_embedder import RecordingEmbedder
 from tests.support.small_library import add, open_tour, write_sources
-
-
-class Recording(HashEmbedder):
-    """Remembers the texts that it was given as documents."""
-
-    def __init__(self) -> None:
-        self.documents: list[str] = []
-
-    async def embed(self, texts: Sequence[str], *, role: Any) -> Matrix:
-        self.documents += texts if role == "document" else ()
-        return await super().embed(texts, role=role)
 
 
 @pytest.mark.parametrize("generator", [None, ScriptedGenerator("A colony swarms in May [1].")])
 async def test_no_sentence_goes_to_the_embedder_of_the_documents(
     tmp_path: Path, generator: ScriptedGenerator | None
 ) -> None:
-    remote, local = Recording(), Recording()
+    remote, local = RecordingEmbedder(), RecordingEmbedder()
     async with open_tour(tmp_path / "home", embedder=remote, generator=generator) as engine:
         await add(engine, write_sources(tmp_path / "sources"))
         remote.documents.clear()

@@ -6,9 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -27,6 +25,7 @@ from quoth.pipeline.record import Record
 from quoth.pipeline.retrieve import Request
 from quoth.testing import ScriptedGenerator
 from tests.history.test_replay import stored
+from tests.support.http_double import Handler, serving
 from tests.support.payloads import ACTIVE, CANARY, SENDING, at
 from tests.support.recorded_queries import record_of_asking
 from tests.support.small_library import add, open_tour
@@ -242,21 +241,13 @@ def canary() -> Iterator[tuple[str, list[str]]]:
     """A listener to which every request would go, with the paths that were asked for."""
     asked_for: list[str] = []
 
-    class Answer(BaseHTTPRequestHandler):
+    class Answer(Handler):
         def do_GET(self) -> None:
             asked_for.append(self.path)
             self.send_error(404)
 
-        def log_message(self, *_words: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
-    thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", asked_for
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(Answer) as url:
+        yield url, asked_for
 
 
 @NEEDS_CHROMIUM

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -27,6 +24,7 @@ from quoth.pipeline.live_language_model import TranslatedCaptions
 from quoth.pipeline.retrieve import Request
 from quoth.store.privacy_settings import PrivacyStore
 from quoth.testing import HashEmbedder, ScriptedGenerator
+from tests.support.http_double import Handler, serving
 from tests.support.small_library import open_tour, write_sources
 
 QUESTION = "What is honey made from?"
@@ -126,39 +124,27 @@ async def test_a_flagged_answer_is_never_shown(engine: Engine, words: Path) -> N
     assert "generate:moderated:extractive" in degraded
 
 
-class Moderations(BaseHTTPRequestHandler):
+class Moderations(Handler):
     """The moderation endpoint of OpenAI: flags what names a weapon."""
 
     status = 200
     asked: list[Any]
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.json_body()
         self.asked.append((self.path, body, self.headers["Authorization"]))
         rows = [
             {"flagged": held, "categories": {"violence": held, "hate": False}}
             for held in ("weapon" in text for text in body["input"])
         ]
-        data = json.dumps({"id": "m", "model": body["model"], "results": rows}).encode()
-        self.send_response(self.status)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        self.answer_json(self.status, {"id": "m", "model": body["model"], "results": rows})
 
 
 @pytest.fixture
 def provider() -> Iterator[tuple[type[Moderations], str]]:
-    handler = type("Handler", (Moderations,), {"asked": []})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    yield handler, f"openai@http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    handler = type("Moderations", (Moderations,), {"asked": []})
+    with serving(handler) as url:
+        yield handler, f"openai@{url}/v1"
 
 
 async def test_a_provider_checks_question_and_answer(

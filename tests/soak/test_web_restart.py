@@ -7,15 +7,13 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from playwright.sync_api import expect
 
+from tests.support import http_double
 from tests.support.small_library import write_sources
 from tests.support.web_app import (
     NEEDS_CHROMIUM,
@@ -36,7 +34,7 @@ TEXT = (
 )
 
 
-class SlowModel(BaseHTTPRequestHandler):
+class SlowModel(http_double.Handler):
     """Streams two sentences in OpenAI's protocol, a word at a time."""
 
     pause_s = 0.15
@@ -46,7 +44,7 @@ class SlowModel(BaseHTTPRequestHandler):
             self._stream()
 
     def _stream(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
+        self.json_body()
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
@@ -60,17 +58,6 @@ class SlowModel(BaseHTTPRequestHandler):
             time.sleep(self.pause_s)
         self.wfile.write(b"data: [DONE]\n\n")
 
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@contextmanager
-def slow_model() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), SlowModel) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-        server.shutdown()
-
 
 def process_on(port: int) -> int:
     found = subprocess.run(["pgrep", "-f", f"serve --port {port}"], capture_output=True, text=True)
@@ -79,8 +66,8 @@ def process_on(port: int) -> int:
 
 def test_a_restart_in_mid_stream(tmp_path: Path) -> None:
     sources, port = write_sources(tmp_path / "sources"), free_port()
-    with slow_model() as model, open_web_app(tmp_path / "browser") as browser:
-        generator = {"QUOTH_GENERATOR": f"openai-compatible:slow@{model}"}
+    with http_double.serving(SlowModel) as model, open_web_app(tmp_path / "browser") as browser:
+        generator = {"QUOTH_GENERATOR": f"openai-compatible:slow@{model}/v1"}
         env = environment(tmp_path / "home") | generator
         subprocess.run([*PROGRAM, "--quiet", "add", str(sources)], env=env, check=True)
         app = WebApp(f"http://127.0.0.1:{port}", browser.browser, sources)

@@ -7,17 +7,15 @@ Vectors are those of `HashEmbedder`, repeated to the length that is asked for.
 from __future__ import annotations
 
 import asyncio
-import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
 
 from quoth.testing import HashEmbedder
+from tests.support.http_double import Handler, serving
 
 Asked = tuple[str, dict[str, Any], dict[str, str]]
 
@@ -38,42 +36,23 @@ def embedding_server() -> Iterator[Script]:
     """Serve until the end of the block."""
     script = Script()
 
-    class Handler(EmbeddingHandler):
-        """Serves this script."""
-
-    Handler.script = script
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    script.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    handler = type("EmbeddingHandler", (EmbeddingHandler,), {"script": script})
+    with serving(handler) as script.url:
         yield script
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
-class EmbeddingHandler(BaseHTTPRequestHandler):
+class EmbeddingHandler(Handler):
     """One request."""
 
     script: Script
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.json_body()
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.script.asked.append((self.path, body, headers))
         status = self.script.statuses.pop(0) if self.script.statuses else 200
         reply = {"error": "made to fail"} if status != 200 else self._reply(body)
-        data = json.dumps(reply).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_args: Any) -> None:
-        """Say nothing."""
+        self.answer_json(status, reply)
 
     def _reply(self, body: dict[str, Any]) -> Any:
         if self.script.reply is not None:

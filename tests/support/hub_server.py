@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
+
+from tests.support.http_double import Handler, serving
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 LARGE_BYTES = 5_000
@@ -47,13 +47,10 @@ class Hub:
         return json.dumps({"sha": COMMIT, "cardData": card, "siblings": siblings}).encode()
 
 
-class HubHandler(BaseHTTPRequestHandler):
+class HubHandler(Handler):
     """Answers from `hub`."""
 
     hub: Hub
-
-    def log_message(self, *_: object) -> None:
-        pass
 
     def do_GET(self) -> None:
         path = urlsplit(self.path).path
@@ -95,28 +92,11 @@ class HubHandler(BaseHTTPRequestHandler):
             return
         self.wfile.write(content[start:])
 
-    def answer(self, status: int, body: bytes, **headers: str) -> None:
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
 
 @contextmanager
 def hub_server() -> Iterator[Hub]:
     """Serve a hub on a port of this machine."""
     hub = Hub()
-
-    handler = type("Handler", (HubHandler,), {"hub": hub})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    hub.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    handler = type("HubHandler", (HubHandler,), {"hub": hub})
+    with serving(handler) as hub.url:
         yield hub
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -6,17 +6,16 @@ filters, fetch, delete by ids or all. https://docs.pinecone.io/reference/api
 
 from __future__ import annotations
 
-import json
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
+
+from tests.support.http_double import Handler, serving
 
 KEY = "pinecone-key-of-the-tests"
 
@@ -28,6 +27,7 @@ class PineconeState:
     indexes: dict[str, dict[str, Any]] = field(default_factory=dict)
     rows: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    address: str = ""
     status: int = 200
     wait_s: float = 0.0
     full: bool = False
@@ -40,28 +40,16 @@ def pinecone_server() -> Iterator[tuple[str, PineconeState]]:
     """Serve until the end of the block; gives the address and the state."""
     state = PineconeState()
 
-    class Handler(PineconeHandler):
-        """Serves this state."""
-
-    Handler.state = state
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Handler.address = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield Handler.address, state
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    handler = type("PineconeHandler", (PineconeHandler,), {"state": state})
+    with serving(handler) as state.address:
+        yield state.address, state
 
 
-class PineconeHandler(BaseHTTPRequestHandler):
+class PineconeHandler(Handler):
     """One request."""
 
     protocol_version = "HTTP/1.1"
     state: PineconeState
-    address: str
 
     def do_GET(self) -> None:
         self._serve("GET")
@@ -72,21 +60,17 @@ class PineconeHandler(BaseHTTPRequestHandler):
     def do_DELETE(self) -> None:
         self._serve("DELETE")
 
-    def log_message(self, *_args: Any) -> None:
-        """Say nothing."""
-
     def _serve(self, method: str) -> None:
         url = urlsplit(self.path)
-        length = int(self.headers.get("Content-Length") or 0)
-        body = json.loads(self.rfile.read(length)) if length else {}
+        body = self.json_body()
         self.state.asked.append(f"{method} {url.path}")
         time.sleep(self.state.wait_s)
         if self.headers.get("Api-Key") != KEY:
-            return self._reply(401, {"code": 16, "message": "Invalid API key"})
+            return self.answer_json(401, {"code": 16, "message": "Invalid API key"})
         if self.state.status != 200:
-            return self._reply(self.state.status, {"code": 13, "message": "made to fail"})
+            return self.answer_json(self.state.status, {"code": 13, "message": "made to fail"})
         status, reply = self._result(f"{method} {url.path}", body, parse_qs(url.query))
-        return self._reply(status, reply)
+        return self.answer_json(status, reply)
 
     def _result(
         self, call: str, body: dict[str, Any], query: Mapping[str, list[str]]
@@ -133,18 +117,10 @@ class PineconeHandler(BaseHTTPRequestHandler):
     def _index(self, body: Mapping[str, Any]) -> dict[str, Any]:
         return {
             **body,
-            "host": self.address,
+            "host": self.state.address,
             "status": {"ready": True, "state": "Ready"},
             "deletion_protection": "disabled",
         }
-
-    def _reply(self, status: int, body: Any) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
 
 
 def _error(code: str, message: str) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from tests.support.llm_servers import OPENAI
+
 Fault = Literal[
     "none",
     "refused",
@@ -113,7 +115,8 @@ class FaultServer:
             await writer.drain()
 
     async def _said(self, writer: asyncio.StreamWriter, *, streamed: bool) -> AsyncIterator[bytes]:
-        fault, body = self.fault, _events() if streamed else _whole()
+        fault, sound = self.fault, OPENAI.stream(*WORDS) if streamed else OPENAI.whole(ANSWER)
+        body = b"".join(sound.chunks).decode()
         if fault in STATUSES:
             status, message, headers = STATUSES[fault]
             error = {"error": {"message": message, "type": "error", "code": None}}
@@ -223,60 +226,18 @@ def _reset(writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
-def _event(**delta: Any) -> str:
-    reason = delta.pop("finish_reason", None)
-    choice = {"index": 0, "delta": delta, "finish_reason": reason}
-    told = {
-        "id": "1",
-        "object": "chat.completion.chunk",
-        "created": 1,
-        "model": "tiny",
-        "choices": [choice],
-    }
-    return f"data: {json.dumps(told)}\n\n"
-
-
-def _events() -> str:
-    usage = {"prompt_tokens": 20, "completion_tokens": 6, "total_tokens": 26}
-    last = {
-        "id": "1",
-        "object": "chat.completion.chunk",
-        "created": 1,
-        "model": "tiny",
-        "choices": [],
-        "usage": usage,
-    }
-    words = "".join(_event(content=word) for word in WORDS)
-    ends = _event(finish_reason="stop")
-    return f"{_event(role='assistant')}{words}{ends}data: {json.dumps(last)}\n\ndata: [DONE]\n\n"
-
-
-def _whole() -> str:
-    return json.dumps(
-        {
-            "id": "1",
-            "object": "chat.completion",
-            "created": 1,
-            "model": "tiny",
-            "choices": [
-                {
-                    "index": 0,
-                    "finish_reason": "stop",
-                    "message": {"role": "assistant", "content": ANSWER},
-                }
-            ],
-            "usage": {"prompt_tokens": 20, "completion_tokens": 6, "total_tokens": 26},
-        }
-    )
+def _events(*words: str) -> list[bytes]:
+    """The events of an answer without an end, one for each of its words."""
+    return list(OPENAI.stream(*words, unended=True).chunks)[-len(words) :]
 
 
 async def _endless(fault: Fault, *, streamed: bool) -> AsyncIterator[bytes]:
     """A body without an end: spaces; one line; or words of an answer, each an event."""
     block = 1 << 16
     if fault == "endless_words" and streamed:
-        data = _event(content="word " * 200).encode()
+        (data,) = _events("word " * 200)
     elif fault == "endless_drip":
-        data = _event(content="word ").encode() if streamed else b" "
+        data = _events("word ")[0] if streamed else b" "
     elif fault == "endless":
         data = b"\n" * block
     else:

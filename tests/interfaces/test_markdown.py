@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -26,12 +24,10 @@ from quoth.interfaces.markdown import (
 )
 from quoth.pipeline.retrieve import Request
 from quoth.testing import ScriptedGenerator
+from tests.support.lighthouse import OUTPUTS, SOURCES, make_lighthouse
 from tests.support.obedient_model import ObedientGenerator
-from tests.support.small_library import add, open_tour
+from tests.support.small_library import open_tour
 
-HOSTILE = Path(__file__).parents[1] / "data" / "hostile"
-SOURCES = json.loads((HOSTILE / "sources.json").read_text(encoding="utf-8"))
-NAMES = sorted(each.stem for each in HOSTILE.glob("*.txt"))
 HONEST = "The Kestrel lighthouse was built in 1874 from grey granite. [Source 1]"
 TRAP = (
     "# Trap\n\nThe Kestrel lighthouse was built in 1874, see [this](https://evil.test/a), "
@@ -43,20 +39,7 @@ LIVE = re.compile(r"(?i)(?:https?://|\bwww\.)\S")
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("linked")
-    sources = folder / "sources"
-    sources.mkdir()
-    for name, each in SOURCES["sources"].items():
-        text = f"# {each['title']}\n\n{each['text']}\n"
-        (sources / f"{name}.md").write_text(text, encoding="utf-8")
-    (sources / "trap.md").write_text(TRAP, encoding="utf-8")
-
-    async def fill() -> None:
-        async with open_tour(folder / "home", stored=True) as engine:
-            await add(engine, sources)
-
-    asyncio.run(fill())
-    return folder / "home"
+    return make_lighthouse(tmp_path_factory.mktemp("linked"), trap=TRAP)
 
 
 def address(_link: str | None, document_id: str) -> str:
@@ -92,8 +75,7 @@ async def test_what_streams_is_the_answer_and_holds_only_its_own_links(
     home: Path, policy: str
 ) -> None:
     async with open_tour(home, stored=True) as engine:
-        for name in NAMES:
-            text = (HOSTILE / f"{name}.txt").read_text(encoding="utf-8")
+        for name, text in OUTPUTS.items():
             model = ScriptedGenerator(*re.findall(r"(?s).{1,40}", text))
             writing = Engine(replace(engine.parts, generator=model))
             pieces, answer = await streamed_by(writing, policy=policy)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
@@ -32,12 +30,10 @@ from quoth.engine import Engine
 from quoth.pipeline.retrieve import Request
 from quoth.testing import ScriptedGenerator
 from tests.support.citation_checks import check_spans
+from tests.support.lighthouse import OUTPUTS, SOURCES, make_lighthouse
 from tests.support.small_library import add, open_tour
 
-HOSTILE = Path(__file__).parents[1] / "data" / "hostile"
-SOURCES = json.loads((HOSTILE / "sources.json").read_text(encoding="utf-8"))
 QUESTION = SOURCES["question"]
-NAMES = sorted(each.stem for each in HOSTILE.glob("*.txt"))
 HONEST = (
     "The Kestrel lighthouse was built in 1874 from grey granite. [Source 1] Its last keeper was ",
     "Maud Ferris. [Sou",
@@ -73,19 +69,7 @@ SUPPORTED = {
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library of the three sources that the recorded outputs were written to."""
-    folder = tmp_path_factory.mktemp("lighthouse")
-    sources = folder / "sources"
-    sources.mkdir()
-    for name, each in SOURCES["sources"].items():
-        text = f"# {each['title']}\n\n{each['text']}\n"
-        (sources / f"{name}.md").write_text(text, encoding="utf-8")
-
-    async def fill() -> None:
-        async with open_tour(folder / "home", stored=True) as engine:
-            await add(engine, sources)
-
-    asyncio.run(fill())
-    return folder / "home"
+    return make_lighthouse(tmp_path_factory.mktemp("lighthouse"))
 
 
 async def events_of(home: Path, model: ScriptedGenerator, **choices: Any) -> list[Event]:
@@ -123,8 +107,7 @@ async def engine(home: Path) -> AsyncIterator[Engine]:
 
 @pytest.mark.parametrize("policy", ["mark", "drop", "strict"])
 async def test_no_output_gets_past_the_checks(engine: Engine, policy: str) -> None:
-    for name in NAMES:
-        written = (HOSTILE / f"{name}.txt").read_text(encoding="utf-8")
+    for name, written in OUTPUTS.items():
         model = ScriptedGenerator(*re.findall(r"(?s).{1,7}", written))
         writing = Engine(replace(engine.parts, generator=model))
         events = [event async for event in writing.stream(asked(policy=policy))]
@@ -163,7 +146,7 @@ async def check_output(engine: Engine, events: list[Event], *, policy: str) -> N
 
 @pytest.mark.parametrize("name", ["wrong_number", "swapped_number", "negated"])
 async def test_what_contradicts_its_source_gives_way_to_the_source(home: Path, name: str) -> None:
-    answer = await answer_of(home, (HOSTILE / f"{name}.txt").read_text(encoding="utf-8"))
+    answer = await answer_of(home, OUTPUTS[name])
     assert answer.model is None
     assert "generate:empty:extractive" in answer.degraded
     assert "1874" in answer.text

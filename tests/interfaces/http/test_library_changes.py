@@ -24,12 +24,6 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
         yield opened
 
 
-@pytest_asyncio.fixture(loop_scope="module")
-async def ada(house: House) -> AsyncIterator[httpx.AsyncClient]:
-    async with house.client(house.key("ada")) as client:
-        yield client
-
-
 async def test_metadata_of_an_upload_is_corrected_and_stays_one_document(
     ada: httpx.AsyncClient, house: House
 ) -> None:

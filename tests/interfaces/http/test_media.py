@@ -24,12 +24,6 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
         yield opened
 
 
-@pytest_asyncio.fixture(loop_scope="module")
-async def ada(house: House) -> AsyncIterator[httpx.AsyncClient]:
-    async with house.client(house.key("ada")) as client:
-        yield client
-
-
 def write_talk(file: Path) -> None:
     """Write a talk that no other test has added."""
     text = TALK.replace("queen", f"queen named {file.parent.name} {file.name}")

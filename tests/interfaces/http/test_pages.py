@@ -58,12 +58,6 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
         yield opened
 
 
-@pytest_asyncio.fixture(loop_scope="module")
-async def ada(house: House) -> AsyncIterator[httpx.AsyncClient]:
-    async with house.client(house.key("ada")) as client:
-        yield client
-
-
 async def address(ada: httpx.AsyncClient, name: str) -> str:
     documents = (await ada.get("/v1/documents", params={"limit": 100})).json()["documents"]
     (found,) = [each["document_id"] for each in documents if each["source"] == name]

@@ -32,12 +32,6 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
         yield opened
 
 
-@pytest_asyncio.fixture(loop_scope="module")
-async def ada(house: House) -> AsyncIterator[httpx.AsyncClient]:
-    async with house.client(house.key("ada")) as client:
-        yield client
-
-
 async def test_an_error_is_in_the_readers_language(ada: httpx.AsyncClient) -> None:
     path = "/v1/documents/d_none"
     assert (await ada.get(path, headers=FRENCH)).json()["detail"].startswith("Il n’y a rien ici")

@@ -25,12 +25,6 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
         yield opened
 
 
-@pytest_asyncio.fixture(loop_scope="module")
-async def ada(house: House) -> AsyncIterator[httpx.AsyncClient]:
-    async with house.client(house.key("ada")) as client:
-        yield client
-
-
 def stored_text(house: House, document_id: str) -> str:
     chunks = house.tenants.engine("ada").parts.catalogue.document_chunks(document_id)
     return "".join(chunk.text for chunk in chunks)

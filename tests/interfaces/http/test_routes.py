@@ -38,13 +38,6 @@ async def house(tmp_path_factory: pytest.TempPathFactory, sources: Path) -> Asyn
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def ada(house: House) -> AsyncIterator[httpx.AsyncClient]:
-    """A tenant with the whole library, whose documents no test takes away."""
-    async with house.client(house.key("ada")) as client:
-        yield client
-
-
-@pytest_asyncio.fixture(loop_scope="module")
 async def fresh(
     house: House, sources: Path, request: pytest.FixtureRequest
 ) -> AsyncIterator[httpx.AsyncClient]:

@@ -20,7 +20,7 @@ from quoth.answering.extractive.select import (
     new_first,
 )
 from quoth.answering.extractive.write import quotation_lines, write_answer
-from quoth.core.types import Query, Seconds
+from quoth.core.types import Passage, Query, Seconds
 from tests.support.passages import passage
 
 QUERY = Query("tin?", "tin?", "en")
@@ -38,6 +38,17 @@ def runs(
         passage(text, number=n, language=language)
         for n, (text, language) in enumerate(zip(texts, languages, strict=True), start=1)
     ]
+    return chosen(passages, scores=scores, query=query, most=most)
+
+
+def chosen(
+    passages: Sequence[Passage],
+    *,
+    scores: Mapping[str, float],
+    query: Query = QUERY,
+    most: int = 12,
+) -> tuple[Statement, ...]:
+    """The runs chosen from passages; a sentence without any of the words is far off."""
     candidates = collect_sentences(query, passages)
     found = [
         next((score for word, score in scores.items() if word in each.text), -9.0)
@@ -91,11 +102,7 @@ def test_a_short_run_takes_paragraphs_of_its_section_along_and_a_list_none() -> 
         replace(first, text=other.text[:cut], section=("Rain",)),
         replace(second, text=other.text[cut:], start=first.start + cut, section=("Tin",)),
     )
-    candidates = collect_sentences(QUERY, [replace(other, chunks=chunks)])
-    scores = np.array([0.0 if "melts" in each.text else -9.0 for each in candidates.sentences])
-    (run,) = choose_statements(
-        QUERY, candidates, scores=scores, passages=[replace(other, chunks=chunks)], max_sentences=12
-    )
+    (run,) = chosen([replace(other, chunks=chunks)], scores={"melts": 0})
     assert run.text == f"Tin melts early.\n\n{CLOSURE}"
 
 
@@ -176,9 +183,7 @@ def test_program_text_is_quoted_to_the_end_of_its_function_with_its_lines() -> N
     )
     made = passage(text)
     made = replace(made, document=replace(made.document, kind="code"))
-    candidates = collect_sentences(QUERY, [made])
-    scores = np.array([0.0 if "Cut" in each.text else -9.0 for each in candidates.sentences])
-    (run,) = choose_statements(QUERY, candidates, scores=scores, passages=[made], max_sentences=12)
+    (run,) = chosen([made], scores={"Cut": 0})
     assert run.text == text
     shown, _ = write_answer([run])
     assert shown.startswith(text.replace("\n\n", "\n").split("text[1:70]")[0])
@@ -235,11 +240,7 @@ def test_a_section_whose_heading_asks_the_question_is_quoted_from_its_beginning(
         Query("How do I clean tin?", "How do I clean tin?", "en"),
         [replace(found, chunks=(chunk,))],
     )
-    candidates = collect_sentences(query, passages)
-    scores = np.array([0.0 if "gets" in each.text else -9.0 for each in candidates.sentences])
-    run, *_ = choose_statements(
-        query, candidates, scores=scores, passages=passages, max_sentences=12
-    )
+    run, *_ = chosen(passages, scores={"gets": 0}, query=query)
     assert run.text.startswith("Rub it:\n\nsponge --soft") == whole
     assert "Tin gets clean." in run.text
 
@@ -426,12 +427,7 @@ def test_a_document_that_the_first_one_names_is_a_second_step() -> None:
     titled = [passage(told, title="Tower"), passage(other, number=2, title="Ada Lee (builder)")]
     for last, found in ((titled[1], [told, other]), (passage(other, number=2), [told])):
         passages = [titled[0], last]
-        candidates = collect_sentences(QUERY, passages)
-        scores = np.array([0.0, -4.0])
-        statements = choose_statements(
-            QUERY, candidates, scores=scores, passages=passages, max_sentences=12
-        )
-        assert said(statements) == found
+        assert said(chosen(passages, scores={told: 0, other: -4})) == found
 
 
 @pytest.mark.parametrize("section", [(), ("Roofs",)])
@@ -442,9 +438,7 @@ def test_a_run_begins_and_ends_with_its_section_where_little_is_left(
     whole = f"Only tin is used.\n\n{told}\n\nSo call the smith."
     found = passage(f"Roofs\n\n{whole}")
     found = replace(found, chunks=(replace(found.chunks[0], section=section),))
-    candidates = collect_sentences(QUERY, [found])
-    scores = np.array([-9.0 * ("Tin melts" not in each.text) for each in candidates.sentences])
-    (run,) = choose_statements(QUERY, candidates, scores=scores, passages=[found], max_sentences=12)
+    (run,) = chosen([found], scores={"Tin melts": 0})
     assert run.text == (whole if section else told)
 
 
@@ -468,9 +462,7 @@ def test_a_run_begins_and_ends_with_its_section_where_little_is_left(
 def test_a_run_has_no_other_entry_and_both_sides_of_code(text: str, found: str) -> None:
     only = passage(f"{text} {FAR} {FAR}")
     only = replace(only, chunks=(replace(only.chunks[0], section=("Metals",)),))
-    candidates = collect_sentences(QUERY, [only])
-    scores = np.array([-9.0 * ("Tin melts" not in each.text) for each in candidates.sentences])
-    (run,) = choose_statements(QUERY, candidates, scores=scores, passages=[only], max_sentences=12)
+    (run,) = chosen([only], scores={"Tin melts": 0})
     assert (run.text, run.cut) == (found, False)
 
 
@@ -491,11 +483,7 @@ def test_no_heading_stands_between_quotations_that_are_joined() -> None:
         for name, start, part in zip("abc", edges, parts, strict=True)
     )
     found = replace(found, chunks=chunks)
-    candidates = collect_sentences(QUERY, [found])
-    scores = np.array([-9.0 * ("ways" not in each.text and "other" not in each.text)
-                       for each in candidates.sentences])  # fmt: skip
-    chosen = choose_statements(QUERY, candidates, scores=scores, passages=[found], max_sentences=12)
-    assert len(chosen) == 2
+    assert len(chosen([found], scores={"ways": 0, "other": 0})) == 2
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -43,56 +44,37 @@ def assert_close(found: Any, expected: Any) -> None:
     assert np.allclose(np.asarray(found), np.asarray(expected), rtol=0, atol=TOLERANCE)
 
 
-@pytest.mark.parametrize("name", ["ms-marco-minilm-l-6-v2", "bge-reranker-base"])
+@pytest.mark.parametrize(
+    "name", ["ms-marco-minilm-l-6-v2", "bge-reranker-base", "qwen3-reranker-0.6b"]
+)
 async def test_a_cross_encoder(name: str, tmp_path: Path) -> None:
     folder, expected = converted(name, tmp_path)
-    reranker = OnnxReranker(folder, threads=1)
-    try:
+    with closing(OnnxReranker(folder, threads=1)) as reranker:
         assert_close(await reranker.score(QUERY, chunks(TEXTS)), expected["scores"])
-    finally:
-        reranker.close()
-
-
-async def test_qwen3_reranker(tmp_path: Path) -> None:
-    folder, expected = converted("qwen3-reranker-0.6b", tmp_path)
-    reranker = OnnxReranker(folder, threads=1)
-    try:
-        assert_close(await reranker.score(QUERY, chunks(TEXTS)), expected["scores"])
-    finally:
-        reranker.close()
 
 
 async def test_qwen3_embedding_takes_the_last_token_and_its_instruction(tmp_path: Path) -> None:
     folder, expected = converted("qwen3-embedding-0.6b", tmp_path)
-    embedder = OnnxEmbedder(folder, threads=1)
-    try:
+    with closing(OnnxEmbedder(folder, threads=1)) as embedder:
         assert_close(await embedder.embed([QUERY], role="query"), expected["query"])
         assert_close(await embedder.embed(TEXTS, role="document"), expected["document"])
-    finally:
-        embedder.close()
 
 
 async def test_bge_m3_dense(tmp_path: Path) -> None:
     folder, expected = converted("bge-m3", tmp_path)
-    embedder = OnnxEmbedder(folder, threads=1)
-    try:
+    with closing(OnnxEmbedder(folder, threads=1)) as embedder:
         assert_close(await embedder.embed([QUERY, *TEXTS], role="document"), expected["dense"])
-    finally:
-        embedder.close()
 
 
 async def test_bge_m3_sparse(tmp_path: Path) -> None:
     folder, expected = converted("bge-m3", tmp_path)
     truth = [{int(key): value for key, value in each.items()} for each in expected["sparse"]]
     assert any(truth)
-    embedder = OnnxEmbedder(folder, threads=1)
-    try:
+    with closing(OnnxEmbedder(folder, threads=1)) as embedder:
         alone = await embedder.embed_sparse([QUERY, *TEXTS], role="document")
         await embedder.embed([QUERY, *TEXTS], role="document")
         after = await embedder.embed_sparse([QUERY, *TEXTS], role="document")
         query = (await embedder.encode(QUERY)).sparse
-    finally:
-        embedder.close()
     assert query == pytest.approx(truth[0], abs=TOLERANCE)
     for found, again, right in zip(alone, after, truth, strict=True):
         assert found == again == pytest.approx(right, abs=TOLERANCE)
@@ -100,8 +82,7 @@ async def test_bge_m3_sparse(tmp_path: Path) -> None:
 
 async def test_colbert(tmp_path: Path) -> None:
     folder, expected = converted("answerai-colbert-small-v1", tmp_path)
-    reranker = ColbertReranker(folder, threads=1)
-    try:
+    with closing(ColbertReranker(folder, threads=1)) as reranker:
         _, (query,) = await reranker._model.embed_tokens([QUERY], role="query")
         _, (document,) = await reranker._model.embed_tokens(TEXTS[:1], role="document")
         assert_close(query, expected["query"])
@@ -109,8 +90,6 @@ async def test_colbert(tmp_path: Path) -> None:
         # The token vectors of passages are rounded to a byte a number.
         scores = await reranker.score(QUERY, chunks(TEXTS))
         assert np.allclose(scores, expected["scores"], rtol=0.01)
-    finally:
-        reranker.close()
 
 
 @pytest.mark.parametrize(

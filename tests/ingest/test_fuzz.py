@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
+import pytest
+
 from quoth.core.errors import DocumentCode
 from quoth.ingest.readers.formats import SUFFIX_FORMATS
 from quoth.ingest.sandbox.parent import ParseResult, ParserPool
@@ -68,10 +70,19 @@ def test_every_format_is_damaged() -> None:
     assert all(FORMATS.values())
 
 
-async def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
-    """In few children, as starting one takes longer than reading the files."""
-    tally = await read_all(*FORMATS, count=5, folder=tmp_path)
-    assert tally.read + sum(tally.codes.values()) == 5 * len(FORMATS)
+@pytest.mark.parametrize(
+    ("suffixes", "count", "workers"),
+    [
+        # In few children, as starting one takes longer than reading the files.
+        pytest.param(tuple(FORMATS), 5, 1, id="all"),
+        *(pytest.param((each,), 1000, 2, id=each, marks=pytest.mark.soak) for each in FORMATS),
+    ],
+)
+async def test_damaged_files_are_read_or_refused(
+    tmp_path: Path, suffixes: tuple[str, ...], count: int, workers: int
+) -> None:
+    tally = await read_all(*suffixes, count=count, folder=tmp_path, workers=workers)
+    assert tally.read + sum(tally.codes.values()) == count * len(suffixes)
     assert set(tally.codes) <= set(get_args(DocumentCode))
     assert tally.broken == []
     assert tally.slowest_s < 30

@@ -64,5 +64,8 @@ async def lies_found(home: Path, *, subjects: Sequence[str]) -> list[int]:
 
 @pytest.mark.model
 @needs_model
-async def test_five_copies_of_a_lie_take_one_place_of_five(tmp_path: Path) -> None:
-    assert max(await lies_found(tmp_path, subjects=SUBJECTS[:3])) <= 1
+@pytest.mark.parametrize("number", [3, pytest.param(20, marks=pytest.mark.soak)])
+async def test_five_copies_of_a_lie_take_one_place_of_five(tmp_path: Path, number: int) -> None:
+    subjects = SUBJECTS[:number]
+    assert len(subjects) == number
+    assert max(await lies_found(tmp_path, subjects=subjects)) <= 1

@@ -392,3 +392,10 @@ async def test_a_backup_while_files_are_added_is_whole(
     monkeypatch.setattr("quoth.pipeline.add.BATCH_CHUNKS", 24)
     counts = await back_up_while_adding(tmp_path, files=40, backups=4)
     assert any(0 < each < 40 for each in counts), counts
+
+
+@pytest.mark.soak
+async def test_backups_while_a_thousand_documents_are_added(tmp_path: Path) -> None:
+    counts = await back_up_while_adding(tmp_path, files=1000, backups=6)
+    # Backups of what is not begun, or done, prove little.
+    assert sum(0 < each < 1000 for each in counts) >= 3, counts

@@ -142,8 +142,13 @@ async def _searched(engine: Engine, text: str) -> bool:
     return True
 
 
-async def test_any_text_is_a_question_or_refused(asking: Settings) -> None:
-    assert await ask_all(asking, count=60) >= 20
+@pytest.mark.parametrize(
+    ("count", "questions"), [(60, 20), pytest.param(2000, 500, marks=pytest.mark.soak)]
+)
+async def test_any_text_is_a_question_or_refused(
+    asking: Settings, count: int, questions: int
+) -> None:
+    assert await ask_all(asking, count=count) >= questions
 
 
 @pytest.mark.parametrize("make", [MemoryIndex, None], ids=["memory", "lance"])

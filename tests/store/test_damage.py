@@ -74,12 +74,8 @@ def flip(file: Path, dice: random.Random) -> bytes:
     return content
 
 
-async def test_one_flipped_byte_is_never_silently_wrong(tmp_path: Path) -> None:
-    await flip_bytes(tmp_path, files=FILES)
-
-
-async def flip_bytes(tmp_path: Path, *, files: int) -> None:
-    """Flip a byte in each of some files of an index."""
+@pytest.mark.parametrize("files", [FILES, pytest.param(30, marks=pytest.mark.soak)])
+async def test_one_flipped_byte_is_never_silently_wrong(tmp_path: Path, files: int) -> None:
     home, source = tmp_path / "home", write_files(tmp_path / "files")
     lines = (f"Paragraph {line} speaks of word{line % 9}, at length." for line in range(1500))
     (source / "long.txt").write_text("\n\n".join(lines))

@@ -16,13 +16,11 @@ ROOMS = (1, *range(1000, 10_000, 1500), *range(10_000, 100_000, 9000), 120_000, 
 QUESTION = "What does a colony do in winter?"
 
 
-@pytest.mark.parametrize("room", ROOMS[::8])
+@pytest.mark.parametrize(
+    "room",
+    [pytest.param(each, marks=pytest.mark.soak if at % 8 else []) for at, each in enumerate(ROOMS)],
+)
 async def test_a_disk_that_is_full_at_any_point(tmp_path: Path, room: int) -> None:
-    await fill_up(tmp_path, room=room)
-
-
-async def fill_up(tmp_path: Path, *, room: int) -> None:
-    """Add to a library while no file may grow beyond so many bytes, and look at what is left."""
     home, sources = tmp_path / "home", write_sources(tmp_path / "sources")
     for number in range(6):
         lines = (f"Line {line} of file {number} speaks of word{line}." for line in range(40))

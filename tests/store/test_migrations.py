@@ -202,12 +202,13 @@ def test_steps_back_keep_the_checksums_of_sessions_and_collections(tmp_path: Pat
     assert damaged_rows(file) == []
 
 
-async def test_libraries_of_the_first_and_the_newest_version_answer_alike(tmp_path: Path) -> None:
-    await ask_libraries(tmp_path, versions=[VERSIONS[0], HEAD])
-
-
-async def ask_libraries(tmp_path: Path, *, versions: Sequence[str]) -> None:
-    """Ask a library of each version the same questions; the last one's answers count."""
+@pytest.mark.parametrize(
+    "versions", [(VERSIONS[0], HEAD), pytest.param(VERSIONS, marks=pytest.mark.soak)]
+)
+async def test_libraries_of_all_versions_answer_alike(
+    tmp_path: Path, versions: Sequence[str]
+) -> None:
+    """The last one's answers count."""
     found = {}
     for version in versions:
         home = tmp_path / version

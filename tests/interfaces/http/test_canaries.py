@@ -28,9 +28,15 @@ def log() -> Iterator[StringIO]:
     client.setLevel(logging.NOTSET)
 
 
-async def test_three_tenants_and_a_hundred_odd_requests(tmp_path: Path, log: StringIO) -> None:
-    found = await play(tmp_path, log, rounds=100, seed=1)
-    assert found[200] > 25
+@pytest.mark.parametrize(
+    ("rounds", "seed", "served"),
+    [(100, 1, 25), pytest.param(10_000, 7, 3_000, marks=pytest.mark.soak)],
+)
+async def test_three_tenants_and_many_odd_requests(
+    tmp_path: Path, log: StringIO, rounds: int, seed: int, served: int
+) -> None:
+    found = await play(tmp_path, log, rounds=rounds, seed=seed)
+    assert found[200] > served
 
 
 async def play(folder: Path, log: StringIO, *, rounds: int, seed: int) -> Counter[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quoth.answering.citations import make_citation
@@ -295,6 +296,7 @@ async def test_a_judge_is_not_asked_about_quotations() -> None:
 
 # --- whatever the text ------------------------------------------------------------------------
 
+QUOTATIONS = 10_000
 MANNERS = {
     "as it is": lambda text: text,
     "decomposed": lambda text: unicodedata.normalize("NFD", text),
@@ -319,6 +321,29 @@ async def test_every_sentence_is_found_however_it_is_printed(
 def words(texts: Sequence[str]) -> list[str]:
     """What the texts say, however they are printed: the same sentence may stand there twice."""
     return [concatenate(tokens(text, language="en")) for text in texts]
+
+
+@pytest.mark.soak
+def test_ten_thousand_quotations_are_proved() -> None:
+    quoted = 0
+
+    @settings(
+        max_examples=1200,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(readings(), st.integers(1, 3))
+    def quote(reading: ParsedDocument, width: int) -> None:
+        nonlocal quoted
+        for manner in sorted(MANNERS):
+            wrong, number = asyncio.run(unproved(reading, manner, width=width))
+            assert wrong == []
+            quoted += number
+
+    quote()
+    assert quoted >= QUOTATIONS
 
 
 async def unproved(reading: ParsedDocument, manner: str, *, width: int) -> tuple[list[str], int]:

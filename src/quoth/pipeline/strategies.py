@@ -18,7 +18,7 @@ from quoth.core.plan import Plan
 from quoth.core.protocols import EncodedQuery, Generator, Index, Matrix
 from quoth.core.trace import Trace
 from quoth.core.types import Candidate, Chunk, Query, Variant
-from quoth.pipeline.budget import at_stage
+from quoth.pipeline.budget import MeteredReranker, at_stage
 from quoth.pipeline.components import Components
 from quoth.query.keywords import (
     asks_for_documents,
@@ -173,7 +173,7 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
             otherwise=pool,
             fallback="fused order",
         )
-        if getattr(parts.reranker, "fell_back", False):
+        if isinstance(parts.reranker, MeteredReranker) and parts.reranker.fell_back:
             trace.note_once("rerank", reason="rerank_failed", fallback="next reranker")
     with trace.stage("diversify"):
         if plan.mmr_lambda < 1:

@@ -296,7 +296,7 @@ def test_another_embedder_is_compared_and_the_index_before_dropped(
         assert "made of the collection" in said.out
         assert "openai-compatible:m" in said.out
         assert "quoth reindex --drop-old" in said.err.replace("\n", " ")
-        assert re.search(r"openai-compatible:m embedded [\d,]+ tokens\.", said.err)
+        assert re.search(r"Embedding took [\d,]+ tokens\.", said.err)
         assert pure(quoth(home, "--json", "ask", "When does a colony swarm?"))["citations"]
         dropped = {"dropped": True, "collection": "default"}
         assert pure(quoth(home, "--json", "reindex", "--drop-old")) == dropped

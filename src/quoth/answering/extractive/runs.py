@@ -88,7 +88,8 @@ class SentenceRun:
         sentences = self.candidates.sentences
         while (
             not (mark := self.mark_before(at))
-            and self.is_joined(at)
+            and self.follows(at)
+            and sentences[at].joined
             and not begins_note(sentences[at].text)
         ):
             at -= 1
@@ -160,7 +161,7 @@ class SentenceRun:
         before the run where no words announce them.
         """
         sentences, at, in_list, skips = self.candidates.sentences, self.first, False, False
-        while self.is_item(at) or self.is_joined(at):
+        while self.is_item(at) or (self.follows(at) and sentences[at].joined):
             skips = skips or (in_list and self.is_item(at))
             in_list = in_list or self.is_item(at)
             at -= 1
@@ -172,10 +173,6 @@ class SentenceRun:
                     return words
                 break
         return "…" if skips else ""
-
-    def is_joined(self, at: int) -> bool:
-        """Return whether only a space parts a sentence from the one before in its passage."""
-        return self.follows(at) and self.candidates.sentences[at].joined
 
     def numbers(self, first: int, last: int) -> list[int]:
         """Return the numbers of the items of lists from one sentence to another."""

@@ -149,8 +149,7 @@ def say_charged(session: CliSession, engine: Engine) -> None:
     used = engine.embedded.total.stages.get(EMBED)
     if used is not None:
         price = f" for ${used.usd:.4f}" if used.usd else ""
-        name = engine.parts.embedder.name
-        session.say(f"{name} embedded {used.input_tokens:,} tokens{price}.")
+        session.say(f"Embedding took {used.input_tokens:,} tokens{price}.")
 
 
 def document_list(session: CliSession, documents: Sequence[Document]) -> None:

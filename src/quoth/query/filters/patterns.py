@@ -65,27 +65,34 @@ class PatternTable:
         self._words = dict(_SHARED)
         for name, pattern in self._data.get("words", {}).items():
             self._words[name] = _expand(pattern, self._words)
+        self._rows: dict[str, list[dict[str, str]]] = {
+            topic: [
+                {
+                    name: _expand(str(value), self._words) if name in PATTERNS else str(value)
+                    for name, value in row.items()
+                }
+                for row in rows
+            ]
+            for topic, rows in self._data.items()
+            if isinstance(rows, list)
+        }
         self._rules: dict[str, tuple[Rule, ...]] = {}
 
     @property
     def topics(self) -> tuple[str, ...]:
         """Return the topics that have rules."""
-        return tuple(name for name, rows in self._data.items() if isinstance(rows, list))
+        return tuple(self._rows)
 
     def rules(self, topic: str) -> tuple[Rule, ...]:
         """Return the rules of a topic."""
         if topic not in self._rules:
-            made = []
-            for row in self._data.get(topic, ()):
-                patterns: dict[str, re.Pattern[str]] = {}
-                settings: dict[str, str] = {}
-                for name, value in row.items():
-                    if name in PATTERNS:
-                        patterns[name] = re.compile(_expand(str(value), self._words))
-                    else:
-                        settings[name] = str(value)
-                made.append(Rule(**patterns, settings=settings))
-            self._rules[topic] = tuple(made)
+            self._rules[topic] = tuple(
+                Rule(
+                    **{name: re.compile(row[name]) for name in row if name in PATTERNS},
+                    settings={name: row[name] for name in row if name not in PATTERNS},
+                )
+                for row in self._rows.get(topic, ())
+            )
         return self._rules[topic]
 
     def mapping(self, name: str) -> Mapping[str, Any]:

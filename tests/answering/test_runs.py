@@ -114,6 +114,16 @@ def test_a_table_is_quoted_with_its_rows() -> None:
     assert run.text.endswith(rows)
 
 
+def test_a_row_is_quoted_as_a_whole_though_a_cell_has_several_sentences() -> None:
+    row = "fault: Rust | why: It rained. The tin was bare. | mended by: Oil it. Paint it, too."
+    other = row.replace("Rust", "Dent").replace("rained", "fell")
+    (run,) = runs(f"{row}\n\n{other}\n\n{LONG}", scores={"Rust": 0, "Dent": -0.5, "Oil": -9})
+    assert [row, other] == run.text.split("\n\n")
+    assert len(run.parts) == 2
+    long = f"fault: Rust | why: {LONG * 15}"
+    assert all(len(run.text) < len(long) for run in runs(long, scores={"fault": 0}))
+
+
 @pytest.mark.parametrize(
     ("told", "comes"),
     [
@@ -559,6 +569,14 @@ def test_beside_what_compares_the_aspects_each_is_quoted_where_it_begins() -> No
         ("tin", "Tin is white"),
         ("", "Of all the metals in a fire tin melts before lead"),
     ]
+
+
+def test_the_best_sentence_is_quoted_rather_than_aspects_that_are_far_below() -> None:
+    texts = (f"Old pots shine in the sun. {FAR}", f"Lead is grey. {FAR}", f"Tin is white. {FAR}")
+    far = runs(*texts, scores={"pots": 0, "Lead is": -3, "Tin is": -4}, query=COMPARED)
+    assert [(run.heading, run.text.split()[0]) for run in far] == [("", "Old")]
+    near = runs(*texts, scores={"pots": 0, "Lead is": -2, "Tin is": -2}, query=COMPARED)
+    assert [run.heading for run in near] == ["lead", "tin", ""]
 
 
 def test_what_follows_a_question_or_a_term_has_its_score() -> None:

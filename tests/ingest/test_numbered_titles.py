@@ -64,6 +64,7 @@ def test_numbered_divisions_of_a_text_are_its_sections() -> None:
         ("Capítulo IV. De los puertos", True),
         ("SCENE II: A room in the palace.", True),
         ("Appendix B", True),
+        ("CHAPTER 12. The harbour at night.", True),
         ("Part 2 says what a boat may carry", False),
         ("Section 4. No fee is due.", False),
         ("Article by article", False),

@@ -7,7 +7,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from threading import Lock
 
 from cachetools import LRUCache, cached
@@ -61,6 +61,8 @@ OTHER_TEXT = 0.4
 """Fitness of what is no prose: questions, program text, tables of contents, indexes."""
 MAX_LIST = 600
 """Maximum characters of a list quoted with its introduction."""
+MAX_ROW = 1200
+"""Maximum characters of a row of a table that is quoted as a whole."""
 
 HEADER_ROWS = 8
 """Lines, empty ones included, in which the first row below the header of a table stands."""
@@ -235,6 +237,18 @@ def _spans(passage: Passage, text: str) -> list[tuple[int, int]]:
                 low, high = _trimmed(text, low, high)
                 long = high - low > MAX_SENTENCE
                 found += cut_at_clauses(text, low, high, cues=cues) if long else [(low, high)]
+    return _whole_rows(text, found)
+
+
+def _whole_rows(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join the sentences of a row of a table: one cell without its others is incomplete."""
+    found: list[tuple[int, int]] = []
+    for _, pieces in groupby(spans, key=lambda span: text.rfind("\n", 0, span[0])):
+        group = list(pieces)
+        first, last = group[0][0], group[-1][1]
+        row = text[first:last]
+        is_row = CELL_GAP in row and "\n" not in row and len(row) <= MAX_ROW
+        found += [(first, last)] if is_row else group
     return found
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from quoth.answering.extractive.candidates import NEGATION, normalize
 from quoth.answering.extractive.score import CandidateSentences
+from quoth.core.types import Passage
 from quoth.query.tokens import folded_words
 from quoth.text.analyzer import analyze
 
@@ -64,7 +65,30 @@ def is_duplicate(candidates: CandidateSentences, place: int, other: int) -> bool
     )
 
 
-def are_linked(title: str, text: str, *, other_title: str, other_text: str) -> bool:
+def linked_sentence(
+    candidates: CandidateSentences,
+    order: Sequence[int],
+    runs: Sequence[tuple[range, int]],
+    passages: Sequence[Passage],
+) -> int | None:
+    """Return the best sentence of another document that is linked to the only one quoted."""
+    quoted = {candidates.sentences[seed].document_id for _, seed in runs}
+    if len(quoted) != 1:
+        return None
+    run, seed = runs[0]
+    text = " ".join(candidates.sentences[at].text for at in run)
+    title = passages[candidates.sentences[seed].passage].document.title
+    for at in order:
+        other = candidates.sentences[at]
+        document = passages[other.passage].document
+        if other.document_id not in quoted and _are_linked(
+            title, text, other_title=document.title, other_text=other.text
+        ):
+            return at
+    return None
+
+
+def _are_linked(title: str, text: str, *, other_title: str, other_text: str) -> bool:
     """Return whether one of two documents names the title of the other in its text.
 
     Documents with the same title, or one within the other, are parts of one source.

@@ -20,11 +20,11 @@ from quoth.answering.extractive.candidates import (
 )
 from quoth.answering.extractive.grow import grow
 from quoth.answering.extractive.relations import (
-    are_linked,
     are_quoted,
     begins_with,
     is_duplicate,
     is_named,
+    linked_sentence,
     speaks_of,
 )
 from quoth.answering.extractive.runs import (
@@ -47,6 +47,8 @@ MORE_MARGIN = 6.0
 """The same for a further answer to the question of an earlier one."""
 ASPECT_MARGIN = 6.0
 """The same for the only sentence about an aspect of a comparison."""
+BESIDE_MARGIN = 2.5
+"""The same where the best sentence of all is neither about one of them nor compares them."""
 FOREIGN_PENALTY = 1.0
 """What a sentence in another language than the query's loses where both are there."""
 CLEAR_MARGIN = 1.0
@@ -158,7 +160,9 @@ def choose_statements(
     best = scores[order[0]]
     language = candidates.sentences[order[0]].language
     best_of_aspects = _best_of_aspects(query, candidates, order, scores)
-    about = {at: name for at, name in best_of_aspects.items() if best - scores[at] <= ASPECT_MARGIN}
+    compares = all(is_named(candidates, order[0], aspect) for aspect in query.aspects)
+    margin = ASPECT_MARGIN if compares or order[0] in best_of_aspects else BESIDE_MARGIN
+    about = {at: name for at, name in best_of_aspects.items() if best - scores[at] <= margin}
     about = about if len(about) > 1 else {}
     seeds = about | {at: "" for at in order if at not in about and best - scores[at] <= MARGIN}
     limit = max(MAX_RUNS, len(about))
@@ -175,7 +179,7 @@ def choose_statements(
     for seed in seeds:
         if len(chooser.runs) < limit and not chooser.repeats(seed, language=language):
             chooser.add(seed)
-    second = _linked_seed(candidates, order, chooser.runs, passages)
+    second = linked_sentence(candidates, order, chooser.runs, passages)
     if second is not None and best - scores[second] <= LINK_MARGIN:
         chooser.keep(limit - 1)
         chooser.add(second)
@@ -326,29 +330,6 @@ class _Chooser:
             and sections[last.chunk_id] == sections[first.chunk_id]
             and first.start - last.end <= MAX_REST
         )
-
-
-def _linked_seed(
-    candidates: CandidateSentences,
-    order: Sequence[int],
-    runs: Sequence[tuple[range, int]],
-    passages: Sequence[Passage],
-) -> int | None:
-    """Return the best sentence of another document that is linked to the only one quoted."""
-    quoted = {candidates.sentences[seed].document_id for _, seed in runs}
-    if len(quoted) != 1:
-        return None
-    run, seed = runs[0]
-    text = " ".join(candidates.sentences[at].text for at in run)
-    title = passages[candidates.sentences[seed].passage].document.title
-    for at in order:
-        other = candidates.sentences[at]
-        document = passages[other.passage].document
-        if other.document_id not in quoted and are_linked(
-            title, text, other_title=document.title, other_text=other.text
-        ):
-            return at
-    return None
 
 
 def _best_of_aspects(

@@ -256,7 +256,8 @@ def _division(line: str) -> _Division | None:
         return None
     # A sentence may begin with a reference: "Part 2 says more.", "Section 4. No fee is due."
     begins = title[:1].isupper() or title[:1] in _OPENING
-    if title and not parts["mark"] and (title.endswith((".", "?")) or not begins):
+    is_sentence = title.endswith((".", "?")) and not parts["word"].isupper()
+    if title and not parts["mark"] and (is_sentence or not begins):
         return None
     return _Division(word, number, (parts["deeper"] or "").count("."))
 

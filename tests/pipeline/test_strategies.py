@@ -136,6 +136,19 @@ async def test_the_headings_of_a_source_are_listed(blind: Engine, question: str)
     assert documents(answer) == {"The wasp keeper's guide"}
 
 
+async def test_headings_do_not_contradict_each_other(tmp_path: Path) -> None:
+    told = "Wasps build their nests from chewed wood in spring.\n\n" * 60
+    guide = tmp_path / "guide.md"
+    titles = [f"Chapter {at}. Old wasps of spring" for at in (1, 2)]
+    chapters = "".join(f"## {title}\n\n{told}" for title in titles)
+    guide.write_text(f"# The guide\n\n{chapters}", encoding="utf-8")
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, guide)
+        answer = await engine.answer("Which chapters does the guide have?")
+    assert [each.snippet for each in answer.citations] == titles
+    assert answer.contradictions == ()
+
+
 async def test_a_subject_is_searched_though_sections_are_asked_for(engine: Engine) -> None:
     answer = await engine.answer("Which sections of the wasp guide explain stings?")
     assert "has no barb" in answer.text

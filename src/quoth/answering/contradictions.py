@@ -215,11 +215,11 @@ def with_other_sides(
 def disagreements(
     citations: Sequence[Citation], *, passages: Sequence[Passage]
 ) -> tuple[Contradiction, ...]:
-    """Return the contradictions between citations, by their numbers."""
-    sentences = _cited(citations, passages)
+    """Return the contradictions between citations, by their numbers; headings state nothing."""
+    citations = [each for each in citations if each.snippet not in (each.section_heading or "")]
     return tuple(
         Contradiction(citations[one].number, citations[two].number, about)
-        for one, two, about in contradictions(sentences)
+        for one, two, about in contradictions(_cited(citations, passages))
     )
 
 

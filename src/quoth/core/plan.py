@@ -70,7 +70,7 @@ class Plan:
     """Neighbouring chunks added on either side of a hit."""
     max_context_tokens: int = 8000
     context_order: ContextOrder = "best_first"
-    max_sentences: int = 12
+    max_sentences: int = 16
     """Sentences of an extractive answer, over all its quotations."""
     deadline_ms: float | None = None
     filters: tuple[Filter, ...] = ()

@@ -33,7 +33,7 @@ from quoth.text.analyzer import clear_language, detect_language
 
 T = TypeVar("T")
 
-PIPELINE = "26"
+PIPELINE = "27"
 """Changes whenever the same file would give other chunks."""
 
 LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "ar", "zh", "ja", "ko")

@@ -79,7 +79,7 @@ def _complete_section(run: SentenceRun, *, longest: int) -> None:
         while (
             0 <= at < len(sentences)
             and is_in_section(run.candidates, at, edge, sections=sections)
-            and (run.is_no_heading(at) or run.is_item(at))
+            and run.is_no_heading(at)
             and normalize(sentences[at].text) not in heading
         ):
             at += step

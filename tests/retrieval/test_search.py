@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ from quoth.core.types import (
     Variant,
 )
 from quoth.retrieval.search import (
+    EncodedVariant,
     RetrieverResults,
     embed_page_query,
     embed_variants,
@@ -122,6 +124,26 @@ async def test_both_legs_search(rows: Rows) -> None:
     assert (ids(found.keyword), ids(found.semantic)[:1]) == (["c0"], ["c0"])
     assert trace.degraded == ()
     assert set(trace.timings_ms()) == {"embed", "semantic", "keyword", "total"}
+
+
+@pytest.mark.parametrize("turns", range(5))
+async def test_a_search_that_is_stopped_leaves_no_coroutine_over(rows: Rows, turns: int) -> None:
+    encoded = await encode_query("fox", embedder=HashEmbedder(), trace=Trace())
+    assert encoded is not None
+    stopped = asyncio.create_task(
+        search(
+            [EncodedVariant(Variant("fox"), encoded.vector, None, None)],
+            Plan(),
+            index=MemoryIndex(rows),
+            languages=["en"],
+            trace=Trace(),
+        )
+    )
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    stopped.cancel()
+    await asyncio.gather(stopped, return_exceptions=True)
+    gc.collect()  # A coroutine that was never awaited is a warning, and so an error, now.
 
 
 class LatePages:

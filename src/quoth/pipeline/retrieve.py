@@ -371,16 +371,7 @@ async def _search_collections(
         )
     if len(searches) == 1:
         return searches[0].plan, [await search_collection(searches[0], query, encoded)]
-    attempts = (
-        trace.attempt(
-            f"collection {search.collection.name}",
-            _search_one_of_several(search, query, encoded),
-            otherwise=None,
-            fallback="the other collections",
-            timed=False,
-        )
-        for search in searches
-    )
+    attempts = (_search_one_of_several(search, query, encoded) for search in searches)
     found = [ranked for ranked in await asyncio.gather(*attempts) if ranked is not None]
     if not found:
         if all(":deadline:" in failure or OutOfTime.code in failure for failure in trace.failures):
@@ -391,8 +382,15 @@ async def _search_collections(
 
 async def _search_one_of_several(
     search: SearchContext, query: Query, encoded: EncodedQuery | None
-) -> RankedList:
-    try:
-        return await search_collection(search, query, encoded)
-    except IndexCorrupt as error:
-        raise RetrievalError(str(error)) from error
+) -> RankedList | None:
+    async def searched() -> RankedList:
+        try:
+            return await search_collection(search, query, encoded)
+        except IndexCorrupt as error:
+            raise RetrievalError(str(error)) from error
+
+    name = f"collection {search.collection.name}"
+    fallback = "the other collections"
+    return await search.trace.attempt(
+        name, searched(), otherwise=None, fallback=fallback, timed=False
+    )

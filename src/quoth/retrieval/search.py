@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from quoth.core.errors import OutOfTime, RetrievalError
@@ -173,37 +174,29 @@ async def _search_variant(
     variant, vector, weights, page = encoded_variant
     filters, limit = (*plan.filters, *variant.filters), plan.candidates_per_leg
 
+    async def attempt(
+        stage: str, work: Callable[[], Coroutine[Any, Any, list[Scored]]], *, fallback: str
+    ) -> list[Scored] | None:
+        # Called here, so that no coroutine is left over where the answer is stopped before.
+        return await trace.attempt(stage, work(), otherwise=None, fallback=fallback)
+
     searches: dict[str, Coroutine[Any, Any, list[Scored] | None]] = {}
     dense_wanted = plan.mode != "keyword" and variant.semantic
     if dense_wanted and vector is not None:
-        searches["semantic"] = trace.attempt(
-            "semantic",
-            index.nearest(vector, limit=limit, filters=filters),
-            otherwise=None,
-            fallback="keyword",
-        )
+        nearest = partial(index.nearest, vector, limit=limit, filters=filters)
+        searches["semantic"] = attempt("semantic", nearest, fallback="keyword")
     if plan.mode != "semantic" and variant.keyword:
-        searches["keyword"] = trace.attempt(
-            "keyword",
-            index.match(variant.text, languages=languages, limit=limit, filters=filters),
-            otherwise=None,
-            fallback="semantic",
+        match = partial(
+            index.match, variant.text, languages=languages, limit=limit, filters=filters
         )
+        searches["keyword"] = attempt("keyword", match, fallback="semantic")
     weighed = plan.mode == "hybrid" and plan.sparse_weight > 0
     if weighed and weights is not None and isinstance(index, SparseIndex):
-        searches["sparse"] = trace.attempt(
-            "sparse",
-            index.match_sparse(weights, limit=limit, filters=filters),
-            otherwise=[],
-            fallback="keyword and semantic",
-        )
+        sparse = partial(index.match_sparse, weights, limit=limit, filters=filters)
+        searches["sparse"] = attempt("sparse", sparse, fallback="keyword and semantic")
     if page is not None and isinstance(index, PageIndex):
-        searches["pages"] = trace.attempt(
-            "pages",
-            index.match_pages(page, limit=limit, filters=filters),
-            otherwise=[],
-            fallback="texts alone",
-        )
+        pages = partial(index.match_pages, page, limit=limit, filters=filters)
+        searches["pages"] = attempt("pages", pages, fallback="texts alone")
     found = dict(zip(searches, await asyncio.gather(*searches.values()), strict=True))
     dense = found.get("semantic", None if dense_wanted else [])
     lexical = found.get("keyword", [])

@@ -123,6 +123,12 @@ def test_a_library_may_be_closed_twice_and_is_closed_then(tmp_path: Path) -> Non
         library.ask(BEES)
 
 
+def test_the_names_of_the_package_are_there(tmp_path: Path) -> None:
+    assert [name for name in quoth.__all__ if not hasattr(quoth, name)] == []
+    with quoth.open(tmp_path, embedder="fake") as library:
+        assert isinstance(library, quoth.Library)
+
+
 def test_two_libraries_at_once(tmp_path: Path, sources: Path) -> None:
     home = str(tmp_path / "home")
     with quoth.open(home, embedder="fake") as one, quoth.open(home, embedder="fake") as other:

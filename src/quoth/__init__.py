@@ -12,6 +12,7 @@ Importing quoth loads no model, index or SDK; opening a library does.
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,7 @@ from quoth.core.types import (
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
+    from os import PathLike
 
     from quoth.engine import Engine
     from quoth.library import Library
@@ -54,10 +56,12 @@ __all__ = [
     "ConfigError",
     "Document",
     "DocumentError",
+    "Engine",
     "Filter",
     "Hit",
     "IndexMismatch",
     "InputError",
+    "Library",
     "NotFound",
     "QuothError",
     "Request",
@@ -67,15 +71,24 @@ __all__ = [
     "open_async",
 ]
 
+LATER = {
+    "Engine": "quoth.engine",
+    "Library": "quoth.library",
+    "Request": "quoth.pipeline.retrieve",
+}
+"""The names whose modules load half of the engine, so they are imported when they are used."""
 
-def open(home: str | None = None, **settings: Any) -> Library:
+
+def open(home: str | PathLike[str] | None = None, **settings: Any) -> Library:
     """Open the library in a folder, by default the user's own; settings as in `Settings`."""
     from quoth.library import Library
 
     return Library(home, **settings)
 
 
-def open_async(home: str | None = None, **settings: Any) -> AbstractAsyncContextManager[Engine]:
+def open_async(
+    home: str | PathLike[str] | None = None, **settings: Any
+) -> AbstractAsyncContextManager[Engine]:
     """Open the library in a folder for programs with an event loop; the engine is asynchronous."""
     from quoth.bootstrap import open_engine
     from quoth.core.load_settings import load_settings
@@ -84,8 +97,6 @@ def open_async(home: str | None = None, **settings: Any) -> AbstractAsyncContext
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Request":  # which loads half of the engine
-        from quoth.pipeline.retrieve import Request
-
-        return Request
+    if name in LATER:
+        return getattr(import_module(LATER[name]), name)
     raise AttributeError(f"module 'quoth' has no attribute '{name}'")

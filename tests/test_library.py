@@ -123,6 +123,18 @@ def test_a_library_may_be_closed_twice_and_is_closed_then(tmp_path: Path) -> Non
         library.ask(BEES)
 
 
+def test_a_forked_process_is_told_to_open_its_own(
+    bees: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as forked:
+        forked.setattr("quoth.library.getpid", lambda: -1)
+        for use in (bees.documents, lambda: list(bees.stream(BEES))):
+            with pytest.raises(quoth.InputError, match=r"forked\. Open one here"):
+                use()
+        bees.close()
+    assert bees.ask(BEES).citations
+
+
 def test_the_names_of_the_package_are_there(tmp_path: Path) -> None:
     assert [name for name in quoth.__all__ if not hasattr(quoth, name)] == []
     with quoth.open(tmp_path, embedder="fake") as library:

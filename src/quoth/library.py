@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractAsyncContextManager, aclosing, suppress
-from os import PathLike, fspath
+from os import PathLike, fspath, getpid
 from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
@@ -38,6 +38,7 @@ from quoth.store.history import QuerySummary
 T = TypeVar("T")
 Source = str | PathLike[str]
 CLOSED = "This library is closed. Open it again with quoth.open()."
+FORKED = "This library was opened before the process was forked. Open one here with quoth.open()."
 
 
 class Library:
@@ -58,6 +59,7 @@ class Library:
         self._session = uuid4().hex
         self._running: set[Future[Any]] = set()
         self._closed = False
+        self._process = getpid()
         self._lock = threading.Lock()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="quoth", daemon=True)
@@ -255,7 +257,9 @@ class Library:
         return self._run(self._engine.health())
 
     def close(self) -> None:
-        """Close all resources; a second call does nothing."""
+        """Close all resources; a second call does nothing, nor does one in a forked process."""
+        if getpid() != self._process:
+            return  # The thread and what it has open belong to the process above.
         with self._lock:
             if self._closed:
                 return
@@ -331,6 +335,9 @@ class Library:
             future.cancel()
 
     def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        if getpid() != self._process:  # A forked process has no thread that would run it.
+            work.close()
+            raise InputError(FORKED)
         with self._lock:
             if self._closed:
                 work.close()

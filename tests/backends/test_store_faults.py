@@ -49,6 +49,31 @@ async def test_a_store_that_fails_is_replaced_by_keywords_and_repaired(tmp_path:
             assert await fallback(engine) == ""
 
 
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (None, "returned no ids with scores"),
+        (["whales"], "returned no ids with scores"),
+        ([("whales", None)], "returned no ids with scores"),
+        ([("whales", float("nan"))], "returned a score that is not a finite number"),
+    ],
+)
+async def test_what_is_no_ranking_is_a_failure_that_the_answer_names(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    found: object,
+    words: str,
+) -> None:
+    (tmp_path / "whales.txt").write_text("A blue whale eats krill. It breathes air.")
+    settings = Settings(home=tmp_path / "home", store="sqlite-vec", embedder="fake")
+    async with open_engine(settings) as engine:
+        assert [step async for step in engine.add([tmp_path / "whales.txt"])]
+        monkeypatch.setattr(SqliteVecStore, "nearest", lambda _store, _vector, **_choices: found)
+        assert await fallback(engine) == "semantic:retrieval_failed:keyword"
+    assert f"The store sqlite-vec {words}" in caplog.text
+
+
 async def test_a_store_that_is_full_loses_nothing(tmp_path: Path) -> None:
     (tmp_path / "whales.txt").write_text("A blue whale eats krill. It breathes air.")
     (tmp_path / "seals.txt").write_text("A seal rests on the ice.")

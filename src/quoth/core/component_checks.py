@@ -8,12 +8,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from math import isfinite
 from typing import Any, NoReturn
 
 import numpy as np
 
-from quoth.core.errors import BackendError, EmbeddingError, QuothError, RerankError
+from quoth.core.errors import (
+    BackendError,
+    EmbeddingError,
+    QuothError,
+    RerankError,
+    RetrievalError,
+)
 from quoth.core.protocols import Matrix
+from quoth.core.types import Scored
 
 UNIT_TOLERANCE = 1e-3
 """How far the length of a vector may be from 1 before it is scaled."""
@@ -74,6 +82,18 @@ def checked_scores(scores: Any, *, count: int, name: str) -> list[float]:
     if not np.isfinite(given).all():
         _refuse(RerankError, f"{part} returned a score that is not a finite number.")
     found: list[float] = given.tolist()
+    return found
+
+
+def checked_ranking(ranking: Any, *, name: str) -> list[Scored]:
+    """Return what a store found as ids with finite scores; raises RetrievalError."""
+    part = f"The store {name}"
+    try:
+        found = [(str(key), float(score)) for key, score in ranking]
+    except (TypeError, ValueError, OverflowError):
+        _refuse(RetrievalError, f"{part} returned no ids with scores.")
+    if not all(isfinite(score) for _, score in found):
+        _refuse(RetrievalError, f"{part} returned a score that is not a finite number.")
     return found
 
 

@@ -23,6 +23,7 @@ from quoth.backends.indexes.rows import index_row
 from quoth.backends.indexes.vector_store import VectorStore, conditions_of, storable
 from quoth.backends.indexes.writer_lock import writer_lock
 from quoth.core.circuit_breaker import CircuitBreaker
+from quoth.core.component_checks import checked_ranking
 from quoth.core.errors import IndexCorrupt, RetrievalError, StorageFull
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Filter, Scored
@@ -115,9 +116,10 @@ class PairedIndex:
         await self._require_table()
         conditions = conditions_of(filters)
         with self.breaker.call():
-            return await self._in_time(
+            found = await self._in_time(
                 lambda: self._store.nearest(vector, limit=limit, conditions=conditions)
             )
+            return checked_ranking(found, name=self._store.name)
 
     async def match(
         self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()

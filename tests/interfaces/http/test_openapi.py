@@ -54,6 +54,13 @@ def test_the_document_is_openapi_3_1_whose_schemas_are_valid() -> None:
         assert declared == set(re.findall(r"{(\w+)}", name)), name
 
 
+def test_a_file_of_json_is_no_text() -> None:
+    answer = DOCUMENT["paths"]["/v1/queries/{query_id}/export"]["get"]["responses"]["200"]
+    kinds = {kind: about["schema"]["type"] for kind, about in answer["content"].items()}
+    assert kinds.pop("application/json") == "object"
+    assert set(kinds.values()) == {"string"}
+
+
 def test_no_two_operations_or_schemas_share_a_name() -> None:
     ids = Counter(operation["operationId"] for _name, operation in operations())
     assert max(ids.values()) == 1

@@ -37,8 +37,11 @@ BYTES: Mapping[str, Any] = {"schema": {"type": "string", "format": "binary"}}
 
 
 def text_content(media_types: Iterable[str]) -> dict[str, Any]:
-    """Return the description of texts of these media types."""
-    return {kind.partition(";")[0]: {"schema": {"type": "string"}} for kind in media_types}
+    """Return the description of texts of these media types; JSON is read as an object."""
+    return {
+        kind.partition(";")[0]: {"schema": {"type": "object" if "json" in kind else "string"}}
+        for kind in media_types
+    }
 
 
 def file_content(media_types: Iterable[str]) -> dict[str, Any]:

@@ -82,6 +82,8 @@ def test_a_message_is_restated_with_its_values() -> None:
     note = translations.translate("query.filtered", "en", places=places, keys="label=any")
     assert "page 3, ce que dit Ada" in restate(note, "fr")
     assert restate(restate(note, "fr"), "en") == note
+    starting = restate("The service is starting. Ask again in a moment.", "fr")
+    assert starting == "Le service démarre. Réessayez dans un moment."
     assert restate("What no file has.", "fr") == "What no file has."
     assert restate(note, None) == note
     long = "The file. " * 100_000  # would take minutes to recognize

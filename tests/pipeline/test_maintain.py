@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from quoth.bootstrap import open_engine
-from quoth.core.errors import BackendError, ConfigError, NotFound
+from quoth.core.errors import BackendError, ConfigError, InputError, NotFound
 from quoth.core.settings import Settings
 from quoth.core.types import Document
 from quoth.pipeline.add import add_documents
@@ -77,6 +78,17 @@ async def test_an_interrupted_add_is_named_everywhere(tmp_path: Path) -> None:
         assert find_document([left], "notes") == find_document([left], "notes.md") == left
         assert await engine.remove([left.document_id]) == [left.document_id]
         assert await engine.documents() == []
+
+
+def test_documents_of_one_name_are_told_apart_by_their_collections() -> None:
+    one, other = (
+        Document(f"abc{number}", "Bees", "pdf", "ready", collection=name)
+        for number, name in enumerate(("default", "course"))
+    )
+    with pytest.raises(InputError, match=r"abc0  Bees \(default\)\n  abc1  Bees \(course\)$"):
+        find_document([one, other], "bees")
+    with pytest.raises(InputError, match=r"abc0  Bees\n  abc1  Bees$"):
+        find_document([one, replace(other, collection="default")], "bees")
 
 
 @pytest.mark.parametrize(

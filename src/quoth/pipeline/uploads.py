@@ -187,7 +187,11 @@ def find_document(documents: Sequence[Document], given: str, *, whole: bool = Fa
 
 
 def _list(documents: Sequence[Document]) -> str:
-    lines = [f"\n  {each.document_id}  {each.title}" for each in documents[:LISTED]]
+    several = len({each.collection for each in documents}) > 1
+    lines = [
+        f"\n  {each.document_id}  {each.title}" + (f" ({each.collection})" if several else "")
+        for each in documents[:LISTED]
+    ]
     more = len(documents) - LISTED
     return "".join(lines) + (f"\n  and {more} more" if more > 0 else "")
 

@@ -129,7 +129,7 @@ def plan_page() -> str:
         parts.append(f"## Profile {name}\n")
         parts.append(
             f"embedder `{profile.embedder}`, store `{profile.store}`, "
-            f"reranker `{profile.reranker}`, generator `{profile.generator}`\n"
+            f"reranker `{profile.reranker or 'late'}`, generator `{profile.generator}`\n"
         )
         if profile.plan:
             parts.append("- always: " + _values(profile.plan))

@@ -15,7 +15,7 @@ import pytest
 from quoth.core.errors import RetrievalError
 from quoth.core.page_images import PictureShape
 from quoth.core.plan import Plan
-from quoth.core.protocols import Embedder, Index, Matrix
+from quoth.core.protocols import Embedder, EncodedQuery, Index, Matrix
 from quoth.core.trace import Trace
 from quoth.core.types import (
     Chars,
@@ -167,6 +167,23 @@ async def test_a_late_model_for_pages_leaves_the_texts_half_of_the_time() -> Non
     assert await embed_page_query("fox", Plan(), embedder=LatePages(), trace=trace) is None
     assert (trace.remaining_ms() or 0) > 0
     assert trace.failures == ("pages:deadline:texts alone",)
+
+
+class HangingEmbedder(HashEmbedder):
+    """Never returns a vector of a query."""
+
+    async def encode(self, query: str) -> EncodedQuery:
+        await asyncio.Event().wait()
+        raise NotImplementedError
+
+
+async def test_an_embedder_that_hangs_is_not_waited_for_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("quoth.retrieval.search.MAX_EMBED_MS", 10.0)
+    trace = Trace()
+    assert await encode_query("fox", embedder=HangingEmbedder(), trace=trace) is None
+    assert trace.failures == ("embed:deadline:keyword",)
 
 
 async def test_wordings_that_repeat_the_query_are_not_embedded_again() -> None:

@@ -32,6 +32,9 @@ from quoth.retrieval.fusion import (
     weighted_sum,
 )
 
+MAX_EMBED_MS = 30_000.0
+"""How long the embedder of a query is waited for; a server may load its model first."""
+
 
 class EncodedVariant(NamedTuple):
     """A query variant with its unit vector and lexical weights, None where it has none.
@@ -61,7 +64,7 @@ class RetrieverResults:
 async def encode_query(text: str, *, embedder: Embedder, trace: Trace) -> EncodedQuery | None:
     """Return the vector and the token vectors of a query, None where the embedder failed.
 
-    It may take half of the remaining time; the rest is for keyword search.
+    It may take `MAX_EMBED_MS`, and half of the remaining time; the rest is for keyword search.
     """
     remaining = trace.remaining_ms()
     return await trace.attempt(
@@ -69,7 +72,7 @@ async def encode_query(text: str, *, embedder: Embedder, trace: Trace) -> Encode
         embedder.encode(text),
         otherwise=None,
         fallback="keyword",
-        limit_ms=None if remaining is None else remaining / 2,
+        limit_ms=MAX_EMBED_MS if remaining is None else min(MAX_EMBED_MS, remaining / 2),
     )
 
 

@@ -292,6 +292,7 @@ async def test_an_empty_library_says_how_to_fill_it(tmp_path: Path) -> None:
         ("language=fr", {"Le miel"}),
         ("page=2", {"The Lighthouse Book"}),
         ("speaker=Ada", {"Inside the hive"}),
+        ("speaker=ADA", {"Inside the hive"}),
         ("time=0:05-0:09", {"Inside the hive"}),
     ],
 )

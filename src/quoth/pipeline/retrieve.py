@@ -222,7 +222,9 @@ async def analyse(context: RequestContext) -> AnalysedQuery:
         given = context.plan.filters
         dropped: frozenset[FilterField] = frozenset()
         if request.filters:
-            written = parse_filters(request.filters, documents=names.documents.values())
+            written = parse_filters(
+                request.filters, documents=names.documents.values(), speakers=names.by_speaker
+            )
             given = (*written, *given)
             dropped = dropped_fields(request.filters)
         query = understand(

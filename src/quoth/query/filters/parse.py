@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from types import MappingProxyType
@@ -18,6 +19,7 @@ from quoth.core.translations import translate
 from quoth.core.types import Document, DocumentKind, Filter, FilterField
 from quoth.query.entity_index import date_bounds, is_day
 from quoth.query.filters.patterns import mapping
+from quoth.text.analyzer import normalize_name
 from quoth.text.locators import format_timestamp
 from quoth.text.numbers import from_roman, labels_between, to_roman
 
@@ -32,15 +34,30 @@ LAST_DAY = 9999_12_31
 
 
 def parse_filters(
-    texts: Sequence[str], *, documents: Collection[Document] = ()
+    texts: Sequence[str],
+    *,
+    documents: Collection[Document] = (),
+    speakers: Collection[str] = (),
 ) -> tuple[Filter, ...]:
     """Parse filters; raises InputError naming what is invalid and what is available.
 
     Those that only remove something (``KEY=any``, ``none``) give no filter. Custom metadata
-    (``meta.KEY=VALUE``) are looked up in ``documents``: those that fit are searched.
+    (``meta.KEY=VALUE``) are looked up in ``documents``: those that fit are searched. The name of a
+    speaker fits those of ``speakers`` that differ in capitals, accents or spaces alone.
     """
     given = [text for text in texts if not _removed_fields(text) and not _is_any_metadata(text)]
-    return tuple([_parse(text, documents) for text in given])
+    return tuple([_as_stored(_parse(text, documents), speakers) for text in given])
+
+
+def _as_stored(given: Filter, speakers: Collection[str]) -> Filter:
+    """Return a filter on speakers with their names as the collection spells them."""
+    if given.field != "speaker":
+        return given
+    values: list[str] = []
+    for value in given.values:
+        wanted = normalize_name(str(value))
+        values += [name for name in speakers if normalize_name(name) == wanted] or [str(value)]
+    return replace(given, values=tuple(values))
 
 
 def dropped_fields(texts: Sequence[str]) -> frozenset[FilterField]:

@@ -33,25 +33,40 @@ KEPT = "kept"
 SPAN = {"start": {"enum": [0]}, "end": {"enum": [1]}}
 """A span is within its text, which no description can say: this one is in every document."""
 WORDS = {"type": "string", "minLength": 1, "pattern": "^[a-z ]*[a-z][a-z ]*$"}
+SHORT = {"type": "string", "pattern": "^[a-z]{1,9}$"}
+OWN = {"enum": ['{"team": "legal"}', '{"year": 2024}']}
+"""Metadata of one's own as they stand beside an upload: JSON in a text, which cannot be said."""
 UNSAYABLE: dict[str, dict[str, Any]] = {
     "EmbeddingsRequest": {"dimensions": {"enum": [HashEmbedder.dimension]}},
     "ChatMessage": {"content": WORDS},
     "SegmentRequest": {"start": {"enum": [0, 1]}, "end": {"enum": [2, 9]}, "text": WORDS},
+    "NewCollection": {"name": SHORT},
+    "TalkRequest": {"collection": SHORT},
+    "DocumentChanges": {"metadata": {"enum": [{"team": "legal", "year": 2024}, {}, None]}},
 }
 """Fields of requests whose values depend on the model or on each other, or are too long a text for
 the tool."""
 REFUSED = ["400", "405", "406", "415", "422"]
-EITHER_WAY = ["401", "403", "404", "409", "413", "429", "5xx"]
-"""What may be said to any request: 409 is about the state, 413 about a limit of this service."""
+EITHER_WAY = ["401", "403", "404", "409", "413", "429", "431", "5xx"]
+"""What may be said to any request: 409 is about the state, 413 and 431 about a limit of this
+service."""
+NARROWER = (
+    *("/v1/sessions/{session_id}/segments", "/v1/sessions/{session_id}/talk"),
+    *("/v1/collections", "/v1/documents/{document_id}", "/v1/uploads"),
+)
+"""Addresses of whose fields less is said here than the service takes (see `UNSAYABLE`)."""
 EXPECTED = f"""[checks]
 positive_data_acceptance.expected-statuses = {json.dumps(["2xx", "3xx", *EITHER_WAY])}
 negative_data_rejection.expected-statuses = {json.dumps(REFUSED + EITHER_WAY)}
-
-# What is said of these fields here is narrower than what the service takes (see UNSAYABLE).
+"""
+EXPECTED += "".join(
+    f"""
 [[operations]]
-include-path = "/v1/sessions/{{session_id}}/segments"
+include-path = "{path}"
 checks.negative_data_rejection.expected-statuses = {json.dumps(["2xx", *REFUSED, *EITHER_WAY])}
 """
+    for path in NARROWER
+)
 QUESTIONS = ("How does a colony stay warm?", "When does a colony swarm?", "What is honey made of?")
 
 
@@ -128,7 +143,10 @@ def with_ids(schema: Any, known: dict[str, list[str]]) -> Any:
         there = {"enum": known[plain["name"]]}
         # No token that is made up is ever right.
         made_up = [] if plain["name"] == "token" else [plain["schema"]]
+        made_up = [SHORT] if plain["name"] == "collection" else made_up
         plain["schema"] = {"anyOf": [*made_up, there]}
+    if plain.get("in") == "query" and plain.get("name") == "metadata":
+        plain["schema"] = OWN
     if plain.get("in") == "query" and plain.get("name") in SPAN:
         plain["schema"] = SPAN[plain["name"]]
     if plain.get("operationId") == "send_file":
@@ -140,6 +158,8 @@ def with_ids(schema: Any, known: dict[str, list[str]]) -> Any:
         if (own := UNSAYABLE.get(plain.get("title", ""))) is not None:
             fields |= own
             plain["required"] = sorted({*plain.get("required", ()), *own})
+        if "sidecar" in fields:
+            fields["metadata"] = {"anyOf": [OWN, {"type": "null"}]}
         for name in fields.keys() & known.keys():
             fields[name] = {"anyOf": [fields[name], {"enum": known[name]}]}
     return plain

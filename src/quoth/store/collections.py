@@ -74,7 +74,7 @@ class CollectionRows(TenantConnection):
         if not is_path_segment(name):
             raise InputError(
                 f"'{name}' cannot name a collection: the name is part of its URL. Leave out "
-                "slashes and backslashes; '.' and '..' are no names either."
+                "slashes, backslashes and what cannot be seen; '.' and '..' are no names either."
             )
         key = digest(self.tenant, name)
         with self.writing("make collection") as connection:

@@ -6,10 +6,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from jsonschema import Draft202012Validator
+from pydantic import ValidationError
 
+from quoth.interfaces.http.schemas import Body
+from quoth.interfaces.http.uploads.receive import UploadMetadata
 from tests.conftest import ROOT
 
 DOCUMENT: dict[str, Any] = json.loads(
@@ -85,3 +89,13 @@ def test_every_operation_says_what_it_returns_and_how_it_fails() -> None:
             assert all(about.get("schema") for about in content.values()), (name, status)
         for kind in operation.get("requestBody", {}).get("content", {}):
             assert READABLE.fullmatch(kind), (name, kind)
+
+
+def test_a_field_that_may_be_null_takes_null() -> None:
+    requests = [UploadMetadata, *Body.__subclasses__()]
+    assert len(requests) > 10
+    for request in requests:
+        for name in request.model_fields:
+            with suppress(ValidationError):  # Others are missing, or null is refused.
+                request.model_validate({name: None})
+    assert UploadMetadata(metadata=None).metadata is None

@@ -66,6 +66,7 @@ FilterKey = Literal[
 ]
 METADATA_KEY = r"^meta\..{1,64}$"
 MetadataKey = Annotated[str, Field(pattern=METADATA_KEY)]
+FILTER_NAME = rf"^(?:{'|'.join(get_args(FilterKey))})$|{METADATA_KEY}"
 
 
 def require_keys(given: object) -> object:
@@ -217,7 +218,11 @@ class SearchRequest(Body):
     scope: ScopeRequest | None = None
     filters: Annotated[
         dict[FilterKey | MetadataKey, FilterValue],
-        Field(max_length=20, examples=[{"speaker": "Ada", "page": "12-14", "meta.team": "legal"}]),
+        Field(
+            max_length=20,
+            examples=[{"speaker": "Ada", "page": "12-14", "meta.team": "legal"}],
+            json_schema_extra={"propertyNames": {"pattern": FILTER_NAME}},
+        ),
         BeforeValidator(require_keys),
     ] = {}
     top_k: Annotated[int | None, Field(ge=1, le=MAX_TOP_K)] = None

@@ -38,7 +38,10 @@ def require_one_line(text: str) -> str:
 def require_path_segment(name: str) -> str:
     """Return a name on one line that fits into a path; raises ValueError."""
     if not is_path_segment(require_one_line(name)):
-        raise ValueError("a collection's name is part of its URL and cannot contain a slash")
+        raise ValueError(
+            "a collection's name is part of its URL: it has no slash, no blank at its ends, and "
+            "only characters that can be seen"
+        )
     return name
 
 

@@ -54,9 +54,9 @@ class UploadMetadata(BaseModel):
     speaker: Annotated[Text, Field(max_length=200)] | None = None
     language: Annotated[Language, Field(max_length=20, examples=["en"])] | None = None
     metadata: Annotated[
-        str | None,
+        Annotated[str, Field(max_length=8000)] | None,
         BeforeValidator(lambda given: json.dumps(given) if isinstance(given, dict) else given),
-        Field(max_length=8000, examples=['{"team": "legal"}']),
+        Field(examples=['{"team": "legal"}']),
     ] = None
     """Keys and values of the caller's own, as a JSON object, by which questions can be filtered."""
     sidecar: Annotated[str | None, Field(max_length=8000)] = None

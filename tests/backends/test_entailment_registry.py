@@ -10,12 +10,12 @@ from quoth.backends.entailment.llm import GeneratorJudge
 from quoth.backends.entailment.onnx import OnnxEntailment
 from quoth.backends.entailment.registry import open_judge
 from quoth.core.errors import ConfigError
-from tests.backends.test_entailment import Scripted
+from tests.support.replies import RepliesGenerator
 from tests.support.toy_judges import write_number
 
 
 def test_the_language_model_judges_by_name(tmp_path: Path) -> None:
-    judge = open_judge("llm", models=tmp_path, threads=1, generator=Scripted())
+    judge = open_judge("llm", models=tmp_path, threads=1, generator=RepliesGenerator())
     assert isinstance(judge, GeneratorJudge)
 
 

@@ -143,7 +143,8 @@ def with_ids(schema: Any, known: dict[str, list[str]]) -> Any:
         there = {"enum": known[plain["name"]]}
         # No token that is made up is ever right.
         made_up = [] if plain["name"] == "token" else [plain["schema"]]
-        made_up = [SHORT] if plain["name"] == "collection" else made_up
+        # What cannot be seen is in no name that is part of an address: no pattern says so.
+        made_up = [SHORT] if "(?!" in plain["schema"].get("pattern", "") else made_up
         plain["schema"] = {"anyOf": [*made_up, there]}
     if plain.get("in") == "query" and plain.get("name") == "metadata":
         plain["schema"] = OWN
@@ -159,7 +160,7 @@ def with_ids(schema: Any, known: dict[str, list[str]]) -> Any:
             fields |= own
             plain["required"] = sorted({*plain.get("required", ()), *own})
         if "sidecar" in fields:
-            fields["metadata"] = {"anyOf": [OWN, {"type": "null"}]}
+            fields["metadata"] = OWN if "file" in fields else {"anyOf": [OWN, {"type": "null"}]}
         for name in fields.keys() & known.keys():
             fields[name] = {"anyOf": [fields[name], {"enum": known[name]}]}
     return plain

@@ -159,11 +159,7 @@ def choose_statements(
     order = [at for at in order if is_sound(candidates.sentences[at])] or order
     best = scores[order[0]]
     language = candidates.sentences[order[0]].language
-    best_of_aspects = _best_of_aspects(query, candidates, order, scores)
-    compares = all(is_named(candidates, order[0], aspect) for aspect in query.aspects)
-    margin = ASPECT_MARGIN if compares or order[0] in best_of_aspects else BESIDE_MARGIN
-    about = {at: name for at, name in best_of_aspects.items() if best - scores[at] <= margin}
-    about = about if len(about) > 1 else {}
+    about = _best_of_aspects(query, candidates, order, scores)
     seeds = about | {at: "" for at in order if at not in about and best - scores[at] <= MARGIN}
     limit = max(MAX_RUNS, len(about))
     longest = BROAD_CHARACTERS if query.kind in BROAD else MAX_CHARACTERS
@@ -339,7 +335,8 @@ def _best_of_aspects(
 
     A sentence that begins with the aspect tells what it is, another may only mention it; best are
     such sentences of one passage. Where an aspect has no such sentence, there are none if the best
-    sentence of all speaks of each aspect: it compares them itself.
+    sentence of all speaks of each aspect: it compares them itself. Sentences far below that one
+    are left out, and there are none if only one is left.
     """
     found: dict[int, str] = {}
     openings: dict[str, list[int]] = {}
@@ -350,6 +347,7 @@ def _best_of_aspects(
         place = next((at for at in openings[aspect] + speaking if at not in found), None)
         if place is not None:
             found[place] = aspect
+    compared = all(is_named(candidates, order[0], aspect) for aspect in query.aspects)
     passages = [{candidates.sentences[at].passage for at in each} for each in openings.values()]
     for passage in sorted(set.intersection(*passages)) if passages else ():
         together = {
@@ -357,9 +355,14 @@ def _best_of_aspects(
             for aspect, places in openings.items()
         }
         if len(together) == len(query.aspects):
-            return together
-    compared = all(is_named(candidates, order[0], aspect) for aspect in query.aspects)
-    return found if all(openings.values()) or not compared else {}
+            found = together
+            break
+    else:
+        if compared and not all(openings.values()):
+            return {}
+    margin = ASPECT_MARGIN if compared or order[0] in found else BESIDE_MARGIN
+    kept = {at: name for at, name in found.items() if scores[order[0]] - scores[at] <= margin}
+    return kept if len(kept) > 1 else {}
 
 
 def statement_of(parts: Sequence[Quotable], passage: Passage) -> Statement:

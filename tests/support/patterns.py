@@ -33,6 +33,7 @@ TEXTS = 10
 GIVE_UP_S = 10.0
 TRIES = 3
 ANCHORED = frozenset(("match", "fullmatch"))
+METHODS = ANCHORED | {"search", "finditer", "findall", "sub", "subn"}
 _SIZED = frozenset(("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"))
 
 
@@ -171,15 +172,17 @@ def uses() -> dict[str, set[str]]:
     for file, tree in trees.items():
         nodes = list(ast.walk(tree))
         here, handed = _called(nodes), _handed_on(nodes)
+        # One that stands in a tuple or a table is used as this file uses those without a name.
+        unnamed = _called_unnamed(nodes) or {"search"}
         for node in nodes:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
                 name = node.targets[0].id if isinstance(node.targets[0], ast.Name) else ""
-                # One that is handed on may be used in any way.
-                known = here.get(name) or everywhere.get(name) or {"search"}
+                known = here.get(name) or everywhere.get(name) or unnamed
                 place = f"{file.relative_to(SOURCE)}:{node.value.lineno}"
-                found[place] = {"search"} if name in handed else known
+                found[place] = unnamed if name in handed else known
             elif isinstance(node, ast.Call) and _of_re(node):
-                found[f"{file.relative_to(SOURCE)}:{node.lineno}"] = {_of_re(node)}
+                way = {_of_re(node)} - {"compile"}
+                found.setdefault(f"{file.relative_to(SOURCE)}:{node.lineno}", way or unnamed)
     return found
 
 
@@ -189,6 +192,16 @@ def _called(nodes: list[ast.AST]) -> dict[str, set[str]]:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             called.setdefault(node.value.id, set()).add(node.attr)
     return called
+
+
+def _called_unnamed(nodes: list[ast.AST]) -> set[str]:
+    """Give the methods of patterns that are called on what is no constant of the module."""
+    return {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute) and node.attr in METHODS
+        if not (isinstance(node.value, ast.Name) and node.value.id in ("re", node.value.id.upper()))
+    }
 
 
 def _handed_on(nodes: list[ast.AST]) -> set[str]:
@@ -203,10 +216,10 @@ def _handed_on(nodes: list[ast.AST]) -> set[str]:
 
 
 def _of_re(node: ast.Call) -> str:
-    """Give the function of `re` that is called with a pattern, or nothing."""
+    """Give the function of `re` that is called, or nothing."""
     function = node.func
     named = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)
-    if not named or function.value.id != "re" or function.attr == "compile":
+    if not named or function.value.id != "re":
         return ""
     return str(function.attr)
 

@@ -47,8 +47,9 @@ def find_place(
         return words, False
     if on:
         return on, True
-    patterns = (_TIME, _CHARS, _PAGE, _LINES)
-    time, chars, page, lines = (pattern.fullmatch(place.strip()) for pattern in patterns)
+    place = place.strip()
+    time, chars = _TIME.fullmatch(place), _CHARS.fullmatch(place)
+    page, lines = _PAGE.fullmatch(place), _LINES.fullmatch(place)
     kind = chunks[0].locator.kind
     if time is not None and kind == "seconds":
         return _at_time(spots, time), False
@@ -63,7 +64,7 @@ def find_place(
         if start < end <= chunks[-1].end:
             return (start, end), False
     section = _in_section(chunks, place, headings=headings)
-    if section is None and (paragraph := _numbered_paragraph(chunks, place.strip())):
+    if section is None and (paragraph := _numbered_paragraph(chunks, place)):
         return paragraph, False
     if section is None and lines is not None and (found := _on_lines(spots, lines)):
         return found, False

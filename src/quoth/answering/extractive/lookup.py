@@ -34,8 +34,9 @@ MAX_LONG_SECTIONS = 10
 """Sections of which more than a sentence is quoted; of more it is one of each."""
 MIN_FRONT_SCORE = 0.95
 """Least standalone score of what a text is said to begin with: no title and no names of authors."""
-_FIRST_LINE = re.compile(r"(?=.*[^\W\d_])(?:\S.{0,120}(?!\S)|\S{1,120})")
-"""The beginning of the first line with a letter."""
+_LINE = re.compile(r"\S.*")
+_BEGINNING = re.compile(r"\S.{0,120}(?!\S)|\S{1,120}")
+"""The first words of a line, up to 120 characters."""
 
 
 def summary_statements(
@@ -81,7 +82,7 @@ def heading_statements(
         # Signs and blanks may differ, as in the outline of a PDF.
         words = r"[\W_]+".join(re.findall(r"\w+", heading.path[-1]))
         titled = re.search(rf"[^\w\s]*{words}[^\w\s]*", chunk.text) if words else None
-        written = titled or _FIRST_LINE.search(chunk.text)
+        written = titled or _first_line(chunk.text)
         if written is None:
             continue
         start, end = chunk.start + written.start(), chunk.start + written.end()
@@ -234,6 +235,13 @@ def names_only_a_place(query: Query, passages: Sequence[Passage]) -> bool:
 def _names_title(query: Query, title: str) -> bool:
     shared = set(folded_words(title)).intersection(folded_words(query.standalone))
     return len(shared - FUNCTION_WORDS) >= MIN_TITLE_WORDS and not names_a_topic(query.standalone)
+
+
+def _first_line(text: str) -> re.Match[str] | None:
+    """Return the beginning of the first line with a letter."""
+    lines = (each for each in _LINE.finditer(text) if any(map(str.isalpha, each.group())))
+    line = next(lines, None)
+    return line and _BEGINNING.match(text, line.start())
 
 
 def place_statements(

@@ -41,7 +41,7 @@ _STOPS = tuple(".!?…:。！？：।؟۔")
 _CLOSERS = " )]\"'”’»*_`」』）"
 _NUMBER = re.compile(r"^[^\S\n]*\(?(\d{1,2})[.)°]\s", re.MULTILINE)
 _NOTE = re.compile(r"\^\[\d{1,3}\]\s")
-_MARKS = re.compile(r"(?:\[\^?\w{1,4}\])+$")
+_MARKS = re.compile(r"(?:\[\^?\w{1,4}\]){1,9}$")
 """The marks of footnotes behind a sentence."""
 _RAISED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹")
 _INTRODUCED = re.compile(r":\s*(?:\n|$)")

@@ -31,8 +31,8 @@ _FORMS = tuple(
     map(
         re.compile,
         (
-            rf"[\[(](?P<time>{_TIME})[\])]\s*[-–—|:]?\s+(?P<words>.+)",
-            rf"[\[(]?(?P<time>{_TIME})[\])]?(?:\s*[-–—|]?\s+(?P<words>(?P<name>{_NAME})(?::\s.*)?))?",
+            rf"[\[(](?P<time>{_TIME})[\])](?:\s*[-–—|:])?\s+(?P<words>.+)",
+            rf"[\[(]?(?P<time>{_TIME})[\])]?(?:(?:\s*[-–—|])?\s+(?P<words>(?P<name>{_NAME})(?::\s.*)?))?",
             rf"(?P<speaker>{_NAME})[ \t,|]+[\[(]?(?P<time>{_TIME})[\])]?(?::\s*(?P<words>.*))?",
         ),
     )

@@ -7,11 +7,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from unittest.mock import patch
 
 import httpx
 
+from quoth.interfaces.http.schemas import FilterKey
 from quoth.interfaces.http.signed_links import LinkSigner, LinkTarget
 from quoth.store.keys import Keys
 from quoth.testing import HashEmbedder
@@ -30,12 +31,12 @@ HOLLOW = "returned only 401/403"
 """What the tool says of a run in which nobody let it in."""
 KEPT = "kept"
 """A collection that nothing deletes, so that questions find something to the end."""
-SPAN = {"start": {"enum": [0]}, "end": {"enum": [1]}}
-"""A span is within its text, which no description can say: this one is in every document."""
 WORDS = {"type": "string", "minLength": 1, "pattern": "^[a-z ]*[a-z][a-z ]*$"}
 SHORT = {"type": "string", "pattern": "^[a-z]{1,9}$"}
 OWN = {"enum": ['{"team": "legal"}', '{"year": 2024}']}
 """Metadata of one's own as they stand beside an upload: JSON in a text, which cannot be said."""
+IN_ADDRESS = {"start": {"enum": [0]}, "end": {"enum": [1]}, "metadata": OWN}
+"""Parameters: a span is within its text, which no description can say; this is in every one."""
 UNSAYABLE: dict[str, dict[str, Any]] = {
     "EmbeddingsRequest": {"dimensions": {"enum": [HashEmbedder.dimension]}},
     "ChatMessage": {"content": WORDS},
@@ -139,17 +140,19 @@ def with_ids(schema: Any, known: dict[str, list[str]]) -> Any:
     if not isinstance(schema, dict):
         return schema
     plain = {FORMS.get(name, name): with_ids(each, known) for name, each in schema.items()}
+    if "(?!" in str(plain.get("pattern", "")):
+        # What cannot be seen is in no name that is part of an address: no pattern says so.
+        return SHORT
+    if "propertyNames" in plain:
+        # Which metadata there are to filter by depends on the library.
+        plain["propertyNames"] = {"enum": list(get_args(FilterKey))}
     if plain.get("in") in ("path", "query") and plain.get("name") in known:
         there = {"enum": known[plain["name"]]}
         # No token that is made up is ever right.
         made_up = [] if plain["name"] == "token" else [plain["schema"]]
-        # What cannot be seen is in no name that is part of an address: no pattern says so.
-        made_up = [SHORT] if "(?!" in plain["schema"].get("pattern", "") else made_up
         plain["schema"] = {"anyOf": [*made_up, there]}
-    if plain.get("in") == "query" and plain.get("name") == "metadata":
-        plain["schema"] = OWN
-    if plain.get("in") == "query" and plain.get("name") in SPAN:
-        plain["schema"] = SPAN[plain["name"]]
+    if plain.get("in") == "query" and plain.get("name") in IN_ADDRESS:
+        plain["schema"] = IN_ADDRESS[plain["name"]]
     if plain.get("operationId") == "send_file":
         # With Upload-Length there is no body, else there must be one, which cannot be said.
         plain["requestBody"]["required"] = True

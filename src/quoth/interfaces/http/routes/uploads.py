@@ -72,7 +72,7 @@ BODY = {
                     "type": "object",
                     "required": ["file"],
                     "properties": {
-                        "file": {"type": "string", "format": "binary"},
+                        "file": {"type": "string", "format": "binary", "minLength": 1},
                         **{name: without_null(field) for name, field in _SAID.items()},
                     },
                     "additionalProperties": False,
@@ -82,7 +82,7 @@ BODY = {
                 "schema": {
                     "type": "object",
                     "required": ["url"],
-                    "properties": {**_SAID, "url": without_null(_SAID["url"])},
+                    "properties": {**_SAID, "url": {**without_null(_SAID["url"]), "minLength": 1}},
                     "additionalProperties": False,
                 },
                 "example": {"url": "https://example.org/bees.html", "title": "Bees"},

@@ -28,7 +28,7 @@ from starlette.exceptions import HTTPException
 
 from quoth.core.plan import Policy
 from quoth.core.types import DocumentKind
-from quoth.interfaces.http.text_rules import QUESTION, Line, PathSegment, Text, schema_pattern
+from quoth.interfaces.http.text_rules import QUESTION, Line, NewCollectionName, Text, schema_pattern
 from quoth.query.understand import validate
 
 Fields = TypeVar("Fields", bound=BaseModel)
@@ -275,7 +275,7 @@ class AskRequest(SearchRequest):
 class NewCollection(Body):
     """A new collection."""
 
-    name: Annotated[PathSegment, Field(min_length=1, max_length=100, examples=["default"])]
+    name: Annotated[NewCollectionName, Field(examples=["default"])]
 
 
 class FeedbackRequest(Body):

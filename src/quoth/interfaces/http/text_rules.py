@@ -74,12 +74,13 @@ Line = Annotated[
     schema_pattern(rf"^[^{_ALL_CONTROLS}]*[^{_ALL_CONTROLS}\s][^{_ALL_CONTROLS}]*$"),
 ]
 """A name on one line."""
-PathSegment = Annotated[
+NewCollectionName = Annotated[
     str,
+    Field(min_length=1, max_length=100),
     AfterValidator(require_path_segment),
     schema_pattern(rf"^(?!\.\.?$)[^{_NAME}]*[^{_NAME}\s][^{_NAME}]*$"),
 ]
-"""A name on one line that fits into a path."""
+"""The name of a new collection: on one line, fit for a path."""
 WebAddress = Annotated[str, AfterValidator(require_web_address), schema_pattern(f"^(?:{_WEB})?$")]
 """A web address; empty for none."""
 Language = Annotated[str, AfterValidator(require_language), schema_pattern(f"^(?:{_LANGUAGE})?$")]

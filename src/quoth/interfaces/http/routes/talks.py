@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,7 +18,7 @@ from quoth.interfaces.http.request_state import request_state
 from quoth.interfaces.http.requests import listing_of
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import Body, OneId
-from quoth.interfaces.http.text_rules import PathSegment
+from quoth.interfaces.http.text_rules import NewCollectionName
 from quoth.pipeline.live_session import LiveSession
 
 router = APIRouter(tags=["live"])
@@ -28,7 +27,7 @@ router = APIRouter(tags=["live"])
 class TalkRequest(Body):
     """The collection that a transcript is added to; it is made where there is none."""
 
-    collection: Annotated[PathSegment, Field(min_length=1, max_length=100)] = "talks"
+    collection: NewCollectionName = "talks"
 
 
 @router.post(

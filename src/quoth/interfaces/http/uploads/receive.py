@@ -24,7 +24,7 @@ from quoth.core.errors import (
 )
 from quoth.ingest.readers.metadata import SIDECAR, custom_in_sidecar, parse_sidecar
 from quoth.ingest.sources.http import Internet, fetch
-from quoth.interfaces.http.text_rules import Language, PathSegment, Text, WebAddress
+from quoth.interfaces.http.text_rules import Language, NewCollectionName, Text, WebAddress
 from quoth.pipeline.components import Components
 from quoth.pipeline.uploads import (
     content_key,
@@ -48,7 +48,7 @@ class UploadMetadata(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: str | None = Field(default=None, max_length=4096, examples=["lecture-3.pdf"])
-    collection: Annotated[PathSegment, Field(min_length=1, max_length=100)] | None = None
+    collection: NewCollectionName | None = None
     title: Annotated[Text, Field(max_length=500)] | None = None
     url: Annotated[WebAddress, Field(max_length=2000)] | None = None
     speaker: Annotated[Text, Field(max_length=200)] | None = None

@@ -160,3 +160,19 @@ def test_a_long_answer_is_folded_on_a_small_screen(web: WebApp) -> None:
         assert box is not None
         assert box["y"] >= last["y"] + last["height"]
         assert box["height"] < 150
+
+
+def test_what_is_written_from_right_to_left_is_shown_so(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        direction = "each => getComputedStyle(each).direction"
+        page.locator("#question").fill("أين يعيش النحل؟")
+        assert page.locator("#question").evaluate(direction) == "rtl"
+        visit.ask("أين يعيش النحل؟")
+        assert page.locator("current-turn h1").evaluate(direction) == "rtl"
+        said = page.locator("current-turn .answer p").first
+        said.evaluate("each => { each.textContent = 'يعيش النحل في الخلية.' }")
+        assert said.evaluate(direction) == "rtl"
+        visit.ask("What do bees say by dancing?")
+        assert page.locator("current-turn h1").evaluate(direction) == "ltr"
+        assert page.locator("other-turn h2").first.evaluate(direction) == "rtl"

@@ -92,6 +92,30 @@ def test_uploads_are_followed_after_another_page_stopped_and_known_again(
         expect(again).to_contain_text("already there", timeout=30_000)
 
 
+def test_an_upload_is_followed_again_after_a_lost_connection(web: WebApp, tmp_path: Path) -> None:
+    file = tmp_path / "wasps.md"
+    file.write_text("# On wasps\n\nWasps eat flies.\n", encoding="utf-8")
+    asked = 0
+
+    def break_twice(route: Route) -> None:
+        nonlocal asked
+        asked += 1
+        if asked > 2:
+            route.continue_()
+        else:
+            route.abort()
+
+    with web.opened("/library") as visit:
+        page = visit.page
+        page.route("**/v1/uploads/*/events", break_twice)
+        page.locator("input[type=file]").first.set_input_files(file)
+        row = page.locator(".uploads li", has_text="wasps.md")
+        expect(row).to_contain_text("Trying again", timeout=30_000)
+        expect(row).to_contain_text("ready", timeout=30_000)
+        expect(row).not_to_contain_text("Trying again")
+        expect(page.locator("upload-area [role=status]")).to_contain_text("0 failed")
+
+
 def test_an_index_is_rebuilt_and_a_collection_made(web: WebApp) -> None:
     with web.opened("/library") as visit:
         page = visit.page

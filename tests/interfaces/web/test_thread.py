@@ -129,6 +129,16 @@ def test_a_question_comes_to_the_top_and_its_answer_moves_nothing(web: WebApp) -
     assert box["y"] + box["height"] <= 720, "the box stays in the window"
 
 
+def test_a_marker_that_is_not_shown_takes_no_room(web: WebApp) -> None:
+    with web.opened("/", viewport={"width": 360, "height": 800}) as visit:
+        visit.ask("When does a colony swarm?")
+        page = visit.page
+        marker = page.locator("current-turn .number").first
+        marker.evaluate("each => { each.className = 'number hidden'; }")
+        # After a sentence that fills its line a wider one makes the page wider than the screen.
+        assert marker.evaluate("each => [each.offsetWidth, each.offsetHeight]") == [1, 1]
+
+
 def test_a_long_answer_is_folded_on_a_small_screen(web: WebApp) -> None:
     text = "Le miel vient du nectar des fleurs. " * 30
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,26 @@ def test_all_kinds_have_their_turn() -> None:
         "What is said about “",
     ]
     assert "royal jelly" in said[2]
+
+
+def test_a_past_question_is_suggested_unless_it_is_long() -> None:
+    short, long = "When does a colony swarm?", "When does a colony swarm, " + "and why, " * 20
+    assert ask("How large is a colony?", asked=[long, short]) == (short,)
+
+
+async def test_names_come_from_the_documents_that_are_cited(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path / "sources")
+    trip = "# A trip\n\nWe stayed at the Grand Hotel. Rooms of the Grand Hotel are dear.\n"
+    (sources / "trip.md").write_text(trip, encoding="utf-8")
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, sources)
+        [other, *_rest] = await engine.search("Grand Hotel rooms")
+        answer = await engine.answer("When does a colony swarm?")
+        answer = replace(answer, used_chunks=(*answer.used_chunks, other.chunk_id))
+        assert other.document_id not in {each.document_id for each in answer.citations}
+        suggested = await engine.suggest(answer)
+        assert suggested
+        assert not any("Hotel" in each for each in suggested)
 
 
 async def test_an_answer_is_followed_by_what_stands_beside_it(tmp_path: Path) -> None:

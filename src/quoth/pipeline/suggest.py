@@ -97,7 +97,10 @@ def _follow_up(
     cited = [chunks[key] for key in dict.fromkeys(near) if key in chunks]
     languages = {each.document_id: each.language for each in outline.documents}
     own = [each for each in cited if languages.get(each.document_id) == language]
-    texts = [chunks[key].text for key in answer.used_chunks if key in chunks]
+    # The answer used passages of other documents as well, which may be about something else.
+    proving = {each.document_id for each in answer.citations}
+    used = (chunks[key] for key in answer.used_chunks if key in chunks)
+    texts = [each.text for each in used if each.document_id in proving]
     titles = [each.title for each in outline.documents]
     return suggest(
         answer.query.standalone,

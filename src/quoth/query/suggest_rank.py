@@ -13,6 +13,8 @@ from quoth.text.analyzer import analyze, detect_language, normalize_name
 
 MAX_LENGTH = 80
 """Maximum characters of a heading or a name that makes a suggestion."""
+MAX_QUESTION = 120
+"""Maximum characters of a past question that is suggested."""
 MIN_OVERLAP = 0.6
 """Minimum word overlap (Jaccard) of duplicate questions."""
 MIN_NAMED = 2
@@ -52,11 +54,12 @@ def suggest(
     """Return up to ``limit`` questions, round-robin from history, headings and names.
 
     ``headings`` and ``names`` are those near the last answer, nearest first; ``asked`` are past
-    questions, newest first, of which those count that share a word with the question. None repeats
-    the question, one of ``earlier`` in the conversation, or another suggestion.
+    questions, newest first, of which the short ones count that share a word with the question.
+    None repeats the question, one of ``earlier`` in the conversation, or another suggestion.
     """
     about = content_stems(question, language)
-    past = (each for each in asked if about & content_stems(each, language))
+    short = (each for each in asked if len(each) <= MAX_QUESTION)
+    past = (each for each in short if about & content_stems(each, language))
     subjects = [_about(headings, language), _about(names, language)]
     said = (about, *(content_stems(each, language) for each in earlier))
     taken = [words for words in said if words]

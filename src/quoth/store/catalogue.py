@@ -22,6 +22,7 @@ from sqlalchemy import (
 
 from quoth.core.custom_metadata import MetadataValue
 from quoth.core.types import Chunk, Document
+from quoth.store.blobs import stored_name
 from quoth.store.checksums import intact
 from quoth.store.collections import CollectionRows
 from quoth.store.history import QueryHistory
@@ -196,7 +197,7 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
             connection.execute(update(tasks).where(its).values(document_id=new))
 
     def remove(self, collection: Collection, ids: Sequence[str]) -> list[str]:
-        """Delete documents and failed entries with all dependent rows; return the ids found."""
+        """Delete documents, failed ones and those being read; return the ids found."""
         gone: list[str] = []
         with self.writing("remove documents") as connection:
             for part in _parts(ids):
@@ -208,6 +209,7 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
                 )
                 found = {row[0] for row in connection.execute(ready.union(waiting))}
                 self._erase(connection, collection, found)
+                self._stop_uploads(connection, collection, found)
                 connection.execute(
                     delete(jobs).where(
                         self.for_tenant(jobs, collection), jobs.c.document_id.in_(found)
@@ -217,6 +219,24 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
             if gone:
                 self._bump(connection, collection)
         return gone
+
+    def _stop_uploads(self, connection: Connection, collection: Collection, ids: set[str]) -> None:
+        """Delete the tasks of documents that are being read: they name none before their end."""
+        sources = select(jobs.c.source).where(
+            self.for_tenant(jobs, collection),
+            jobs.c.document_id.in_(ids),
+            jobs.c.state == "running",
+        )
+        names = [stored_name(source) for source in connection.execute(sources).scalars()]
+        read = [name.partition(".")[0] for name in names if name]
+        connection.execute(
+            delete(tasks).where(
+                tasks.c.tenant == self.tenant,
+                tasks.c.collection == collection.name,
+                tasks.c.state.in_(("queued", "running")),
+                tasks.c.sha256.in_(read),
+            )
+        )
 
     def set_metadata(
         self, collection: Collection, document_id: str, metadata: Mapping[str, MetadataValue]

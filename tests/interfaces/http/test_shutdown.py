@@ -56,6 +56,7 @@ async def test_a_browser_gets_a_page_that_is_loaded_again() -> None:
         answer = await client.get("/", headers=headers)
     assert (answer.status_code, answer.headers["refresh"]) == (503, "5")
     assert "Le service démarre" in answer.text
+    assert "style-src 'unsafe-inline'" in answer.headers["content-security-policy"]
 
 
 async def test_health_is_answered_meanwhile() -> None:

@@ -249,15 +249,18 @@ async def test_an_upload_is_stopped_and_forgotten(tmp_path: Path) -> None:
         assert files_in(tmp_path) == []
 
 
+@pytest.mark.parametrize("by", ["upload", "document"])
 async def test_an_upload_that_is_stopped_before_its_worker_looks_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
     stopped = asyncio.Event()
     async with asking(tmp_path) as (house, client):
         at = (await client.post("/v1/uploads?name=a.md", content=TEXT)).headers["location"]
 
         async def stop_first(*given: Any, **more: Any) -> None:
-            assert (await client.delete(at)).status_code == 204
+            [read] = (await client.get("/v1/documents?state=unready")).json()["documents"]
+            gone = at if by == "upload" else f"/v1/documents/{read['document_id']}"
+            assert (await client.delete(gone)).status_code == 204
             stopped.set()
             await commit_entries(*given, **more)
 

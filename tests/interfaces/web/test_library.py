@@ -44,6 +44,30 @@ def test_a_document_is_corrected_in_a_dialog(web: WebApp, tmp_path: Path) -> Non
         expect(page.locator("document-about")).to_contain_text("team: legal, sales · year: 2024")
 
 
+def test_the_form_of_a_document_has_nothing_that_was_typed_for_another(
+    web: WebApp, tmp_path: Path
+) -> None:
+    files = [tmp_path / "newts.md", tmp_path / "toads.md"]
+    for file in files:
+        file.write_text(f"# On {file.stem}\n\nAmphibians sleep in winter.\n", encoding="utf-8")
+    with web.opened("/library") as visit:
+        page = visit.page
+        page.locator("input[type=file]").first.set_input_files(files)
+        expect(page.locator("upload-area [role=status]")).to_contain_text("2 of 2", timeout=30_000)
+        speaker = page.locator("dialog input[name=speaker]")
+        own = page.locator("dialog textarea[name=metadata]")
+        page.locator("tr", has_text="On newts").locator("button", has_text="Edit").click()
+        speaker.fill("A. Person")
+        own.fill("pond=north")
+        page.locator("dialog button", has_text="Cancel").click()
+        for title in ("On newts", "On toads"):
+            page.locator("tr", has_text=title).locator("button", has_text="Edit").click()
+            expect(page.locator("dialog input[name=title]")).to_have_value(title)
+            expect(speaker).to_have_value("")
+            expect(own).to_have_value("")
+            page.keyboard.press("Escape")
+
+
 def test_uploads_are_followed_after_another_page_stopped_and_known_again(
     web: WebApp, tmp_path: Path
 ) -> None:
@@ -66,6 +90,30 @@ def test_uploads_are_followed_after_another_page_stopped_and_known_again(
         page.locator("input[type=file]").first.set_input_files(file)
         again = page.locator(".uploads li", has_text="moths.md").nth(1)
         expect(again).to_contain_text("already there", timeout=30_000)
+
+
+def test_an_upload_is_followed_again_after_a_lost_connection(web: WebApp, tmp_path: Path) -> None:
+    file = tmp_path / "wasps.md"
+    file.write_text("# On wasps\n\nWasps eat flies.\n", encoding="utf-8")
+    asked = 0
+
+    def break_twice(route: Route) -> None:
+        nonlocal asked
+        asked += 1
+        if asked > 2:
+            route.continue_()
+        else:
+            route.abort()
+
+    with web.opened("/library") as visit:
+        page = visit.page
+        page.route("**/v1/uploads/*/events", break_twice)
+        page.locator("input[type=file]").first.set_input_files(file)
+        row = page.locator(".uploads li", has_text="wasps.md")
+        expect(row).to_contain_text("Trying again", timeout=30_000)
+        expect(row).to_contain_text("ready", timeout=30_000)
+        expect(row).not_to_contain_text("Trying again")
+        expect(page.locator("upload-area [role=status]")).to_contain_text("0 failed")
 
 
 def test_an_index_is_rebuilt_and_a_collection_made(web: WebApp) -> None:

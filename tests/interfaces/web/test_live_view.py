@@ -164,6 +164,8 @@ def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Pat
         page.on("dialog", lambda each: each.accept())
         claim_a_language_model(page, web.url)
         page.get_by_label("Title").fill("Bees in winter")
+        expect(page.get_by_label("bees")).not_to_be_checked()
+        expect(page.get_by_label("default")).to_be_checked()
         page.get_by_label("bees").check()
         page.get_by_label("default").uncheck()
         page.get_by_role("button", name="Start a session").click()

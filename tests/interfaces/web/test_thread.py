@@ -129,6 +129,16 @@ def test_a_question_comes_to_the_top_and_its_answer_moves_nothing(web: WebApp) -
     assert box["y"] + box["height"] <= 720, "the box stays in the window"
 
 
+def test_a_marker_that_is_not_shown_takes_no_room(web: WebApp) -> None:
+    with web.opened("/", viewport={"width": 360, "height": 800}) as visit:
+        visit.ask("When does a colony swarm?")
+        page = visit.page
+        marker = page.locator("current-turn .number").first
+        marker.evaluate("each => { each.className = 'number hidden'; }")
+        # After a sentence that fills its line a wider one makes the page wider than the screen.
+        assert marker.evaluate("each => [each.offsetWidth, each.offsetHeight]") == [1, 1]
+
+
 def test_a_long_answer_is_folded_on_a_small_screen(web: WebApp) -> None:
     text = "Le miel vient du nectar des fleurs. " * 30
 
@@ -160,3 +170,19 @@ def test_a_long_answer_is_folded_on_a_small_screen(web: WebApp) -> None:
         assert box is not None
         assert box["y"] >= last["y"] + last["height"]
         assert box["height"] < 150
+
+
+def test_what_is_written_from_right_to_left_is_shown_so(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        direction = "each => getComputedStyle(each).direction"
+        page.locator("#question").fill("أين يعيش النحل؟")
+        assert page.locator("#question").evaluate(direction) == "rtl"
+        visit.ask("أين يعيش النحل؟")
+        assert page.locator("current-turn h1").evaluate(direction) == "rtl"
+        said = page.locator("current-turn .answer p").first
+        said.evaluate("each => { each.textContent = 'يعيش النحل في الخلية.' }")
+        assert said.evaluate(direction) == "rtl"
+        visit.ask("What do bees say by dancing?")
+        assert page.locator("current-turn h1").evaluate(direction) == "ltr"
+        assert page.locator("other-turn h2").first.evaluate(direction) == "rtl"

@@ -24,6 +24,8 @@ ALWAYS_OPEN = ("/healthz", "/readyz")
 """Paths that are answered while the service starts and stops, too."""
 INTERRUPT_S = 2.0
 """Seconds that interrupted requests have to send their last message."""
+WAITING_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+"""Of a page that has its style in itself, since no file can be asked for."""
 RETRY_S = 5
 """Seconds after which another process will probably have taken over."""
 
@@ -129,6 +131,7 @@ def _waiting_page(error: Interrupted, *, language: str | None) -> Response:
     )
     wait = str(RETRY_S)
     headers = {"Refresh": wait, "Retry-After": wait, "Connection": "close"}
+    headers["Content-Security-Policy"] = WAITING_POLICY
     return Response(page, 503, headers, media_type="text/html; charset=utf-8")
 
 

@@ -1,5 +1,6 @@
 /** Sending of files, with progress: bytes while they are sent, passages while they are read. */
 import { postJson, Problem, send } from "./api.js";
+import { t } from "./i18n.js";
 import { linkTo } from "./router.js";
 import { readEvents } from "./sse.js";
 
@@ -27,6 +28,7 @@ window.addEventListener("beforeunload", (event) => {
   if (isSending()) event.preventDefault();
 });
 
+const AGAIN_MS = 3_000;
 const SIDECAR = ".meta.json";
 
 /** Paths of files that were dropped with their folders. @type {WeakMap<File, string>} */
@@ -71,16 +73,34 @@ export async function sendPage(url, collection, tell) {
 
 /** @param {string} name @param {(upload: Upload) => void} tell @param {() => Promise<any>} begin */
 async function follow(name, tell, begin) {
+  /** @type {Upload} */
+  let last = { name, state: "sending", share: 0, detail: "" };
+  const note = (/** @type {Upload} */ upload) => { last = upload; tell(upload); };
   try {
-    tell({ name, state: "sending", share: 0, detail: "" });
+    note(last);
     const upload = await begin();
-    const response = await send(`/v1/uploads/${upload.id}/events`);
     const left = minutesLeft();
-    for await (const { data } of readEvents(response)) {
-      if (data.upload) tell({ ...shown(name, data.upload, upload.known), left: left(data.upload.progress, performance.now()) });
+    for (;;) {
+      await read(upload.id, (stored) => note({ ...shown(name, stored, upload.known), left: left(stored.progress, performance.now()) }));
+      if (hasEnded(last)) return;
+      // The service goes on with a file that it has: it is asked again when the connection is back.
+      note({ ...last, detail: t("live.lost") });
+      await new Promise((resolve) => { setTimeout(resolve, AGAIN_MS); });
     }
   } catch (error) {
-    tell({ name, state: "failed", share: 1, detail: /** @type {Error} */ (error).message });
+    const gone = last.id && error instanceof Problem && error.status === 404;
+    tell({ name, state: gone ? "stopped" : "failed", share: 1, detail: gone ? "" : /** @type {Error} */ (error).message });
+  }
+}
+
+/** Read the events of an upload until they or the connection end. @param {string} id @param {(upload: any) => void} tell */
+async function read(id, tell) {
+  try {
+    for await (const { data } of readEvents(await send(`/v1/uploads/${id}/events`))) {
+      if (data.upload) tell(data.upload);
+    }
+  } catch (error) {
+    if (error instanceof Problem && error.status >= 400 && error.status < 500) throw error;
   }
 }
 

@@ -34,14 +34,14 @@ class AnswerView extends Base {
 
   /** Text whose sentences are not verified yet. @param {string} text */
   provisional(text) {
-    return text.split(/\n\s*\n/).map((each) => html`<p class="provisional">${each
+    return text.split(/\n\s*\n/).map((each) => html`<p class="provisional" dir="auto">${each
       .split(MARKER)
       .map((part, at) => (at % 2 ? html`<sup class="number">${part}</sup>` : part))}</p>`);
   }
 
   /** @param {import("../text.js").Piece[]} pieces */
   paragraph(pieces) {
-    return html`<p>${pieces.map((each, at) => html`${each.line ? "\n" : ""}${each.mark
+    return html`<p dir="auto">${pieces.map((each, at) => html`${each.line ? "\n" : ""}${each.mark
       ? this.sentence(each, isRepeated(each, pieces[at + 1])) : `${each.text} `}`)}</p>`;
   }
 

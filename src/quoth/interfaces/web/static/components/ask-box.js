@@ -74,7 +74,7 @@ class AskBox extends Base {
     return html`<form class="ask" role="search" @submit=${this.submit}>
       <label class="hidden" for="question">${t("ask.label")}</label>
       <div class="row">
-        <textarea id="question" rows="2" maxlength=${MAX_CHARS} .value=${live(this.value)}
+        <textarea id="question" rows="2" dir="auto" maxlength=${MAX_CHARS} .value=${live(this.value)}
           placeholder=${t(this.following ? "ask.followUp" : "ask.placeholder")}
           @input=${this.onInput}
           @keydown=${this.onKey}></textarea>

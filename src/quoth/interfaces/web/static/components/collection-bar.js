@@ -1,7 +1,7 @@
 /** The collection that is shown: choose, make or delete one, rebuild its index; tells `quoth-collection`. */
 import { postJson, send } from "../api.js";
 import { Base } from "../base.js";
-import { t } from "../i18n.js";
+import { collectionName, t } from "../i18n.js";
 import { readEvents } from "../sse.js";
 import { isCollectionName } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
@@ -81,7 +81,7 @@ class CollectionBar extends Base {
     const others = this.collections.filter(({ name }) => name !== this.standard);
     return html`<div class="row">
         <label class="row">${t("choices.collection")} <select @change=${(/** @type {any} */ event) => this.choose(event.target.value)}>
-          <option value="" ?selected=${!this.collection}>${t("choices.default")}</option>
+          <option value="" ?selected=${!this.collection}>${collectionName(this.standard)}</option>
           ${others.map(({ name }) => html`<option value=${name} ?selected=${name === this.collection}>${name}</option>`)}
         </select></label>
         ${this.writable ? this.tools() : nothing}

@@ -23,7 +23,15 @@ class DocumentForm extends Base {
     this.document = document;
     this.problem = "";
     await this.updateComplete;
+    this.fill();
     /** @type {HTMLDialogElement} */ (this.querySelector("dialog")).showModal();
+  }
+
+  /** Show the values of the document in place of those that were typed for an earlier one. */
+  fill() {
+    const { elements } = /** @type {any} */ (this.querySelector("form"));
+    FIELDS.forEach(([name]) => { elements[name].value = this.document[name] ?? ""; });
+    elements.metadata.value = metadataLines(this.document.metadata);
   }
 
   /** Send what was changed. @param {any} event */
@@ -62,9 +70,9 @@ class DocumentForm extends Base {
     return html`<dialog class="help" aria-labelledby="edit-title"><form class="form" @submit=${this.save}>
       <h2 id="edit-title">${t("library.edit", { title: this.document.title })}</h2>
       ${FIELDS.map(([name, type, most]) => html`<label>${t(`field.${name}`)}
-        <input name=${name} type=${type} maxlength=${most} .value=${this.document[name] ?? ""} ?required=${name === "title"}></label>`)}
+        <input name=${name} type=${type} maxlength=${most} ?required=${name === "title"}></label>`)}
       <label>${t("field.metadata")}
-        <textarea name="metadata" rows="3" maxlength="8000" spellcheck="false" .value=${metadataLines(this.document.metadata)}></textarea></label>
+        <textarea name="metadata" rows="3" maxlength="8000" spellcheck="false"></textarea></label>
       <p class="soft">${t("library.editNote")}</p>
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
       <div class="row"><button class="primary" ?disabled=${this.saving}>${t(this.saving ? "state.running" : "save")}</button>

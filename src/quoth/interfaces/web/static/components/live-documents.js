@@ -1,7 +1,7 @@
 /** What a session cites: whole collections, or single documents of others. Tells `quoth-lecture` what it is now. */
 import { getJson, sendJson } from "../api.js";
 import { Base } from "../base.js";
-import { named, t } from "../i18n.js";
+import { collectionName, named, t } from "../i18n.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 import "./upload-area.js";
 
@@ -61,7 +61,7 @@ class LiveDocuments extends Base {
   collection({ name, documents: count }) {
     const whole = this.lecture.collections.includes(name);
     return html`<label class="check"><input type="checkbox" .checked=${whole}
-        @change=${(/** @type {any} */ event) => this.attach("collections", name, event.target.checked)}> ${name} <span class="soft">${t("library.count", { count })}</span></label>
+        @change=${(/** @type {any} */ event) => this.attach("collections", name, event.target.checked)}> ${collectionName(name)} <span class="soft">${t("library.count", { count })}</span></label>
       ${whole ? nothing : html`<details class="single" @toggle=${(/** @type {any} */ event) => { if (event.target.open) this.list(name); }}>
         <summary>${t("live.single", { name })}</summary>
         <input type="search" aria-label=${t("live.findDocument", { name })} placeholder=${t("live.findDocument", { name })}

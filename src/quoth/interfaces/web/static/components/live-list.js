@@ -3,6 +3,7 @@ import { getJson, postJson, send } from "../api.js";
 import { Base } from "../base.js";
 import { collectionName, dateName, t } from "../i18n.js";
 import { go, linkTo } from "../router.js";
+import { aboutService } from "../service.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
 
 const PAGE = 100;
@@ -24,6 +25,8 @@ class LiveList extends Base {
     this.sessions = null;
     /** @type {any[]} */
     this.collections = [];
+    /** the name of the one that is chosen at first: the default one, where it is there */
+    this.chosen = "";
     this.complete = true;
     this.problem = "";
   }
@@ -31,7 +34,12 @@ class LiveList extends Base {
   connectedCallback() {
     super.connectedCallback();
     document.title = `${t("nav.live")} – quoth`;
-    this.attempt(async () => { this.collections = (await getJson("/v1/collections")).collections; });
+    this.attempt(async () => {
+      const [{ collections }, { collection }] = await Promise.all([getJson("/v1/collections"), aboutService()]);
+      const there = collections.some((/** @type {any} */ { name }) => name === collection);
+      this.chosen = there ? collection : collections[0]?.name;
+      this.collections = collections;
+    });
     this.attempt(async () => {
       this.allowed = (await getJson("/v1/session")).scopes.includes("live");
       if (this.allowed) await this.more();
@@ -81,7 +89,7 @@ class LiveList extends Base {
     return html`<form class="form" @submit=${this.start}>
         <label>${t("field.title")}<input name="title" maxlength="300" pattern=".*\\S.*" required></label>
         <fieldset><legend>${t("live.collections")}</legend>
-          ${this.collections.map(({ name, documents }, at) => html`<label class="check"><input type="checkbox" name="collection" value=${name} ?checked=${at === 0}>
+          ${this.collections.map(({ name, documents }) => html`<label class="check"><input type="checkbox" name="collection" value=${name} ?checked=${name === this.chosen}>
             ${collectionName(name)} <span class="soft">${t("library.count", { count: documents })}</span></label>`)}
           ${this.collections.length ? nothing : html`<p class="soft">${t("live.noDocuments")} <a href=${linkTo("/library")}>${t("live.upload")}</a></p>`}</fieldset>
         <button class="primary">${t("live.start")}</button>

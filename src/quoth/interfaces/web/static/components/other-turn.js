@@ -29,7 +29,7 @@ class OtherTurn extends Base {
     const beginning = beginningOf(answer);
     const toggle = () => { this.whole = !whole; };
     return html`<article>
-      <h2 class="clamped"><a href=${linkTo(`/q/${id}`)}>${question}</a></h2>
+      <h2 class="clamped" dir="auto"><a href=${linkTo(`/q/${id}`)}>${question}</a></h2>
       <answer-view .asking=${{ answer: whole ? answer : beginning.answer, text }} .lit=${DARK}
         .prefix=${`${id}-`}></answer-view>
       ${beginning.cut

@@ -43,7 +43,7 @@ class QuestionHeading extends Base {
 
   render() {
     const toggle = () => { this.whole = !this.whole; };
-    return html`<h1 tabindex="-1" class=${this.whole ? "" : "clamped"}>${this.question}</h1>
+    return html`<h1 tabindex="-1" dir="auto" class=${this.whole ? "" : "clamped"}>${this.question}</h1>
       ${this.long ? html`<button aria-expanded=${this.whole} @click=${toggle}>${t(this.whole ? "less" : "more")}</button>` : nothing}`;
   }
 }

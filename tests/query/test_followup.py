@@ -135,12 +135,13 @@ def test_an_answer_counts_only_by_its_beginning() -> None:
     assert "Propolis" not in understand("And why?", names=NAMES, history=history).standalone
 
 
-def test_what_does_not_lean_has_a_wording_after_the_last_turn_beside_it() -> None:
+def test_what_does_not_lean_has_a_wording_after_the_last_turns_beside_it() -> None:
     history = (Turn("What is wax?"), Turn("What is propolis made of?", "Of resin."))
     query = understand("What goes wrong with old bees?", names=NAMES, history=history)
     assert not query.is_followup
     assert query.standalone == "What goes wrong with old bees?"
-    assert query.in_context == "What is propolis made of? Of resin. What goes wrong with old bees?"
+    said = "What is wax? What is propolis made of? Of resin."
+    assert query.in_context == f"{said} What goes wrong with old bees?"
 
 
 def test_a_notice_is_no_answer_to_search_with() -> None:

@@ -274,7 +274,7 @@ class Query:
 
     ``filters`` were inferred from it and narrow the search; ``boosts`` are soft filters that only
     lift what they match. ``aspects`` are the subjects of a comparison. ``in_context`` is the
-    query after the last turn, where it was not detected as a follow-up but may be one.
+    query after the last turns, where it was not detected as a follow-up but may be one.
     ``notes`` are sentences for the user about how the query was read. ``continues`` means that
     further passages of an earlier question are wanted; ``standalone`` is that question.
     """

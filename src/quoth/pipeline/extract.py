@@ -356,9 +356,9 @@ async def _score_spans(
     candidates: CandidateSentences,
     passages: Sequence[Passage],
 ) -> Sequence[float]:
-    """Score the sentences against the query; in a conversation also after the last turn.
+    """Score the sentences against the query; in a conversation also after the last turns.
 
-    Both count alike then (docs/decisions/037).
+    That counts half as much (docs/decisions/037).
     """
     chunks, places = sentence_spans(candidates, passages)
     query = found.query
@@ -371,7 +371,7 @@ async def _score_spans(
     if not query.in_context:
         return alone
     within = await scorer.score(query.in_context, chunks, spans=places)
-    mean: list[float] = np.mean([alone, within], axis=0).tolist()
+    mean: list[float] = np.average([alone, within], axis=0, weights=(2, 1)).tolist()
     return mean
 
 

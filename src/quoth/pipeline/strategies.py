@@ -60,8 +60,8 @@ SOFT_FILTER_WEIGHT = 0.2
 """Weight of a soft filter's results; the query itself has weight 1."""
 MAX_OPENING = 4
 """Chunks after the first one that a short section is shown with."""
-CONTEXT_WEIGHT = 1.0
-"""Weight of the query after the last turn of its conversation (decision 037)."""
+CONTEXT_WEIGHT = 1.5
+"""Weight of the query after the last turns of its conversation (decision 037)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +358,7 @@ def _whole(context: SearchContext, requested: Iterable[Chunk]) -> RankedList:
 
 
 def _query_variants(query: Query, plan: Plan) -> tuple[Variant, ...]:
-    """Return the query, its variants within guessed places, and one after the last turn.
+    """Return the query, its variants within guessed places, and one after the last turns.
 
     The last not in keyword mode, where a query without hits of its own must find nothing.
     """

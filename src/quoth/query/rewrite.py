@@ -85,10 +85,13 @@ def rewrite_standalone(
     return f"{asked.clean.rstrip()} ({' '.join(terms)})"
 
 
-def with_last_turn(asked: TokenizedQuery, last: Turn) -> str:
-    """Return the query after the last question and its answer, if it has one."""
-    said = "" if _says_nothing(last.answer) else last.answer
-    return " ".join(f"{last.question} {said} {asked.clean}".split())
+def after_turns(asked: TokenizedQuery, turns: Sequence[Turn]) -> str:
+    """Return the query after earlier questions, each with its answer if it has one."""
+    said = (
+        each.question if _says_nothing(each.answer) else f"{each.question} {each.answer}"
+        for each in turns
+    )
+    return " ".join(" ".join((*said, asked.clean)).split())
 
 
 def ask_again_about(asked: TokenizedQuery, turns: Sequence[Turn]) -> str:

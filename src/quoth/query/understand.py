@@ -61,10 +61,10 @@ from quoth.query.intent import (
     recent_turns,
 )
 from quoth.query.rewrite import (
+    after_turns,
     ask_again_about,
     direct_question,
     rewrite_standalone,
-    with_last_turn,
 )
 from quoth.query.spelling import correct_spelling
 from quoth.query.tokens import TokenizedQuery, folded_words, mask_spans, tokenize_query
@@ -152,7 +152,7 @@ def understand(
     """Analyse a valid query against the names of a collection.
 
     ``history`` is the conversation so far, oldest turn first: a follow-up gets a ``standalone``
-    wording to search with, any other query a second one after the last turn. ``drop`` are fields
+    wording to search with, any other query a second one after the last turns. ``drop`` are fields
     for which no filters shall be inferred. The language is one of the collection's or of the
     interface's, else the fallback. ``vector`` is the query's embedding by the default embedder,
     where there is one.
@@ -173,7 +173,7 @@ def understand(
     if follows_up:
         analysis, standalone = _with_history(analysis, turns, names)
     elif turns:
-        in_context = with_last_turn(query, turns[-1])
+        in_context = after_turns(query, turns)
     if analysis.kind not in ("page_specific", "comparison"):
         tokenized = tokenize_query(standalone)
         own = analysis.extracted

@@ -44,15 +44,14 @@ def select_hits(ranked: Sequence[RankedList], plan: Plan) -> tuple[Pool, dict[st
             document_of=lambda key: chunks[key].document_id,
             limit=plan.max_per_document,
         )
-    unique = collapse_duplicates(
+    kept, copies = collapse_duplicates(
         candidates,
         cosine=plan.duplicate_cosine,
         vectors=vectors,
         texts={candidate.chunk_id: chunks[candidate.chunk_id].text for candidate in candidates},
         limit=plan.final_k,
     )
-    copies = {key: kept for kept, repeats in unique.copies.items() for key in repeats}
-    return [(each, collection_of[each.chunk_id]) for each in unique.kept], copies
+    return [(each, collection_of[each.chunk_id]) for each in kept], copies
 
 
 def merge_pools(ranked: Sequence[RankedList], plan: Plan) -> Pool:

@@ -174,12 +174,10 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
             fallback="fused order",
         )
         if isinstance(parts.reranker, MeteredReranker) and parts.reranker.fell_back:
-            trace.note_once("rerank", reason="rerank_failed", fallback="next reranker")
+            trace.note("rerank", reason="rerank_failed", fallback="next reranker", failed=True)
     with trace.stage("diversify"):
         if plan.mmr_lambda < 1:
-            pool = maximal_marginal_relevance(
-                pool, vectors=vectors, mmr_lambda=plan.mmr_lambda, limit=len(pool)
-            )
+            pool = maximal_marginal_relevance(pool, vectors=vectors, mmr_lambda=plan.mmr_lambda)
     return RankedList(
         context.collection, context.tuning, found[0], tuple(fused), tuple(pool), chunks, vectors
     )

@@ -9,7 +9,7 @@ from typing import Literal
 from quoth.answering.prompts import defuse
 from quoth.core.types import Passage, Seconds
 from quoth.text.analyzer import estimate_tokens
-from quoth.text.locators import label, locate
+from quoth.text.locators import label, locate_in
 from quoth.text.sentences import Span, sentences
 
 CountTokens = Callable[[Sequence[str]], Sequence[int]]
@@ -109,8 +109,7 @@ def build_context(
 
 def header(passage: Passage, *, start: int, end: int) -> str:
     """Return the line ``[Source N]`` and the lines with the source's metadata."""
-    places = [place for chunk in passage.chunks for place in chunk.places]
-    locator = locate(places, start, end) if places else passage.chunks[0].locator
+    locator = locate_in(passage.chunks, start, end)
     lines = [f"[Source {passage.number}]", f"Title: {_line(passage.document.title)}"]
     speaker = passage.document.speaker
     if isinstance(locator, Seconds):

@@ -11,7 +11,7 @@ from quoth.answering.extractive.select import Statement
 from quoth.core.types import Chunk, Document, Hit
 from quoth.pipeline.retrieve import Retrieved
 from quoth.text.contents import is_contents, is_index
-from quoth.text.locators import link, locate
+from quoth.text.locators import link, locate_in
 
 MAX_CLOSEST = 3
 """Passages shown, uncited, below an answer or in place of one."""
@@ -71,13 +71,7 @@ def _is_quoted(known: tuple[Chunk, Document] | None, quoted: Sequence[Statement]
 
 def _marked(hit: Hit, sentence: Quotable, chunk: Chunk, document: Document) -> Hit:
     """Return a hit with a sentence marked, which its link opens."""
-    place = locate(chunk.places, sentence.start, sentence.end) if chunk.places else hit.locator
-    opens = link(
-        place,
-        url=document.url,
-        source=document.source,
-        seconds=document.seconds,
-        text=sentence.text,
-    )
+    place = locate_in([chunk], sentence.start, sentence.end)
+    opens = link(place, document, text=sentence.text)
     start, end = sentence.start - chunk.start, sentence.end - chunk.start
     return replace(hit, marked=(start, min(end, len(hit.text))), locator=place, link=opens)

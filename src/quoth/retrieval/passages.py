@@ -35,9 +35,7 @@ def build_hit(candidate: Candidate, *, rank: int, around: ChunkContext) -> Hit:
         collection=document.collection,
         text=chunk.text.rstrip(),  # marks count from where the chunk begins
         locator=chunk.locator,
-        link=link(
-            chunk.locator, url=document.url, source=document.source, seconds=document.seconds
-        ),
+        link=link(chunk.locator, document),
         score=candidate.score,
         score_kind=candidate.score_kind,
         legs=candidate.legs,

@@ -12,9 +12,9 @@ from threading import Lock
 
 from cachetools import LRUCache, cached
 
-from quoth.core.types import Locator, Passage
+from quoth.core.types import Passage
 from quoth.text.contents import LEADERS, is_index
-from quoth.text.locators import CELL_GAP, locate
+from quoth.text.locators import CELL_GAP
 from quoth.text.sentences import (
     ANAPHORIC,
     ANNOUNCEMENT,
@@ -122,12 +122,6 @@ class Quotable:
 def is_sound(sentence: Quotable) -> bool:
     """Return whether a sentence is no question, heading or noise."""
     return sentence.standalone_score >= MIN_STANDALONE_SCORE
-
-
-def sentence_locator(sentence: Quotable, passage: Passage) -> Locator:
-    """Return the locator of a sentence in its source."""
-    places = [place for chunk in passage.chunks for place in chunk.places]
-    return locate(places, sentence.start, sentence.end) if places else passage.chunks[0].locator
 
 
 def quotable_sentences(passages: Sequence[Passage]) -> tuple[Quotable, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from quoth.answering.extractive.candidates import Quotable, is_sound
+from quoth.answering.extractive.lookup import overlaps
 from quoth.answering.extractive.score import CandidateSentences, Scores
 from quoth.answering.extractive.select import Statement
 from quoth.core.types import Chunk, Document, Hit
@@ -39,7 +40,11 @@ def closest_passages(
         for chunk in passage.chunks
     }
     closest: list[Hit] = []
-    hits = [hit for hit in found.hits if not _is_quoted(known.get(hit.chunk_id), quoted)]
+    hits = [
+        hit
+        for hit in found.hits
+        if hit.chunk_id not in known or not overlaps(known[hit.chunk_id][0], quoted)
+    ]
     hits.sort(key=lambda hit: is_contents(hit.text) or is_index(hit.text))
     for hit in hits[MAX_CLOSEST * skipped : MAX_CLOSEST * (skipped + 1)]:
         places = [
@@ -55,18 +60,6 @@ def closest_passages(
             hit = _marked(hit, best, *known[hit.chunk_id])
         closest.append(replace(hit, rank=len(quoted) + len(closest) + 1) if quoted else hit)
     return tuple(closest)
-
-
-def _is_quoted(known: tuple[Chunk, Document] | None, quoted: Sequence[Statement]) -> bool:
-    """Return whether a quotation has characters of a chunk."""
-    if known is None:
-        return False
-    chunk, document = known
-    end = chunk.start + len(chunk.text)
-    return any(
-        each.document_id == document.document_id and each.start < end and chunk.start < each.end
-        for each in quoted
-    )
 
 
 def _marked(hit: Hit, sentence: Quotable, chunk: Chunk, document: Document) -> Hit:

@@ -112,13 +112,13 @@ async def embed_variants(
 
 
 async def embed_page_query(
-    text: str, plan: Plan, *, embedder: PageEmbedder | None, trace: Trace
+    text: str, plan: Plan, *, embedder: PageEmbedder, trace: Trace
 ) -> Matrix | None:
     """Return the vector of a query among pictures of pages, None where none is wanted or made.
 
     It may take half of the remaining time; the rest is for the search of texts.
     """
-    if embedder is None or plan.mode != "hybrid" or plan.page_weight == 0:
+    if plan.mode != "hybrid" or plan.page_weight == 0:
         return None
     remaining = trace.remaining_ms()
     return await trace.attempt(

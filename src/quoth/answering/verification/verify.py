@@ -177,12 +177,12 @@ async def _decide(
     return StatementCheck("supported", score, _proofs(scored.lines))
 
 
-def combine_with_judge(words: float, judge: float, *, share: float = JUDGE_SHARE) -> float:
+def combine_with_judge(words: float, judge: float) -> float:
     """Return the mean of two probabilities in logit space, weighted by the judge's share.
 
     A logarithmic opinion pool (Genest and Zidek, 1986).
     """
-    odds = (1 - share) * _log_odds(words) + share * _log_odds(judge)
+    odds = (1 - JUDGE_SHARE) * _log_odds(words) + JUDGE_SHARE * _log_odds(judge)
     return logistic(odds)
 
 

@@ -207,7 +207,7 @@ class Engine(DocumentEngine):
             choices=repr(sorted(request.choices.items())),
             plan=plan,
             models=(*model_names(parts), f"{small.provider}:{small.model}" if small else ""),
-            prompt=choose_prompt(parts.prompts, name=plan.prompt, profile=plan.profile).system,
+            prompt=choose_prompt(parts.prompts, name=plan.prompt, profile=plan.profile),
             checked=request.checked,
         )
 

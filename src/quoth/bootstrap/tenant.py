@@ -8,7 +8,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from weakref import WeakSet
 
-from quoth.answering.prompts import Prompt
 from quoth.backends.embedders.registry import embedder_setting, with_embedder
 from quoth.backends.indexes.registry import store_place
 from quoth.backends.states import check_parts
@@ -109,7 +108,7 @@ class ProcessResources:
     sentence_scorer: SentenceScorer | None
     space: TokenSpace | None
     page_embedder: PageEmbedder | None
-    prompts: Mapping[str, Prompt]
+    prompts: Mapping[str, str]
     about: str
     files: ObjectFolder | None = None
     remote: tuple[RemotePart, ...] = ()

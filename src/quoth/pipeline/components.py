@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from cachetools import LRUCache
 
-from quoth.answering.prompts import PROMPTS, Prompt
+from quoth.answering.prompts import PROMPTS
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import ConfigError, IndexMismatch, InputError, NotFound
 from quoth.core.object_folder import ObjectFolder
@@ -186,7 +186,7 @@ class Components:
     """Why an existing language model may not be used: the reason in `Answer.degraded`."""
     judge: EntailmentModel | None = None
     moderator: Moderator | None = None
-    prompts: Mapping[str, Prompt] = field(default_factory=lambda: PROMPTS)
+    prompts: Mapping[str, str] = field(default_factory=lambda: PROMPTS)
     operator_description: str = ""
     """The operator's description of the collections."""
     cache: AnswerCache = field(default_factory=AnswerCache)

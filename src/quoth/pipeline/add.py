@@ -49,7 +49,6 @@ LEASE_POLL_S = 0.25
 class LeasedDocument:
     """A file whose document is leased by another file or process; retried at the end."""
 
-    document_id: str
     path: Path
 
 
@@ -168,12 +167,12 @@ async def _prepare(
 
         claim = await _shielded(asyncio.to_thread(take))
         if claim == "held":
-            return LeasedDocument(document_id, path)
+            return LeasedDocument(path)
         if claim == "ready":
             known = await asyncio.to_thread(_stored, parts, collection, document_id)
             # It was removed meanwhile, or it came from another file, which may be about to change.
             if known is None or (first and known.source != source):
-                return LeasedDocument(document_id, path)
+                return LeasedDocument(path)
             if known.source == source or await asyncio.to_thread(_path_exists, known.source):
                 return await asyncio.to_thread(merge_metadata, parts, collection, known, given)
             # The file has moved: read it again, so that links lead to its current path.

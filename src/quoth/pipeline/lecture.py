@@ -75,7 +75,6 @@ class WindowLookup:
     passages: Mapping[str, Passage] = field(default_factory=dict)
     language: str = ""
     show_from: float = 1.0
-    degraded: tuple[str, ...] = ()
 
     def chunk(self, chunk_id: str) -> Chunk:
         """Return the chunk of a candidate."""
@@ -110,7 +109,7 @@ async def look_up_window(
     scored = judge_window(parts, found)
     parts.observe(trace, None)
     if scored is None:
-        return WindowLookup(language=found.query.language, degraded=trace.degraded)
+        return WindowLookup(language=found.query.language)
     judged = {each.chunk_id for each, _features, _model in scored}
     passages = {
         key: passage for passage in found.passages for key in judged.intersection(passage.hit_ids)
@@ -124,7 +123,6 @@ async def look_up_window(
         passages,
         found.query.language,
         model.show_from,
-        trace.degraded,
     )
 
 

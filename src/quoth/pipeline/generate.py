@@ -13,10 +13,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from secrets import token_hex
 
-from quoth.answering.answerability import finalize_answer
 from quoth.answering.citations import make_citation
 from quoth.answering.context import Context, build_context
-from quoth.answering.generative.assemble import Composed, compose
+from quoth.answering.generative.assemble import Composed, compose, finalize_answer
 from quoth.answering.generative.stream_reader import AnswerReader
 from quoth.answering.prompts import answer_messages, choose_prompt, prompt_hash
 from quoth.answering.verification import (

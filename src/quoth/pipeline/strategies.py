@@ -35,8 +35,14 @@ from quoth.query.keywords import (
 from quoth.query.language_model import generated_variants
 from quoth.retrieval.passages import maximal_marginal_relevance
 from quoth.retrieval.rerank import rerank
-from quoth.retrieval.search import RetrieverResults, embed_variants, merge, search
-from quoth.retrieval.speakers import said_by, within_speakers
+from quoth.retrieval.search import (
+    RetrieverResults,
+    embed_variants,
+    merge,
+    said_by,
+    search,
+    within_speakers,
+)
 from quoth.retrieval.summary_lookup import (
     ABOUT_DOCUMENTS,
     MAX_HEADINGS,

@@ -36,6 +36,7 @@ from quoth.pipeline.retrieve import (
     search_passages,
     select_passages,
 )
+from quoth.pipeline.selection import joint_results
 from quoth.query.understand import INTERFACE_LANGUAGES
 from quoth.retrieval.calibration import READER
 from quoth.store.lectures import Lectures
@@ -224,11 +225,12 @@ def judge_window(
     chunks: dict[str, Chunk] = {
         key: chunk for ranking in found.ranked for key, chunk in ranking.chunks.items()
     }
+    legs = joint_results(found.ranked)
     rows = relevance_features(
         found.candidates,
         chunks,
-        keyword=_sorted(chain.from_iterable(each.legs.keyword for each in found.ranked)),
-        semantic=_sorted(chain.from_iterable(each.legs.semantic for each in found.ranked)),
+        keyword=legs.keyword,
+        semantic=legs.semantic,
         spoken=found.query.original,
         language=found.query.language,
     )
@@ -251,10 +253,6 @@ def judge_window(
 def _languages(context: RequestContext) -> tuple[str, ...]:
     books = chain.from_iterable(outline.languages for _, outline in context.view.collections)
     return tuple(dict.fromkeys((*books, *INTERFACE_LANGUAGES)))
-
-
-def _sorted(scored: Any) -> list[tuple[str, float]]:
-    return sorted(scored, key=lambda pair: -pair[1])
 
 
 def _page_candidate(candidate: Candidate, passage: Passage, probability: float) -> PageCandidate:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, zip_longest
+from itertools import zip_longest
 
 from quoth.core.plan import Plan
 from quoth.core.types import Candidate, Document, Query
@@ -77,16 +77,20 @@ def merge_pools(ranked: Sequence[RankedList], plan: Plan) -> Pool:
     return sorted(merged, key=lambda pair: -pair[0].score)
 
 
+def joint_results(ranked: Sequence[RankedList]) -> RetrieverResults:
+    """Return what each retriever found in all collections, best first."""
+    legs = {
+        name: [scored for ranking in ranked for scored in getattr(ranking.legs, name)]
+        for name in ("keyword", "semantic", "sparse", "pages")
+    }
+    return RetrieverResults(
+        **{name: sorted(leg, key=lambda hit: -hit[1]) for name, leg in legs.items()}
+    )
+
+
 def _joint_scores(ranked: Sequence[RankedList], plan: Plan) -> dict[str, float]:
     """Return the score of every candidate of the pools as if all were of one collection."""
-    keyword = chain.from_iterable(ranking.legs.keyword for ranking in ranked)
-    semantic = chain.from_iterable(ranking.legs.semantic for ranking in ranked)
-    sparse = chain.from_iterable(ranking.legs.sparse for ranking in ranked)
-    pages = chain.from_iterable(ranking.legs.pages for ranking in ranked)
-    legs = RetrieverResults(
-        *(sorted(leg, key=lambda hit: -hit[1]) for leg in (keyword, semantic, sparse, pages))
-    )
-    fused = {each.chunk_id: each.score for each in fuse(legs, plan)}
+    fused = {each.chunk_id: each.score for each in fuse(joint_results(ranked), plan)}
     pool = [each for ranking in ranked for each in ranking.pool]
     scores = [fused.get(each.chunk_id, 0.0) for each in pool]
     raw = [each.legs[RERANK].score for each in pool if RERANK in each.legs]

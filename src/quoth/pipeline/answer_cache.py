@@ -128,7 +128,6 @@ class AnswerCache:
         row = None
         if vector is not None and self.shares(key) and len(question) <= MAX_LENGTH:
             row = vector.copy()
-            normalized_words(question)  # stored, so that the look-up need not compute it
         place = (key, normalize(question))
         with self._lock:
             # New entries are appended, so that the oldest is always first.

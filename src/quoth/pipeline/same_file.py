@@ -12,15 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from quoth.core.types import Document
-from quoth.ingest.readers.metadata import EMPTY, Metadata, read_beside
+from quoth.ingest.readers.metadata import EMPTY, KEYS, Metadata, read_beside
 from quoth.ingest.sources.files import is_unchanged
 from quoth.pipeline.components import Components
 from quoth.store.blobs import Blobs, source_path
 from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
 from quoth.store.rows import Collection
-
-SAID = ("title", "url", "speaker", "language", "date")
 
 
 async def known_file(
@@ -45,7 +43,7 @@ def _same(
     blobs = Blobs(settings.home, tenant=settings.tenant, shared=parts.files)
     for document in DocumentLists.of(parts.catalogue).named(collection, name or path.name):
         original = source_path(document.source) or blobs.original(document.source)
-        told = ((getattr(said, key), getattr(document, key)) for key in SAID)
+        told = ((getattr(said, key), getattr(document, key)) for key in KEYS)
         if (
             original is not None
             and original != path

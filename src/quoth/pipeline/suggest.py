@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from pathlib import Path
 
-from quoth.core.errors import DocumentError, InputError
 from quoth.core.outline import CollectionOutline
-from quoth.core.types import Answer, Chunk, Document, Turn
-from quoth.ingest.readers.metadata import CUSTOM, SIDECAR, make_meta, read_beside
+from quoth.core.types import Answer, Chunk, Turn
 from quoth.pipeline.components import Components
 from quoth.query.suggest_rank import completions, frequent_names, sort_by_similarity, suggest
-from quoth.store.blobs import source_path
 from quoth.store.rows import Collection
 from quoth.text.analyzer import detect_language
 
@@ -129,52 +124,3 @@ def _round_robin(queues: Sequence[Iterator[str]]) -> Iterator[str]:
 def _asked(parts: Components, collection: Collection) -> Iterator[str]:
     past = parts.catalogue.asked(limit=MAX_PAST, collection=collection.name)
     return (each.text for each in past if each.status in SUGGESTED_STATUSES)
-
-
-KEYS = ("title", "url", "speaker", "language", "date")
-
-
-def read_pairs(texts: Sequence[str]) -> dict[str, str]:
-    """Read ``KEY=VALUE`` texts; raises InputError for an unknown key or a value that is none."""
-    values: dict[str, str] = {}
-    for text in texts:
-        key, found, value = text.partition("=")
-        if not found or key not in KEYS:
-            raise InputError(f"'{text}' is not a change. Write KEY=VALUE, KEY one of: {_keys()}.")
-        values[key] = value.strip()
-    _known, problems = make_meta(values, where="Nothing was changed")
-    if problems:
-        raise InputError(problems[0])
-    return values
-
-
-def describe(document: Document, given: Mapping[str, str]) -> Path:
-    """Write values beside a document's file; return the file, to be added again.
-
-    What is known of the document stays as it is where nothing is given. Raises InputError and
-    DocumentError.
-    """
-    path = source_path(document.source)
-    if path is None:
-        raise InputError(
-            f"'{document.title}' came from the web or an upload, and no file is beside which its "
-            "values could be kept. Change it in the web app or with PATCH /v1/documents/ID, or "
-            "add it again with: quoth add URL --title …"
-        )
-    if not path.is_file():
-        raise DocumentError("not_found", f"The file {path} of '{document.title}' is gone.")
-    beside, _warnings = read_beside(path)
-    known: dict[str, object] = {key: getattr(document, key) or getattr(beside, key) for key in KEYS}
-    known |= {**given, CUSTOM: dict(document.metadata)}
-    text = json.dumps({key: value for key, value in known.items() if value}, ensure_ascii=False)
-    try:
-        path.with_name(path.name + SIDECAR).write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"The values cannot be kept beside {path}: {error.strerror}. Nothing was changed."
-        ) from None
-    return path
-
-
-def _keys() -> str:
-    return ", ".join(KEYS)

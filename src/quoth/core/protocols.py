@@ -139,8 +139,8 @@ class ClosesAsync(Protocol):
         ...
 
 
-class VectorIndex(Protocol):
-    """Finds the chunks with the most similar vectors."""
+class Index(Protocol):
+    """Finds the chunks with the most similar vectors, and those that share words with a query."""
 
     async def upsert(self, chunks: Sequence[Chunk], *, vectors: Matrix) -> None:
         """Write chunks of one or more documents; writing a chunk again replaces it."""
@@ -193,10 +193,6 @@ class VectorIndex(Protocol):
         """Close files and free memory."""
         ...
 
-
-class KeywordIndex(Protocol):
-    """Finds the chunks that share words with the query."""
-
     async def match(
         self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
     ) -> list[Scored]:
@@ -205,10 +201,6 @@ class KeywordIndex(Protocol):
         Any text is safe, one without words finds nothing.
         """
         ...
-
-
-class Index(VectorIndex, KeywordIndex, Protocol):
-    """Both indexes in one store."""
 
 
 @runtime_checkable

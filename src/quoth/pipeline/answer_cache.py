@@ -162,11 +162,9 @@ def normalize(question: str) -> str:
 # --- paraphrases -----------------------------------------------------------------------------
 
 
-def is_paraphrase(
-    first: str, second: str, *, cosine: float, min_cosine: float = MIN_COSINE
-) -> bool:
+def is_paraphrase(first: str, second: str, *, cosine: float) -> bool:
     """Return whether two questions share an answer; ``cosine`` compares their vectors."""
-    return cosine >= min_cosine and have_equal_words(first, second)
+    return cosine >= MIN_COSINE and have_equal_words(first, second)
 
 
 def have_equal_words(first: str, second: str) -> bool:

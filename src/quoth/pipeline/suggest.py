@@ -28,7 +28,6 @@ async def follow_up(
     *,
     collection: str,
     history: Sequence[Turn] = (),
-    limit: int = MAX_SUGGESTIONS,
 ) -> tuple[str, ...]:
     """Suggest follow-up questions to an answer; none after one without citations.
 
@@ -37,12 +36,10 @@ async def follow_up(
     if not answer.citations:
         return ()
     earlier = [turn.question for turn in history]
-    return await asyncio.to_thread(_follow_up, parts, answer, collection, earlier, limit)
+    return await asyncio.to_thread(_follow_up, parts, answer, collection, earlier)
 
 
-async def complete(
-    parts: Components, beginning: str, *, collection: str, limit: int = MAX_SUGGESTIONS
-) -> tuple[str, ...]:
+async def complete(parts: Components, beginning: str, *, collection: str) -> tuple[str, ...]:
     """Suggest completions of a typed beginning; raises NotFound for an unknown collection."""
 
     def work() -> tuple[str, ...]:
@@ -53,7 +50,7 @@ async def complete(
             language=detect_language(beginning, among=("en", "fr"), fallback=outline.languages[0]),
             headings=[*titles, *(document.title for document in outline.documents)],
             asked=_asked(parts, found),
-            limit=limit,
+            limit=MAX_SUGGESTIONS,
         )
 
     return await asyncio.to_thread(work)
@@ -64,7 +61,6 @@ async def first_questions(
     *,
     collection: str,
     language: str | None = None,
-    limit: int = MAX_SUGGESTIONS,
 ) -> tuple[str, ...]:
     """Suggest questions about documents, by their titles; titles that are questions come first.
 
@@ -77,13 +73,13 @@ async def first_questions(
         own = language if language and language in known else outline.languages[0]
         titles = [each.title for each in outline.documents if each.language == own]
         titles.sort(key=lambda title: not title.rstrip().endswith("?"))
-        return suggest("", language=own, headings=titles, names=(), asked=(), limit=limit)
+        return suggest("", language=own, headings=titles, names=(), asked=(), limit=MAX_SUGGESTIONS)
 
     return await asyncio.to_thread(work)
 
 
 def _follow_up(
-    parts: Components, answer: Answer, collection: str, earlier: Sequence[str], limit: int
+    parts: Components, answer: Answer, collection: str, earlier: Sequence[str]
 ) -> tuple[str, ...]:
     found, outline = parts.outlines.read([collection])[0][0]
     language = answer.query.language
@@ -105,7 +101,7 @@ def _follow_up(
             if each != answer.query.original
             and detect_language(each, among=("en", "fr", language), fallback=language) == language
         ),
-        limit=limit,
+        limit=MAX_SUGGESTIONS,
         earlier=earlier,
     )
 

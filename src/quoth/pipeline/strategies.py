@@ -386,7 +386,7 @@ async def _expand(
 ) -> tuple[Variant, ...]:
     """Return a language model's other wordings, as far as time permits."""
     plan = context.plan
-    found = await context.trace.attempt(
+    return await context.trace.attempt(
         "expand",
         generated_variants(
             query,
@@ -398,4 +398,3 @@ async def _expand(
         fallback="the question alone",
         limit_ms=plan.expansion_ms,
     )
-    return found[1:]

@@ -166,7 +166,7 @@ def _open_resources(
         space=space,
         page_embedder=pages,
         prompts=prompts,
-        about=about,
+        operator_description=about,
         files=None if settings.files is None else open_files(settings),
     )
 

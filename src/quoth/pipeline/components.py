@@ -142,48 +142,28 @@ class IngestWorkers(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Components:
-    """Components of an engine; ``open_index`` returns a table's index, opened once."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedComponents:
+    """Components that all tenants of a process share."""
 
-    settings: Settings
-    catalogue: Catalogue
-    jobs: Jobs
-    embedder: Embedder
-    open_index: Callable[[str], Index]
     readers: Callable[[], FileParser]
     pages: Callable[[], PdfPages]
-    outlines: OutlineCache
-    shared_tables: Callable[[], Mapping[str, float]] = dict
-    """The tables of an index on shared storage, and when each was last written to."""
     page_embedder: PageEmbedder | None = None
     """What compares the question with pictures of pages."""
     sentences: Embedder | None = None
     """What embeds the sentences of passages and answers where ``embedder`` is on a server."""
-    embedder_setting: str = ""
-    """The setting that opens the embedder again, as the catalogue stores it."""
-    others: OtherEmbedders | None = None
-    """The embedders of collections that another one than ``embedder`` indexed."""
     remote: tuple[RemotePart, ...] = ()
     """The components on servers, beside language models."""
     files: ObjectFolder | None = None
     """The storage of uploaded files that several machines share; None: the home folder."""
     workers: IngestWorkers | None = None
     """Who reads and embeds documents; None: this process."""
-    reranker: Reranker | None = None
-    tokens: TokenVectorStore | None = None
-    """Token vectors of the embedder, from the pass that embeds a chunk."""
-    rerank_tokens: tuple[TokenVectorStore, ...] = ()
-    """Token vectors of rerankers with a model of their own (ColBERT)."""
-    spans: SpanScorer | None = None
     sentence_scorer: SentenceScorer | None = None
     generator: Generator | None = None
     small: Generator | None = None
     """A smaller language model for reading and rewording queries; `reader` is the one to ask."""
     request_models: tuple[Generator, ...] = ()
     """Further language models that a request may name."""
-    generation_disabled_reason: str = ""
-    """Why an existing language model may not be used: the reason in `Answer.degraded`."""
     judge: EntailmentModel | None = None
     moderator: Moderator | None = None
     prompts: Mapping[str, str] = field(default_factory=lambda: PROMPTS)
@@ -193,6 +173,32 @@ class Components:
     latency_estimator: LatencyEstimator = field(default_factory=LatencyEstimator)
     breakers: tuple[CircuitBreaker, ...] = ()
     observe: Observe = no_op
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Components(SharedComponents):
+    """Components of an engine; ``open_index`` returns a table's index, opened once."""
+
+    settings: Settings
+    catalogue: Catalogue
+    jobs: Jobs
+    embedder: Embedder
+    open_index: Callable[[str], Index]
+    outlines: OutlineCache
+    shared_tables: Callable[[], Mapping[str, float]] = dict
+    """The tables of an index on shared storage, and when each was last written to."""
+    embedder_setting: str = ""
+    """The setting that opens the embedder again, as the catalogue stores it."""
+    others: OtherEmbedders | None = None
+    """The embedders of collections that another one than ``embedder`` indexed."""
+    reranker: Reranker | None = None
+    tokens: TokenVectorStore | None = None
+    """Token vectors of the embedder, from the pass that embeds a chunk."""
+    rerank_tokens: tuple[TokenVectorStore, ...] = ()
+    """Token vectors of rerankers with a model of their own (ColBERT)."""
+    spans: SpanScorer | None = None
+    generation_disabled_reason: str = ""
+    """Why an existing language model may not be used: the reason in `Answer.degraded`."""
     verified_tables: set[str] = field(default_factory=set)
     """Index tables verified to be complete; later writes always reach them."""
 

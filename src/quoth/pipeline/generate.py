@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from secrets import token_hex
 
 from quoth.answering.citations import make_citation
@@ -19,7 +20,6 @@ from quoth.answering.generative.assemble import Composed, compose, finalize_answ
 from quoth.answering.generative.stream_reader import AnswerReader
 from quoth.answering.prompts import answer_messages, choose_prompt, prompt_hash
 from quoth.answering.verification import (
-    Embed,
     EvidenceSpan,
     Sources,
     StatementCheck,
@@ -180,15 +180,12 @@ def _write(
         query = found.query
         if is_non_claim(sentence, query.language, question=f"{query.original} {query.standalone}"):
             return NON_CLAIM
-        return await _verify_statements(
-            sentence,
-            prompt_input.sources,
-            cited=cited,
-            language=query.language,
-            embed=remembered,
-            judge=judge,
-            trace=trace,
+        by_words = partial(
+            verify, sentence, prompt_input.sources, cited=cited, language=query.language
         )
+        checked = by_words(embed=remembered, judge=judge)
+        verdict = await trace.attempt("verify", checked, otherwise=None, fallback="words alone")
+        return verdict or await by_words()
 
     def cite(proof: EvidenceSpan, verdict: StatementCheck, number: int) -> Citation:
         return make_citation(
@@ -218,22 +215,6 @@ def _write(
         cite=cite,
         policy=plan.policy,
     )
-
-
-async def _verify_statements(
-    sentence: str,
-    sources: Sources,
-    *,
-    cited: Sequence[int],
-    language: str,
-    embed: Embed,
-    judge: EntailmentModel | None,
-    trace: Trace,
-) -> StatementCheck:
-    """Verify a sentence with all models, or lexically only when one fails."""
-    checked = verify(sentence, sources, cited=cited, language=language, embed=embed, judge=judge)
-    verdict = await trace.attempt("verify", checked, otherwise=None, fallback="words alone")
-    return verdict or await verify(sentence, sources, cited=cited, language=language)
 
 
 def small_talk_reply(context: RequestContext) -> Answer | None:

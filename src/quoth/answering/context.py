@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -171,35 +172,16 @@ def _cut_block(passage: Passage, *, max_tokens: int, count_tokens: CountTokens) 
     for word in first.split():
         at = text.index(word, at - passage.start) + passage.start + len(word)
         words.append(at)
+
+    def block(stop: int) -> ContextBlock:
+        text = _block_text(passage, start=start, end=stop)
+        return ContextBlock(passage, start, stop, text, count_tokens([text])[0])
+
     for stops in (ends, words):
-        block = _longest(passage, start, stops, max_tokens=max_tokens, count_tokens=count_tokens)
-        if block is not None:
-            return block
-    stop = words[0] if words else end
-    block_text = _block_text(passage, start=start, end=stop)
-    return ContextBlock(passage, start, stop, block_text, count_tokens([block_text])[0])
-
-
-def _longest(
-    passage: Passage,
-    start: int,
-    stops: Sequence[int],
-    *,
-    max_tokens: int,
-    count_tokens: CountTokens,
-) -> ContextBlock | None:
-    """Return the longest block that ends at one of the stops and fits, by binary search."""
-    low, high, best = 0, len(stops) - 1, None
-    while low <= high:
-        middle = (low + high) // 2
-        text = _block_text(passage, start=start, end=stops[middle])
-        tokens = count_tokens([text])[0]
-        if tokens <= max_tokens:
-            best = ContextBlock(passage, start, stops[middle], text, tokens)
-            low = middle + 1
-        else:
-            high = middle - 1
-    return best
+        fitting = bisect_right(stops, max_tokens, key=lambda stop: block(stop).tokens)
+        if fitting:
+            return block(stops[fitting - 1])
+    return block(words[0] if words else end)
 
 
 def _in_order(taken: Sequence[ContextBlock], order: ContextOrder) -> list[ContextBlock]:

@@ -35,8 +35,34 @@ async def follow_up(
     """
     if not answer.citations:
         return ()
-    earlier = [turn.question for turn in history]
-    return await asyncio.to_thread(_follow_up, parts, answer, collection, earlier)
+
+    def work() -> tuple[str, ...]:
+        found, outline = parts.outlines.read([collection])[0][0]
+        language = answer.query.language
+        near = [citation.chunk_id for citation in answer.citations[:MAX_CITATIONS]]
+        chunks = parts.catalogue.chunks([*near, *answer.used_chunks])
+        cited = [chunks[key] for key in dict.fromkeys(near) if key in chunks]
+        languages = {each.document_id: each.language for each in outline.documents}
+        own = [each for each in cited if languages.get(each.document_id) == language]
+        texts = [chunks[key].text for key in answer.used_chunks if key in chunks]
+        titles = [each.title for each in outline.documents]
+        return suggest(
+            answer.query.standalone,
+            language=language,
+            headings=_round_robin([_headings_near(outline, each) for each in own or cited]),
+            names=frequent_names(texts, without=" ".join((answer.query.standalone, *titles))),
+            asked=(
+                each
+                for each in _asked(parts, found)
+                if each != answer.query.original
+                and detect_language(each, among=("en", "fr", language), fallback=language)
+                == language
+            ),
+            limit=MAX_SUGGESTIONS,
+            earlier=[turn.question for turn in history],
+        )
+
+    return await asyncio.to_thread(work)
 
 
 async def complete(parts: Components, beginning: str, *, collection: str) -> tuple[str, ...]:
@@ -76,34 +102,6 @@ async def first_questions(
         return suggest("", language=own, headings=titles, names=(), asked=(), limit=MAX_SUGGESTIONS)
 
     return await asyncio.to_thread(work)
-
-
-def _follow_up(
-    parts: Components, answer: Answer, collection: str, earlier: Sequence[str]
-) -> tuple[str, ...]:
-    found, outline = parts.outlines.read([collection])[0][0]
-    language = answer.query.language
-    near = [citation.chunk_id for citation in answer.citations[:MAX_CITATIONS]]
-    chunks = parts.catalogue.chunks([*near, *answer.used_chunks])
-    cited = [chunks[key] for key in dict.fromkeys(near) if key in chunks]
-    languages = {each.document_id: each.language for each in outline.documents}
-    own = [each for each in cited if languages.get(each.document_id) == language]
-    texts = [chunks[key].text for key in answer.used_chunks if key in chunks]
-    titles = [each.title for each in outline.documents]
-    return suggest(
-        answer.query.standalone,
-        language=language,
-        headings=_round_robin([_headings_near(outline, each) for each in own or cited]),
-        names=frequent_names(texts, without=" ".join((answer.query.standalone, *titles))),
-        asked=(
-            each
-            for each in _asked(parts, found)
-            if each != answer.query.original
-            and detect_language(each, among=("en", "fr", language), fallback=language) == language
-        ),
-        limit=MAX_SUGGESTIONS,
-        earlier=earlier,
-    )
 
 
 def _headings_near(outline: CollectionOutline, chunk: Chunk) -> Iterator[str]:

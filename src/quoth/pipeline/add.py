@@ -154,7 +154,10 @@ async def _prepare(
         most = parts.settings.max_file_mb
         sha = await asyncio.to_thread(fingerprint, path, given=given.values(), most_mb=most)
         said = given.meta()
-        if same := await known_file(parts, collection, path=path, name=given.name, said=said):
+        same = await asyncio.to_thread(
+            known_file, parts, collection, path=path, name=given.name, given=said
+        )
+        if same is not None:
             return await asyncio.to_thread(merge_metadata, parts, collection, same, given)
         # Chunking parameters belong to the identity: changing them makes a new version.
         document_id = digest(collection.id, sha, PIPELINE, str(parts.settings.chunk_tokens))

@@ -6,9 +6,7 @@ uploaded in the browser would be a second document without this look.
 
 from __future__ import annotations
 
-import asyncio
 import filecmp
-from dataclasses import replace
 from pathlib import Path
 
 from quoth.core.types import Document
@@ -21,20 +19,13 @@ from quoth.store.document_list import DocumentLists
 from quoth.store.rows import Collection
 
 
-async def known_file(
-    parts: Components, collection: Collection, *, path: Path, name: str | None, said: Metadata
+def known_file(
+    parts: Components, collection: Collection, *, path: Path, name: str | None, given: Metadata
 ) -> Document | None:
     """Return the document of the same bytes and file name, where nothing else is said of it.
 
     ``name`` is the display name of an upload. What only the file itself says is the same in both.
     """
-    found = await asyncio.to_thread(_same, parts, collection, path, name, said)
-    return None if found is None else replace(found, status="unchanged")
-
-
-def _same(
-    parts: Components, collection: Collection, path: Path, name: str | None, given: Metadata
-) -> Document | None:
     beside, _warnings = read_beside(path)
     if name is None and beside == EMPTY:
         return None  # its id covers no description: the same bytes have the same id

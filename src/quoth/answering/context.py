@@ -11,7 +11,7 @@ from quoth.answering.prompts import defuse
 from quoth.core.types import Passage, Seconds
 from quoth.text.analyzer import estimate_tokens
 from quoth.text.locators import label, locate_in
-from quoth.text.sentences import Span, sentences
+from quoth.text.sentences import Span, sentences, trim_span
 
 CountTokens = Callable[[Sequence[str]], Sequence[int]]
 """Counts the tokens of each text with the answering model's tokenizer, or over-estimates them."""
@@ -139,9 +139,8 @@ def _block_text(passage: Passage, *, start: int, end: int, parts: Sequence[Span]
 
 def _bounds(passage: Passage) -> tuple[int, int]:
     """Return the passage without surrounding white space, in characters of the document."""
-    text = passage.text
-    start = passage.start + len(text) - len(text.lstrip())
-    return start, max(start, passage.start + len(text.rstrip()))
+    start, end = trim_span(passage.text, 0, len(passage.text))
+    return passage.start + start, passage.start + end
 
 
 def _whole_blocks(

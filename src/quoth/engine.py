@@ -215,7 +215,7 @@ class Engine(DocumentEngine):
         """Return a cached answer to the same query or to a paraphrase of it."""
         cache, question, encoded = self.parts.cache, context.request.question, context.encoded
         answer = cache.find(key, question)
-        if answer is None and encoded is not None and context.plan.cache == "semantic":
+        if answer is None and encoded is not None:
             answer = cache.find_semantic(key, question, vector=encoded.vector)
         return answer and replace(
             answer,

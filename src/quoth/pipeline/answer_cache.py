@@ -74,8 +74,8 @@ class _CachedAnswer:
 class AnswerCache:
     """Recent answers, found by an equal query or by a paraphrase.
 
-    `CacheKey.plan` holds the caller's cache mode (`Plan.cache`). Thread-safe; ``clock`` gives
-    seconds. A full cache evicts its oldest answer.
+    `CacheKey.plan` holds the caller's cache mode (`Plan.cache`), which is not "none". Thread-safe;
+    ``clock`` gives seconds. A full cache evicts its oldest answer.
     """
 
     def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
@@ -88,8 +88,6 @@ class AnswerCache:
 
     def find(self, key: CacheKey, question: str) -> Answer | None:
         """Return the answer to an equal query, with ``cached`` set."""
-        if key.plan.cache == "none":
-            return None
         with self._lock:
             return self._given(self._kept.get((key, normalize(question))))
 
@@ -117,14 +115,11 @@ class AnswerCache:
 
     def keep(
         self, key: CacheKey, question: str, *, answer: Answer, vector: Matrix | None = None
-    ) -> bool:
-        """Store a complete answer; return whether it was stored.
-
-        With the query's ``vector`` it can be found by paraphrases, too.
-        """
+    ) -> None:
+        """Store an answer if it is complete; with its ``vector`` paraphrases find it, too."""
         whole = answer.status in ("answered", "partial") and not answer.degraded
-        if key.plan.cache == "none" or not whole or answer.cached:
-            return False
+        if not whole or answer.cached:
+            return
         row = None
         if vector is not None and self.shares(key) and len(question) <= MAX_LENGTH:
             row = vector.copy()
@@ -133,7 +128,6 @@ class AnswerCache:
             # New entries are appended, so that the oldest is always first.
             self._kept.pop(place, None)
             self._kept[place] = _CachedAnswer(question, answer, row)
-        return True
 
     def clear(self) -> None:
         """Remove all entries."""

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -154,10 +155,8 @@ async def _prepare(
         most = parts.settings.max_file_mb
         sha = await asyncio.to_thread(fingerprint, path, given=given.values(), most_mb=most)
         said = given.meta()
-        same = await asyncio.to_thread(
-            known_file, parts, collection, path=path, name=given.name, given=said
-        )
-        if same is not None:
+        look = partial(known_file, parts, collection, path=path, name=given.name, given=said)
+        if same := await asyncio.to_thread(look):
             return await asyncio.to_thread(merge_metadata, parts, collection, same, given)
         # Chunking parameters belong to the identity: changing them makes a new version.
         document_id = digest(collection.id, sha, PIPELINE, str(parts.settings.chunk_tokens))

@@ -139,7 +139,7 @@ class Engine(DocumentEngine):
         )
         try:
             key = self._cache_key(context) if cached and plan.cache != "none" else None
-            answer = small_talk_reply(context)
+            answer = small_talk_reply(context, act) if (act := context.small_talk) else None
             if answer is None and key is not None:
                 answer = self._cached_answer(context, key)
             found = None

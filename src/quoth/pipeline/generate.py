@@ -44,6 +44,7 @@ from quoth.core.types import Answer, Citation, Counts, Passage, Query
 from quoth.pipeline.components import Components
 from quoth.pipeline.extract import whole_answer_events
 from quoth.pipeline.retrieve import RequestContext, Retrieved
+from quoth.query.dialogue_act import DialogueAct
 from quoth.retrieval.prune import prune
 from quoth.store.rows import now
 from quoth.text.analyzer import detect_language
@@ -216,11 +217,9 @@ def _write(
     )
 
 
-def small_talk_reply(context: RequestContext) -> Answer | None:
-    """Return the reply to a turn that asks for nothing, None for any other."""
-    request, act = context.request, context.small_talk
-    if act is None:
-        return None
+def small_talk_reply(context: RequestContext, act: DialogueAct) -> Answer:
+    """Return the reply to a turn that asks for nothing."""
+    request = context.request
     before = request.history[-1].question if request.history else request.question
     language = detect_language(before, among=act.languages, fallback=act.languages[0])
     return Answer(

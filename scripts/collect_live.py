@@ -30,7 +30,7 @@ from quoth.evaluation.speech_errors import with_errors
 from quoth.ingest.readers.cue_parsers import Cue, read_lines
 from quoth.live.segments import clean_segment
 from quoth.live.windows import LectureWindow, cut_windows
-from quoth.pipeline.lecture import judge_window, retrieve_window
+from quoth.pipeline.lecture import LookupScope, judge_window, retrieve_window
 from quoth.text.sentences import sentences
 
 BOOKS = {
@@ -243,7 +243,7 @@ async def _looked_up(engine: Engine, item: Item) -> dict[str, Any]:
     found = await retrieve_window(
         engine.parts,
         item.text,
-        collections=(item.book,),
+        scope=LookupScope((item.book,)),
         language=item.language,
         trace=Trace(),
     )

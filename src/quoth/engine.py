@@ -139,7 +139,7 @@ class Engine(DocumentEngine):
         )
         try:
             key = self._cache_key(context) if cached and plan.cache != "none" else None
-            answer = small_talk_reply(context) if context.small_talk else None
+            answer = small_talk_reply(context, act) if (act := context.small_talk) else None
             if answer is None and key is not None:
                 answer = self._cached_answer(context, key)
             found = None
@@ -207,7 +207,7 @@ class Engine(DocumentEngine):
             choices=repr(sorted(request.choices.items())),
             plan=plan,
             models=(*model_names(parts), f"{small.provider}:{small.model}" if small else ""),
-            prompt=choose_prompt(parts.prompts, name=plan.prompt, profile=plan.profile).system,
+            prompt=choose_prompt(parts.prompts, name=plan.prompt, profile=plan.profile),
             checked=request.checked,
         )
 
@@ -215,7 +215,7 @@ class Engine(DocumentEngine):
         """Return a cached answer to the same query or to a paraphrase of it."""
         cache, question, encoded = self.parts.cache, context.request.question, context.encoded
         answer = cache.find(key, question)
-        if answer is None and encoded is not None and context.plan.cache == "semantic":
+        if answer is None and encoded is not None:
             answer = cache.find_semantic(key, question, vector=encoded.vector)
         return answer and replace(
             answer,

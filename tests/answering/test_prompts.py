@@ -100,8 +100,8 @@ def test_a_wrong_wording_stops_the_start(texts: dict[str, str], words: str) -> N
 
 
 def test_a_prompt_is_chosen_by_name_else_by_profile() -> None:
-    assert choose_prompt(PROMPTS, name=None, profile="talks").name == "talks"
-    assert choose_prompt(PROMPTS, name="book", profile="talks").name == "book"
+    assert choose_prompt(PROMPTS, name=None, profile="talks") == PROMPTS["talks"]
+    assert choose_prompt(PROMPTS, name="book", profile="talks") == PROMPTS["book"]
     with pytest.raises(InputError, match=r"The prompts are: default, talks"):
         choose_prompt(PROMPTS, name="poem", profile="talks")
 

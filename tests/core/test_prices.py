@@ -26,7 +26,7 @@ def usd(usage: Usage) -> float:
     return usage.input_tokens * IN + usage.output_tokens * OUT
 
 
-def means(max_usd: float | None) -> BudgetDecision:
+def means(max_usd: float) -> BudgetDecision:
     return fit_budget(
         max_usd=max_usd,
         usd=usd,

@@ -20,7 +20,7 @@ from quoth.pipeline.retrieve import Request
 from quoth.store.rows import now
 from quoth.testing import MemoryIndex
 from tests.support.cli import quoth
-from tests.support.recorded_queries import NECTAR, record_of_asking
+from tests.support.recorded_queries import NECTAR, record_of_asking, row_of
 from tests.support.small_library import add, open_tour, write_sources
 
 
@@ -99,8 +99,8 @@ async def test_what_was_added_since_is_named(engine: Engine, tmp_path: Path) -> 
 async def test_a_question_without_a_record_is_asked_again_by_its_plan(engine: Engine) -> None:
     record = await record_of_asking(engine, Request(NECTAR, {"final_k": 2}))
     kept = pack(record)
-    old = unpack(plan=kept.plan, answer=kept.answer, record=None, collection="default")
-    found = await replay(replace(old, created_at="2026-01-01"), engine)
+    old = unpack(row_of(replace(kept, record=None), created_at="2026-01-01"))
+    found = await replay(old, engine)
     assert found.same
     assert found.candidates is None
 
@@ -114,13 +114,7 @@ async def test_a_question_of_which_a_hash_was_kept_cannot_be_asked_again(engine:
 def stored(record: Record, *, hashed: bool = False) -> Record:
     """As it comes out of the catalogue."""
     kept = pack(replace(record, keeping="hash" if hashed else "full"))
-    return unpack(
-        plan=kept.plan,
-        answer=kept.answer,
-        record=kept.record,
-        created_at=now(),
-        collection=kept.collection,
-    )
+    return unpack(row_of(kept, created_at=now()))
 
 
 # --- differences, one at a time ---------------------------------------------------------------

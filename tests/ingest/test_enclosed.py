@@ -14,6 +14,7 @@ from quoth.core.errors import DocumentError
 from quoth.ingest.readers.registry import read
 from quoth.text.locators import label, link
 from tests.conftest import FIXTURES
+from tests.support.passages import document_at
 
 DOCUMENTS = FIXTURES / "documents"
 
@@ -105,9 +106,7 @@ def test_files_within_an_archive() -> None:
     at = pack.text.index("Station: Light ship")
     (place,) = [each for each in pack.places if each.start <= at < each.end]
     assert label(place.locator) == "pack/wind.odp ▸ Speeds ▸ slide 2"
-    assert link(place.locator, url=None, source="/pack.zip", seconds=None) == (
-        "file:///pack.zip#pack/wind.odp"
-    )
+    assert link(place.locator, document_at("/pack.zip")) == ("file:///pack.zip#pack/wind.odp")
     assert all(place.start == place.locator.start for place in pack.places)  # type: ignore[union-attr]
 
 

@@ -14,6 +14,7 @@ from quoth.core.types import Pages
 from quoth.ingest.readers.registry import read
 from quoth.text.locators import label, link
 from tests.conftest import FIXTURES
+from tests.support.passages import document_at
 
 TIDES = FIXTURES / "documents" / "tides.epub"
 BEES = FIXTURES / "documents" / "bees.epub"
@@ -44,7 +45,7 @@ def test_pages_are_those_of_the_printed_book() -> None:
     at = book.text.index("Ports close")
     (place,) = [each for each in book.places if each.start <= at < each.end]
     assert label(place.locator) == "p. 3"
-    assert link(place.locator, url=None, source="/tides.epub", seconds=None) == (
+    assert link(place.locator, document_at("/tides.epub")) == (
         "file:///tides.epub#OPS/text/two.xhtml#p3"
     )
     across = next(each for each in book.places if book.text[each.start :].startswith("At new"))
@@ -94,7 +95,7 @@ def test_without_printed_pages_a_place_is_a_section() -> None:
     at = book.text.index("Each box holds")
     (place,) = [each for each in book.places if each.start <= at < each.end]
     assert (book.pages, label(place.locator)) == (None, "The hive ▸ Frames")
-    assert (link(place.locator, url=None, source="/b.epub", seconds=None) or "").endswith(
+    assert (link(place.locator, document_at("/b.epub")) or "").endswith(
         "b.epub#EPUB/text/ch001.xhtml#frames"
     )
 

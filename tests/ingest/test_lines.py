@@ -13,6 +13,7 @@ from quoth.ingest.readers.registry import read
 from quoth.text.locators import label, link, locate
 from tests.conftest import FIXTURES
 from tests.ingest.test_golden_chunks import count_words
+from tests.support.passages import document_at
 
 DOCUMENTS = FIXTURES / "documents"
 
@@ -45,9 +46,7 @@ def test_a_place_is_the_line_in_the_file(name: str, words: str, place: str) -> N
 
 def test_a_line_opens_by_its_number() -> None:
     code = read(DOCUMENTS / "tide.py")
-    assert link(code.places[1].locator, url=None, source="/t.py", seconds=None) == (
-        "file:///t.py#L3"
-    )
+    assert link(code.places[1].locator, document_at("/t.py")) == ("file:///t.py#L3")
 
 
 def test_code_is_stored_as_it_is() -> None:

@@ -19,6 +19,7 @@ from quoth.ingest.readers.pptx import DRAWING
 from quoth.ingest.readers.registry import is_wanted, read
 from quoth.text.locators import label, link
 from tests.conftest import FIXTURES
+from tests.support.passages import document_at
 
 DOCUMENTS = FIXTURES / "documents"
 
@@ -89,7 +90,7 @@ def test_slides_in_reading_order(name: str) -> None:
     at = deck.text.index("Light ship")
     (place,) = [each for each in deck.places if each.start <= at < each.end]
     assert label(place.locator) == "slide 2"
-    assert link(place.locator, url=None, source="/w.pptx", seconds=None) == "file:///w.pptx#slide=2"
+    assert link(place.locator, document_at("/w.pptx")) == "file:///w.pptx#slide=2"
 
 
 def test_a_chart_is_read_as_its_table() -> None:

@@ -22,6 +22,7 @@ from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.text.locators import TEXT_MARK, link
 from tests.support.cli import quoth
+from tests.support.passages import document_at
 
 
 @pytest.fixture(scope="module")
@@ -65,13 +66,7 @@ def test_the_link_of_every_place_is_shown(catalogue: Catalogue) -> None:
     for document in documents:
         chunks = catalogue.document_chunks(document.document_id)
         for place in (place for each in chunks for place in each.places):
-            opens = link(
-                place.locator,
-                url=document.url,
-                source=document.source,
-                seconds=document.seconds,
-                text="a text fragment",
-            )
+            opens = link(place.locator, document, text="a text fragment")
             found = excerpt(catalogue, opens or "")
             low, high = found.marked or (found.start, found.end)
             assert found.document_id == document.document_id
@@ -104,7 +99,7 @@ def test_the_words_that_a_link_quotes_are_found(quoted: str) -> None:
     reading = read_plain(f"The first.\n\n{quoted}\n\nThe third.", meta=Metadata(), name="n.html")
     chunks = chunks_of(reading)
     place = Chars(0, 9, anchor="fees")
-    opens = link(place, url=None, source="/tmp/n.html", seconds=None, text=quoted) or ""
+    opens = link(place, document_at("/tmp/n.html"), text=quoted) or ""
     base, _, fragment = opens.partition("#")
     assert (base, fragment.partition(TEXT_MARK)[0]) == ("file:///tmp/n.html", "fees")
     (start, end), whole = find_place(chunks, f"#{fragment}", headings=[])

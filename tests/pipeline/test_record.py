@@ -28,7 +28,7 @@ from quoth.testing import MemoryIndex
 from quoth.text.json_codec import dump, to_json
 from tests.support.databases import plain_engine, step
 from tests.support.made_documents import open_catalogue
-from tests.support.recorded_queries import NECTAR, record_of_asking
+from tests.support.recorded_queries import NECTAR, record_of_asking, row_of
 from tests.support.small_library import add, open_tour, write_sources
 from tests.text.test_json_decode import answer
 
@@ -53,7 +53,7 @@ async def engine(shelf: tuple[Path, MemoryIndex]) -> AsyncIterator[Engine]:
 
 
 def again(kept: StoredRecord) -> Record:
-    return unpack(plan=kept.plan, answer=kept.answer, record=kept.record)
+    return unpack(row_of(kept))
 
 
 # --- what a record holds ----------------------------------------------------------------------
@@ -86,9 +86,7 @@ async def test_a_packed_record_comes_back_but_for_the_last_digits(engine: Engine
     packed = pack(record)
     found = again(packed)
     assert again(pack(found)) == found
-    assert replace(found, searched=(), spans_ms={}) == replace(
-        record, searched=(), spans_ms={}, collection=""
-    )
+    assert replace(found, searched=(), spans_ms={}) == replace(record, searched=(), spans_ms={})
     (one,), (other,) = found.searched, record.searched
     assert [each.chunk_id for each in one.candidates] == [e.chunk_id for e in other.candidates]
     for each, was in zip(one.candidates, other.candidates, strict=True):
@@ -249,8 +247,8 @@ def test_questions_kept_before_there_were_records_can_be_read(address: Path | st
     catalogue = Catalogue(open_database(address), tenant="local")
     (asked,) = catalogue.asked(limit=9)
     assert asked.status == "answered"
-    kept = catalogue.recorded("q_old")
-    record = unpack(plan=kept.plan, answer=kept.answer, record=kept.record)
-    assert record.request == Request("Why?", {"filters": (Filter("kind", "in", ("pdf",)),)})
+    record = unpack(catalogue.recorded("q_old"))
+    filters = (Filter("kind", "in", ("pdf",)),)
+    assert record.request == Request("Why?", {"filters": filters}, collections=("default",))
     assert record.searched == ()
     catalogue.close()

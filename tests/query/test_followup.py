@@ -88,7 +88,7 @@ def test_a_vector_of_another_embedder_is_not_used() -> None:
 
 def test_the_language_is_that_of_the_last_question() -> None:
     assert understand("OK ?", names=NAMES, history=AVANT).language == "fr"
-    assert understand("OK ?", names=NAMES, fallback_language="fr").language == "fr"
+    assert understand("OK ?", names=NAMES).language == "en"
 
 
 def test_an_elliptical_question_keeps_the_document() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import quoth
 from quoth.core.types import Candidate, Filter, Seconds, Variant
-from quoth.retrieval.speakers import said_by, within_speakers
+from quoth.retrieval.search import said_by, within_speakers
 from quoth.text.locators import SEVERAL, speaker_filters
 from tests.support.passages import passage
 

@@ -7,6 +7,11 @@ from itertools import pairwise
 from quoth.core.types import Chars, Chunk, Document, Passage, SpanLocator
 
 
+def document_at(source: str, *, url: str | None = None, seconds: float | None = None) -> Document:
+    """Make a document whose content does not matter."""
+    return Document("d", "Source", "text", "ready", source=source, url=url, seconds=seconds)
+
+
 def passage(
     text: str,
     *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from quoth.engine import Engine
 from quoth.pipeline.record import Record
 from quoth.pipeline.retrieve import Request
+from quoth.store.history import QueryRow, StoredRecord
 
 NECTAR = "What is honey made from?"
 
@@ -16,3 +17,9 @@ async def record_of_asking(engine: Engine, request: Request | str = NECTAR) -> R
         pass
     (record,) = kept
     return record
+
+
+def row_of(kept: StoredRecord, *, created_at: str = "") -> QueryRow:
+    """Give what is kept as it is read from the catalogue."""
+    texts = (kept.plan, kept.answer, kept.version, kept.record)
+    return QueryRow(kept.query_id, created_at, kept.collection, kept.text, *texts)

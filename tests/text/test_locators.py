@@ -23,6 +23,7 @@ from quoth.text.locators import (
     link,
     locate,
 )
+from tests.support.passages import document_at
 
 TALK = (
     SpanLocator(0, 10, Seconds(1.0, 3.0, "Ann")),
@@ -165,7 +166,7 @@ def test_labels(locator: Locator, expected: str) -> None:
 def test_links(
     locator: Locator, url: str | None, source: str, seconds: float | None, expected: str | None
 ) -> None:
-    assert link(locator, url=url, source=source, seconds=seconds) == expected
+    assert link(locator, document_at(source, url=url, seconds=seconds)) == expected
 
 
 def test_a_moment_is_the_minute_from_it_on() -> None:
@@ -188,5 +189,5 @@ def test_a_moment_is_the_minute_from_it_on() -> None:
     ],
 )
 def test_a_link_to_a_page_names_the_words_without_marks_of_lists(text: str, words: str) -> None:
-    opened = link(Chars(0, 1), url="http://a.example/b", source="", seconds=None, text=text)
+    opened = link(Chars(0, 1), document_at("", url="http://a.example/b"), text=text)
     assert opened == "http://a.example/b" + (f"#:~:text={words}" if words else "")

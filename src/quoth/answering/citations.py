@@ -16,10 +16,9 @@ from quoth.core.types import (
     Pages,
     Passage,
     Seconds,
-    SpanLocator,
     Support,
 )
-from quoth.text.locators import link, locate
+from quoth.text.locators import link, locate_in
 
 SNIPPET = 2000
 """Maximum characters of a snippet: more than a quotation has (`MAX_LIST` of its runs)."""
@@ -101,9 +100,7 @@ def make_citation(
         snippet_end=end_shown,
         link=link(
             told,
-            url=document.url,
-            source=document.source,
-            seconds=document.seconds,
+            document,
             text=text[slice(*(at - passage.start for at in marked))] if marked else snippet,
         ),
         relevance_score=passage.score,
@@ -155,15 +152,11 @@ def _between_characters(text: str, at: int) -> int:
 
 
 def _locator(passage: Passage, *, start: int, end: int) -> Locator:
-    places: list[SpanLocator] = [place for chunk in passage.chunks for place in chunk.places]
-    if places:
-        found = locate(places, start, end)
-        return _with_voices(found, places, start, end) if isinstance(found, Seconds) else found
-    return next(chunk for chunk in reversed(passage.chunks) if chunk.start <= start).locator
-
-
-def _with_voices(found: Seconds, places: Sequence[SpanLocator], start: int, end: int) -> Seconds:
-    """Name everyone who speaks in the span, in the order of their first words."""
+    """Return the locator of a span; of one that is spoken it names all who speak, in order."""
+    found = locate_in(passage.chunks, start, end)
+    places = [place for chunk in passage.chunks for place in chunk.places]
+    if not isinstance(found, Seconds) or not places:
+        return found
     inside = [each.locator for each in places if each.start < end and start < each.end]
     names = [each.speaker for each in inside if isinstance(each, Seconds) and each.speaker]
     return replace(found, speaker=", ".join(dict.fromkeys(names)) or None)

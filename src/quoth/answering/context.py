@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -9,8 +10,8 @@ from typing import Literal
 from quoth.answering.prompts import defuse
 from quoth.core.types import Passage, Seconds
 from quoth.text.analyzer import estimate_tokens
-from quoth.text.locators import label, locate
-from quoth.text.sentences import Span, sentences
+from quoth.text.locators import label, locate_in
+from quoth.text.sentences import Span, sentences, trim_span
 
 CountTokens = Callable[[Sequence[str]], Sequence[int]]
 """Counts the tokens of each text with the answering model's tokenizer, or over-estimates them."""
@@ -109,8 +110,7 @@ def build_context(
 
 def header(passage: Passage, *, start: int, end: int) -> str:
     """Return the line ``[Source N]`` and the lines with the source's metadata."""
-    places = [place for chunk in passage.chunks for place in chunk.places]
-    locator = locate(places, start, end) if places else passage.chunks[0].locator
+    locator = locate_in(passage.chunks, start, end)
     lines = [f"[Source {passage.number}]", f"Title: {_line(passage.document.title)}"]
     speaker = passage.document.speaker
     if isinstance(locator, Seconds):
@@ -139,9 +139,8 @@ def _block_text(passage: Passage, *, start: int, end: int, parts: Sequence[Span]
 
 def _bounds(passage: Passage) -> tuple[int, int]:
     """Return the passage without surrounding white space, in characters of the document."""
-    text = passage.text
-    start = passage.start + len(text) - len(text.lstrip())
-    return start, max(start, passage.start + len(text.rstrip()))
+    start, end = trim_span(passage.text, 0, len(passage.text))
+    return passage.start + start, passage.start + end
 
 
 def _whole_blocks(
@@ -172,35 +171,16 @@ def _cut_block(passage: Passage, *, max_tokens: int, count_tokens: CountTokens) 
     for word in first.split():
         at = text.index(word, at - passage.start) + passage.start + len(word)
         words.append(at)
+
+    def block(stop: int) -> ContextBlock:
+        text = _block_text(passage, start=start, end=stop)
+        return ContextBlock(passage, start, stop, text, count_tokens([text])[0])
+
     for stops in (ends, words):
-        block = _longest(passage, start, stops, max_tokens=max_tokens, count_tokens=count_tokens)
-        if block is not None:
-            return block
-    stop = words[0] if words else end
-    block_text = _block_text(passage, start=start, end=stop)
-    return ContextBlock(passage, start, stop, block_text, count_tokens([block_text])[0])
-
-
-def _longest(
-    passage: Passage,
-    start: int,
-    stops: Sequence[int],
-    *,
-    max_tokens: int,
-    count_tokens: CountTokens,
-) -> ContextBlock | None:
-    """Return the longest block that ends at one of the stops and fits, by binary search."""
-    low, high, best = 0, len(stops) - 1, None
-    while low <= high:
-        middle = (low + high) // 2
-        text = _block_text(passage, start=start, end=stops[middle])
-        tokens = count_tokens([text])[0]
-        if tokens <= max_tokens:
-            best = ContextBlock(passage, start, stops[middle], text, tokens)
-            low = middle + 1
-        else:
-            high = middle - 1
-    return best
+        fitting = bisect_right(stops, max_tokens, key=lambda stop: block(stop).tokens)
+        if fitting:
+            return block(stops[fitting - 1])
+    return block(words[0] if words else end)
 
 
 def _in_order(taken: Sequence[ContextBlock], order: ContextOrder) -> list[ContextBlock]:

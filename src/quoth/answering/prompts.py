@@ -11,7 +11,6 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from string import Formatter
 from types import MappingProxyType
 
@@ -25,18 +24,6 @@ DESCRIPTION = "corpus_description"
 """The key of the operator's description of the collection."""
 PLACEHOLDERS = ("language", DESCRIPTION, "rules")
 """Placeholders that a wording may contain in braces."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """A named wording of the system message.
-
-    ``system`` may contain the `PLACEHOLDERS` in braces. The rules are part of every prompt,
-    appended unless the wording places them itself.
-    """
-
-    name: str
-    system: str
 
 
 RULES = """\
@@ -63,16 +50,19 @@ _WORDINGS: Mapping[str, str] = {
     "lecture": "The sources were heard in a lecture a moment ago. Answer in one to three short "
     "sentences.",
 }
-PROMPTS: Mapping[str, Prompt] = MappingProxyType(
+PROMPTS: Mapping[str, str] = MappingProxyType(
     {
-        name: Prompt(name, f"{_OPENING} {wording}\n{{{DESCRIPTION}}}\n\n{{rules}}")
+        name: f"{_OPENING} {wording}\n{{{DESCRIPTION}}}\n\n{{rules}}"
         for name, wording in _WORDINGS.items()
     }
 )
-"""The available prompts; each profile uses the one of its name."""
+"""The available wordings of the system message by name; each profile uses the one of its name.
+
+One may contain the `PLACEHOLDERS` in braces. The rules are part of every prompt, appended unless
+the wording places them itself."""
 
 
-def operator_prompts(texts: Mapping[str, str]) -> tuple[Mapping[str, Prompt], str]:
+def operator_prompts(texts: Mapping[str, str]) -> tuple[Mapping[str, str], str]:
     """Return the prompts with the operator's wordings and collection description.
 
     ``texts`` are those of the settings file: wordings by the prompt's name, and
@@ -88,11 +78,11 @@ def operator_prompts(texts: Mapping[str, str]) -> tuple[Mapping[str, Prompt], st
                 f"'{DESCRIPTION}' says what the collection is."
             )
         _check_placeholders(name, text)
-        made[name] = Prompt(name, text)
+        made[name] = text
     return MappingProxyType(made), texts.get(DESCRIPTION, "").strip()
 
 
-def choose_prompt(prompts: Mapping[str, Prompt], *, name: str | None, profile: str) -> Prompt:
+def choose_prompt(prompts: Mapping[str, str], *, name: str | None, profile: str) -> str:
     """Return the prompt of that name, else the profile's; raises InputError if unknown."""
     if name is None:
         return prompts.get(profile, prompts["default"])
@@ -105,7 +95,7 @@ def answer_messages(
     query: Query,
     context: str,
     *,
-    prompt: Prompt,
+    prompt: str,
     history: Sequence[Turn] = (),
     fence: str,
     about: str = "",
@@ -131,12 +121,12 @@ def answer_messages(
     )
 
 
-def system_text(prompt: Prompt, *, language: str, about: str = "") -> str:
+def system_text(prompt: str, *, language: str, about: str = "") -> str:
     """Return the system message: the wording with the rules and the language in words."""
     spoken = language_name(language)
     rules = RULES.format(language=spoken)
-    has_rules = "rules" in _names(prompt.system)
-    text = prompt.system.format(rules=rules, language=spoken, corpus_description=about)
+    has_rules = "rules" in _names(prompt)
+    text = prompt.format(rules=rules, language=spoken, corpus_description=about)
     lines = [line.rstrip() for line in (text if has_rules else f"{text}\n\n{rules}").splitlines()]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from quoth.answering.prompts import PROMPTS, operator_prompts
+from quoth.answering.prompts import operator_prompts
 from quoth.backends.embedders.registry import DEFAULT_EMBEDDER as DEFAULT_EMBEDDER
 from quoth.backends.embedders.registry import with_embedder as with_embedder
 from quoth.backends.generators.limited import NO_MODELS, open_models
@@ -144,9 +144,7 @@ def _open_resources(
     scorer = open_sentence_scorer(settings, embedder)
     if scorer is not None:
         closing.callback(scorer.close)
-    prompts, about = PROMPTS, ""
-    if settings.prompts:
-        prompts, about = operator_prompts(settings.prompts)
+    prompts, about = operator_prompts(settings.prompts)
     readers = OnFirstUse(lambda: open_readers(settings, progress=progress))
     drawn = OnFirstUse(lambda: open_pages(settings))
     closing.push_async_callback(readers.close)
@@ -168,7 +166,7 @@ def _open_resources(
         space=space,
         page_embedder=pages,
         prompts=prompts,
-        about=about,
+        operator_description=about,
         files=None if settings.files is None else open_files(settings),
     )
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from weakref import WeakSet
 
-from quoth.answering.prompts import Prompt
 from quoth.backends.embedders.registry import embedder_setting, with_embedder
 from quoth.backends.indexes.registry import store_place
 from quoth.backends.states import check_parts
@@ -19,30 +18,20 @@ from quoth.bootstrap.embedding import (
     reranker_names,
     token_space,
 )
-from quoth.core.circuit_breaker import CircuitBreaker
-from quoth.core.object_folder import ObjectFolder
 from quoth.core.page_images import PageEmbedder, PagePictures
 from quoth.core.protocols import (
     Embedder,
-    EntailmentModel,
-    Generator,
     Index,
-    Moderator,
     SparseEmbedder,
 )
 from quoth.core.remote_parts import RemotePart
-from quoth.core.sentence_scores import SentenceScorer
 from quoth.core.settings import Settings
-from quoth.core.trace import LatencyEstimator
 from quoth.core.types import IndexIdentity
-from quoth.pipeline.answer_cache import AnswerCache
 from quoth.pipeline.components import (
     Components,
-    IngestWorkers,
-    Observe,
     OutlineCache,
+    SharedComponents,
     embedding_fingerprint,
-    no_op,
 )
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import Database, connect
@@ -52,8 +41,6 @@ from quoth.store.rows import IndexBuild, index_folder, tokens_folder
 if TYPE_CHECKING:
     from quoth.backends.late_interaction.token_space import TokenSpace
     from quoth.backends.rerankers.registry import Rerankers
-    from quoth.ingest.sandbox.parent import PdfPages
-    from quoth.ingest.sandbox.speech import SpeechReader
 
 
 class ClosesProcesses(Protocol):
@@ -87,36 +74,18 @@ class OnFirstUse(Generic[T]):
             await self._opened.close()
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessResources:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessResources(SharedComponents):
     """Resources shared by all tenants; only the answer cache holds tenant data.
 
-    The tenant is part of every cache key. ``indexes`` lists open indexes, to be closed at the end.
+    The tenant is part of every cache key. ``asked`` is the embedder with its cache and breaker;
+    ``indexes`` lists open indexes, to be closed at the end.
     """
 
     embedder: Embedder
-    sentences: Embedder | None
     asked: Embedder
-    readers: OnFirstUse[SpeechReader]
-    pages: OnFirstUse[PdfPages]
-    generator: Generator | None
-    small: Generator | None
-    request_models: tuple[Generator, ...]
-    judge: EntailmentModel | None
-    moderator: Moderator | None
-    breakers: tuple[CircuitBreaker, ...]
     rerankers: Rerankers | None
-    sentence_scorer: SentenceScorer | None
     space: TokenSpace | None
-    page_embedder: PageEmbedder | None
-    prompts: Mapping[str, Prompt]
-    about: str
-    files: ObjectFolder | None = None
-    remote: tuple[RemotePart, ...] = ()
-    observe: Observe = no_op
-    workers: IngestWorkers | None = None
-    cache: AnswerCache = field(default_factory=AnswerCache)
-    pace: LatencyEstimator = field(default_factory=LatencyEstimator)
     indexes: WeakSet[IndexPool] = field(default_factory=WeakSet)
 
 
@@ -227,7 +196,12 @@ def tenant_components(
     catalogue = Catalogue(database, tenant=settings.tenant)
     indexes = _open_indexes(settings, shared, catalogue)
     shared.indexes.add(indexes)
+    own = ("sentence_scorer", "breakers")
+    names = (each.name for each in fields(SharedComponents) if each.name not in own)
     return Components(
+        **{name: getattr(shared, name) for name in names},
+        sentence_scorer=None if kept is None else shared.sentence_scorer,
+        breakers=shared.breakers if guarded is None else (*shared.breakers, guarded.breaker),
         settings=settings,
         catalogue=catalogue,
         jobs=Jobs(catalogue),
@@ -235,31 +209,12 @@ def tenant_components(
         embedder=shared.asked,
         embedder_setting=embedder_setting(settings),
         others=TenantEmbedders(settings, others, database),
-        sentences=shared.sentences,
-        remote=shared.remote,
-        files=shared.files,
-        workers=shared.workers,
         open_index=indexes,
         shared_tables=indexes.tables,
-        readers=shared.readers,
-        pages=shared.pages,
-        page_embedder=shared.page_embedder,
         reranker=guarded,
         tokens=kept,
         rerank_tokens=() if guarded is None else guarded.token_stores,
         spans=None if kept is None else LateSpans(kept),
-        sentence_scorer=None if kept is None else shared.sentence_scorer,
-        generator=shared.generator,
-        small=shared.small,
-        request_models=shared.request_models,
-        judge=shared.judge,
-        moderator=shared.moderator,
-        breakers=shared.breakers if guarded is None else (*shared.breakers, guarded.breaker),
-        prompts=shared.prompts,
-        operator_description=shared.about,
-        cache=shared.cache,
-        latency_estimator=shared.pace,
-        observe=shared.observe,
     )
 
 

@@ -10,17 +10,17 @@ from typing import Literal
 
 from quoth.core.errors import BackendError
 
+WITHIN_S = 30.0
+"""Seconds within which the failures are in a row."""
+HALF_OPEN_S = 15.0
+"""Seconds for which no call passes."""
+
 State = Literal["closed", "open", "half_open"]
 """All calls pass; no call passes; a single trial call passes and decides."""
 
 
-def count_all(_error: BackendError) -> bool:
-    """Return True: every error counts."""
-    return True
-
-
 class CircuitBreaker:
-    """Opens after ``failures`` in a row within ``within_s`` seconds, for ``half_open_s`` seconds.
+    """Opens after ``failures`` in a row within `WITHIN_S` seconds, for `HALF_OPEN_S` seconds.
 
     Then a single call passes: on success the breaker closes, on failure the wait begins again. A
     success between failures resets the count, so that a busy component is not cut off for the few
@@ -37,18 +37,14 @@ class CircuitBreaker:
         name: str,
         *,
         error: Callable[[str], BackendError] = BackendError,
-        counts: Callable[[BackendError], bool] = count_all,
+        counts: Callable[[BackendError], bool] = lambda _error: True,
         failures: int = 5,
-        within_s: float = 30.0,
-        half_open_s: float = 15.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
         self._error = error
         self._counts = counts
         self._failures: deque[float] = deque(maxlen=failures)
-        self._within_s = within_s
-        self._half_open_s = half_open_s
         self._clock = clock
         self._opened: float | None = None
         self._probing = False
@@ -65,7 +61,7 @@ class CircuitBreaker:
         """Return the seconds until a call may be tried; 0 if it may be now."""
         if self._opened is None:
             return 0.0
-        return max(0.0, self._opened + self._half_open_s - self._clock())
+        return max(0.0, self._opened + HALF_OPEN_S - self._clock())
 
     @contextmanager
     def call(self) -> Iterator[None]:
@@ -109,5 +105,5 @@ class CircuitBreaker:
         now = self._clock()
         self._failures.append(now)
         full = len(self._failures) == self._failures.maxlen
-        if probe or (full and now - self._failures[0] <= self._within_s):
+        if probe or (full and now - self._failures[0] <= WITHIN_S):
             self._opened = now

@@ -69,7 +69,7 @@ def price(usage: Usage, *, provider: str, model: str, local: bool = False) -> fl
 
 def fit_budget(
     *,
-    max_usd: float | None,
+    max_usd: float,
     usd: Usd,
     prompt_tokens: int,
     context_tokens: int,
@@ -88,8 +88,6 @@ def fit_budget(
     def fits(context: int, tokens: int, tasks: int = 0) -> bool:
         cost = usd(Usage(prompt_tokens + context, tokens))
         task = usd(SMALL_TASK) if tasks else 0.0
-        if max_usd is None:
-            return True
         return cost is not None and task is not None and cost + tasks * task <= max_usd
 
     def most(low: int, high: int, enough: Callable[[int], bool]) -> int:

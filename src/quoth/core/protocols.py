@@ -139,8 +139,8 @@ class ClosesAsync(Protocol):
         ...
 
 
-class VectorIndex(Protocol):
-    """Finds the chunks with the most similar vectors."""
+class Index(Protocol):
+    """Finds the chunks with the most similar vectors, and those that share words with a query."""
 
     async def upsert(self, chunks: Sequence[Chunk], *, vectors: Matrix) -> None:
         """Write chunks of one or more documents; writing a chunk again replaces it."""
@@ -154,6 +154,15 @@ class VectorIndex(Protocol):
         self, vector: Matrix, *, limit: int, filters: Sequence[Filter] = ()
     ) -> list[Scored]:
         """Rank chunks by cosine, best first, among those that pass every filter."""
+        ...
+
+    async def match(
+        self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
+    ) -> list[Scored]:
+        """Rank chunks by BM25, best first; repeated query words count repeatedly.
+
+        Any text is safe, one without words finds nothing.
+        """
         ...
 
     async def vectors(
@@ -192,23 +201,6 @@ class VectorIndex(Protocol):
     def close(self) -> None:
         """Close files and free memory."""
         ...
-
-
-class KeywordIndex(Protocol):
-    """Finds the chunks that share words with the query."""
-
-    async def match(
-        self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
-    ) -> list[Scored]:
-        """Rank chunks by BM25, best first; repeated query words count repeatedly.
-
-        Any text is safe, one without words finds nothing.
-        """
-        ...
-
-
-class Index(VectorIndex, KeywordIndex, Protocol):
-    """Both indexes in one store."""
 
 
 @runtime_checkable

@@ -80,11 +80,6 @@ class Trace:
         if failed:
             self._failures.append(self._degraded[-1])
 
-    def note_once(self, stage: str, *, reason: str, fallback: str) -> None:
-        """Record a fallback for a failure, which several searches of one request may meet."""
-        if f"{stage}:{reason}:{fallback}" not in self._degraded:
-            self.note(stage, reason=reason, fallback=fallback, failed=True)
-
     def spans_ms(self) -> dict[str, tuple[float, float]]:
         """Return when each stage first began and last ended, in milliseconds."""
         return dict(self._spans)

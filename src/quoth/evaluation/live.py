@@ -22,7 +22,7 @@ from quoth.evaluation.people import open_files
 from quoth.evaluation.significance import latency_ms, mean_of, share_interval
 from quoth.evaluation.speech_errors import Speech, with_errors
 from quoth.live.cards import CardRules, PageCandidate, choose_cards
-from quoth.pipeline.lecture import WindowLookup, cite_candidate, look_up_window
+from quoth.pipeline.lecture import LookupScope, WindowLookup, cite_candidate, look_up_window
 
 ON_BOOK, OFF_BOOK = "on-book", "off-book"
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -177,9 +177,8 @@ async def evaluate_live(
 async def look_up(engine: Engine, window: JudgedWindow) -> WindowOutcome:
     """Look up a window, and choose its cards."""
     began = time.perf_counter()
-    found = await look_up_window(
-        engine.parts, window.text, collections=(COLLECTION,), language=window.language
-    )
+    scope = LookupScope((COLLECTION,))
+    found = await look_up_window(engine.parts, window.text, scope=scope, language=window.language)
     choice = choose_cards(found.candidates, rules=CardRules(show_from=found.show_from))
     spent = round((time.perf_counter() - began) * 1000, 2)
     order = sorted(found.candidates, key=lambda each: (-each.probability, each.chunk_id))

@@ -174,9 +174,7 @@ def texts_of(
 
 def text_of(chunk: Chunk, document: Document) -> ChunkExcerpt:
     """Say where a chunk stands and how it begins."""
-    address = link(
-        chunk.locator, url=document.url, source=document.source, seconds=document.seconds
-    )
+    address = link(chunk.locator, document)
     return ChunkExcerpt(
         document=document.title,
         place=label(chunk.locator),

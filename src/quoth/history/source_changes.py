@@ -61,6 +61,6 @@ def _names(catalogue: Catalogue) -> frozenset[str | None]:
         if document.status == "ready"
         for name in (
             document.title,
-            link(Chars(0, 0), url=document.url, source=document.source, seconds=None),
+            link(Chars(0, 0), document),
         )
     )

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
+
+from cachetools import FIFOCache
 
 from quoth.core.errors import InputError
 from quoth.core.lecture import SpeechFormat, TranscriptSegment
@@ -19,7 +21,6 @@ from quoth.live.sources import from_row
 
 MAX_REMEMBERED = 1000
 """Segments whose beginning or words are remembered until they are final; also streams."""
-Value = TypeVar("Value")
 REPEATED_S = 5.0
 """Seconds that a connection may begin before the last words and still go on with their stream."""
 
@@ -58,8 +59,8 @@ class TranscriptSource:
     behind: float = 0.0
     _origin: float | None = None
     _latest_told: float = 0.0
-    _streams: dict[str, _Stream] = field(default_factory=dict)
-    _heard: dict[str, _Heard] = field(default_factory=dict)
+    _streams: FIFOCache[str, _Stream] = field(default_factory=lambda: FIFOCache(MAX_REMEMBERED))
+    _heard: FIFOCache[str, _Heard] = field(default_factory=lambda: FIFOCache(MAX_REMEMBERED))
     _connection: str = ""
 
     def read(self, message: Any, *, connection: str = "") -> list[TranscriptSegment]:
@@ -72,7 +73,7 @@ class TranscriptSource:
 
     def heard(self, key: str) -> _Heard:
         """Return what is remembered of a segment."""
-        return _remembered(self._heard, key, _Heard())
+        return self._heard.setdefault(key, _Heard())
 
     def since_first(self, seconds: float) -> float:
         """Return the seconds of the lecture, whose clock begins with the first time told."""
@@ -88,12 +89,13 @@ class TranscriptSource:
         """
         known = name or f"connection {self._connection}"
         if known not in self._streams:
-            last = next(reversed(self._streams.values()), None)
+            earlier = list(self._streams.values())
+            last = earlier[-1] if earlier else None
             goes_on = last and not name and at >= self._latest_told - REPEATED_S
             number = last.number + 1 if last else 0
             new = last if last and goes_on else _Stream(number, self.behind)
             self._latest_told = at
-            return _remembered(self._streams, known, new)
+            self._streams[known] = new
         return self._streams[known]
 
     def told(self, at: float) -> None:
@@ -110,13 +112,6 @@ class TranscriptSource:
         ends = begins if end is None else max(begins, end)
         self.behind = max(self.behind, ends)
         return begins, ends
-
-
-def _remembered(known: dict[str, Value], key: str, new: Value) -> Value:
-    """Return the value of a key, a new one if there is none; the oldest beyond many is dropped."""
-    if key not in known and len(known) >= MAX_REMEMBERED:
-        known.pop(next(iter(known)))
-    return known.setdefault(key, new)
 
 
 def _own(source: TranscriptSource, message: Any) -> list[TranscriptSegment]:

@@ -37,9 +37,7 @@ class CardRules:
 
     show_from: float
     max_cards: int = MAX_CARDS
-    per_document: int | None = PER_DOCUMENT
     sure: float = SURE
-    rise: float = RISE
 
 
 Current = Mapping[tuple[str, str], float]
@@ -59,7 +57,7 @@ def choose_cards(
 ) -> CardChoice:
     """Choose the cards of a window from its candidates, in any order.
 
-    Threshold, then one card a page and `CardRules.per_document` a document, then no page that the
+    Threshold, then one card a page and `PER_DOCUMENT` a document, then no page that the
     window before showed unless its probability rose, then the first; a second and a third only
     where they are sure.
     """
@@ -74,11 +72,11 @@ def choose_cards(
         key = candidate.key
         if key in current:
             continue
-        if key in shown and candidate.probability < shown[key] + rules.rise:
+        if key in shown and candidate.probability < shown[key] + RISE:
             current[key] = shown[key]
             continue
         number = of_document.get(candidate.document_id, 0)
-        if rules.per_document is not None and number >= rules.per_document:
+        if number >= PER_DOCUMENT:
             continue
         if len(cards) >= rules.max_cards or (cards and candidate.probability < rules.sure):
             continue

@@ -28,7 +28,7 @@ from quoth.pipeline.commit import chunk_vectors
 from quoth.pipeline.components import Components, components_of, token_stores
 from quoth.pipeline.maintain import DROP_AFTER_S, drop_kept
 from quoth.pipeline.record import Record
-from quoth.pipeline.record_codec import decode_record, pack
+from quoth.pipeline.record_codec import pack, unpack
 from quoth.pipeline.remote import clear_mirrors
 from quoth.pipeline.uploads import delete_stale_parts, tenant_blobs, upload_store
 from quoth.store.catalogue import Catalogue
@@ -104,7 +104,7 @@ def forget_quotes(catalogue: Catalogue) -> int:
     unreadable = []
     for each in traces.all():
         try:
-            record = decode_record(each)
+            record = unpack(each)
         except (ValueError, KeyError, TypeError):
             unreadable.append(each.query_id)
             continue

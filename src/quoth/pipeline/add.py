@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -49,7 +50,6 @@ LEASE_POLL_S = 0.25
 class LeasedDocument:
     """A file whose document is leased by another file or process; retried at the end."""
 
-    document_id: str
     path: Path
 
 
@@ -155,7 +155,8 @@ async def _prepare(
         most = parts.settings.max_file_mb
         sha = await asyncio.to_thread(fingerprint, path, given=given.values(), most_mb=most)
         said = given.meta()
-        if same := await known_file(parts, collection, path=path, name=given.name, said=said):
+        look = partial(known_file, parts, collection, path=path, name=given.name, given=said)
+        if same := await asyncio.to_thread(look):
             return await asyncio.to_thread(merge_metadata, parts, collection, same, given)
         # Chunking parameters belong to the identity: changing them makes a new version.
         document_id = digest(collection.id, sha, PIPELINE, str(parts.settings.chunk_tokens))
@@ -168,12 +169,12 @@ async def _prepare(
 
         claim = await _shielded(asyncio.to_thread(take))
         if claim == "held":
-            return LeasedDocument(document_id, path)
+            return LeasedDocument(path)
         if claim == "ready":
             known = await asyncio.to_thread(_stored, parts, collection, document_id)
             # It was removed meanwhile, or it came from another file, which may be about to change.
             if known is None or (first and known.source != source):
-                return LeasedDocument(document_id, path)
+                return LeasedDocument(path)
             if known.source == source or await asyncio.to_thread(_path_exists, known.source):
                 return await asyncio.to_thread(merge_metadata, parts, collection, known, given)
             # The file has moved: read it again, so that links lead to its current path.

@@ -74,8 +74,8 @@ class _CachedAnswer:
 class AnswerCache:
     """Recent answers, found by an equal query or by a paraphrase.
 
-    `CacheKey.plan` holds the caller's cache mode (`Plan.cache`). Thread-safe; ``clock`` gives
-    seconds. A full cache evicts its oldest answer.
+    `CacheKey.plan` holds the caller's cache mode (`Plan.cache`), which is not "none". Thread-safe;
+    ``clock`` gives seconds. A full cache evicts its oldest answer.
     """
 
     def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
@@ -88,8 +88,6 @@ class AnswerCache:
 
     def find(self, key: CacheKey, question: str) -> Answer | None:
         """Return the answer to an equal query, with ``cached`` set."""
-        if key.plan.cache == "none":
-            return None
         with self._lock:
             return self._given(self._kept.get((key, normalize(question))))
 
@@ -117,24 +115,19 @@ class AnswerCache:
 
     def keep(
         self, key: CacheKey, question: str, *, answer: Answer, vector: Matrix | None = None
-    ) -> bool:
-        """Store a complete answer; return whether it was stored.
-
-        With the query's ``vector`` it can be found by paraphrases, too.
-        """
+    ) -> None:
+        """Store an answer if it is complete; with the query's ``vector`` paraphrases find it, too."""
         whole = answer.status in ("answered", "partial") and not answer.degraded
-        if key.plan.cache == "none" or not whole or answer.cached:
-            return False
+        if not whole or answer.cached:
+            return
         row = None
         if vector is not None and self.shares(key) and len(question) <= MAX_LENGTH:
             row = vector.copy()
-            normalized_words(question)  # stored, so that the look-up need not compute it
         place = (key, normalize(question))
         with self._lock:
             # New entries are appended, so that the oldest is always first.
             self._kept.pop(place, None)
             self._kept[place] = _CachedAnswer(question, answer, row)
-        return True
 
     def clear(self) -> None:
         """Remove all entries."""
@@ -163,11 +156,9 @@ def normalize(question: str) -> str:
 # --- paraphrases -----------------------------------------------------------------------------
 
 
-def is_paraphrase(
-    first: str, second: str, *, cosine: float, min_cosine: float = MIN_COSINE
-) -> bool:
+def is_paraphrase(first: str, second: str, *, cosine: float) -> bool:
     """Return whether two questions share an answer; ``cosine`` compares their vectors."""
-    return cosine >= min_cosine and have_equal_words(first, second)
+    return cosine >= MIN_COSINE and have_equal_words(first, second)
 
 
 def have_equal_words(first: str, second: str) -> bool:

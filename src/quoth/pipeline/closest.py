@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from quoth.answering.extractive.candidates import Quotable, is_sound
+from quoth.answering.extractive.lookup import overlaps
 from quoth.answering.extractive.score import CandidateSentences, Scores
 from quoth.answering.extractive.select import Statement
 from quoth.core.types import Chunk, Document, Hit
 from quoth.pipeline.retrieve import Retrieved
 from quoth.text.contents import is_contents, is_index
-from quoth.text.locators import link, locate
+from quoth.text.locators import link, locate_in
 
 MAX_CLOSEST = 3
 """Passages shown, uncited, below an answer or in place of one."""
@@ -39,7 +40,11 @@ def closest_passages(
         for chunk in passage.chunks
     }
     closest: list[Hit] = []
-    hits = [hit for hit in found.hits if not _is_quoted(known.get(hit.chunk_id), quoted)]
+    hits = [
+        hit
+        for hit in found.hits
+        if hit.chunk_id not in known or not overlaps(known[hit.chunk_id][0], quoted)
+    ]
     hits.sort(key=lambda hit: is_contents(hit.text) or is_index(hit.text))
     for hit in hits[MAX_CLOSEST * skipped : MAX_CLOSEST * (skipped + 1)]:
         places = [
@@ -57,27 +62,9 @@ def closest_passages(
     return tuple(closest)
 
 
-def _is_quoted(known: tuple[Chunk, Document] | None, quoted: Sequence[Statement]) -> bool:
-    """Return whether a quotation has characters of a chunk."""
-    if known is None:
-        return False
-    chunk, document = known
-    end = chunk.start + len(chunk.text)
-    return any(
-        each.document_id == document.document_id and each.start < end and chunk.start < each.end
-        for each in quoted
-    )
-
-
 def _marked(hit: Hit, sentence: Quotable, chunk: Chunk, document: Document) -> Hit:
     """Return a hit with a sentence marked, which its link opens."""
-    place = locate(chunk.places, sentence.start, sentence.end) if chunk.places else hit.locator
-    opens = link(
-        place,
-        url=document.url,
-        source=document.source,
-        seconds=document.seconds,
-        text=sentence.text,
-    )
+    place = locate_in([chunk], sentence.start, sentence.end)
+    opens = link(place, document, text=sentence.text)
     start, end = sentence.start - chunk.start, sentence.end - chunk.start
     return replace(hit, marked=(start, min(end, len(hit.text))), locator=place, link=opens)

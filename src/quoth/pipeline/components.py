@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from cachetools import LRUCache
 
-from quoth.answering.prompts import PROMPTS, Prompt
+from quoth.answering.prompts import PROMPTS
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import ConfigError, IndexMismatch, InputError, NotFound
 from quoth.core.object_folder import ObjectFolder
@@ -142,8 +142,44 @@ class IngestWorkers(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Components:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedComponents:
+    """Components of a process, which its tenants share.
+
+    A tenant may add the breaker of its reranker, and has no sentence scorer without token vectors.
+    """
+
+    readers: Callable[[], FileParser]
+    pages: Callable[[], PdfPages]
+    page_embedder: PageEmbedder | None = None
+    """What compares the question with pictures of pages."""
+    sentences: Embedder | None = None
+    """What embeds the sentences of passages and answers where ``embedder`` is on a server."""
+    remote: tuple[RemotePart, ...] = ()
+    """The components on servers, beside language models."""
+    files: ObjectFolder | None = None
+    """The storage of uploaded files that several machines share; None: the home folder."""
+    workers: IngestWorkers | None = None
+    """Who reads and embeds documents; None: this process."""
+    sentence_scorer: SentenceScorer | None = None
+    generator: Generator | None = None
+    small: Generator | None = None
+    """A smaller language model for reading and rewording queries; `reader` is the one to ask."""
+    request_models: tuple[Generator, ...] = ()
+    """Further language models that a request may name."""
+    judge: EntailmentModel | None = None
+    moderator: Moderator | None = None
+    prompts: Mapping[str, str] = field(default_factory=lambda: PROMPTS)
+    operator_description: str = ""
+    """The operator's description of the collections."""
+    cache: AnswerCache = field(default_factory=AnswerCache)
+    latency_estimator: LatencyEstimator = field(default_factory=LatencyEstimator)
+    breakers: tuple[CircuitBreaker, ...] = ()
+    observe: Observe = no_op
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Components(SharedComponents):
     """Components of an engine; ``open_index`` returns a table's index, opened once."""
 
     settings: Settings
@@ -151,48 +187,21 @@ class Components:
     jobs: Jobs
     embedder: Embedder
     open_index: Callable[[str], Index]
-    readers: Callable[[], FileParser]
-    pages: Callable[[], PdfPages]
     outlines: OutlineCache
     shared_tables: Callable[[], Mapping[str, float]] = dict
     """The tables of an index on shared storage, and when each was last written to."""
-    page_embedder: PageEmbedder | None = None
-    """What compares the question with pictures of pages."""
-    sentences: Embedder | None = None
-    """What embeds the sentences of passages and answers where ``embedder`` is on a server."""
     embedder_setting: str = ""
     """The setting that opens the embedder again, as the catalogue stores it."""
     others: OtherEmbedders | None = None
     """The embedders of collections that another one than ``embedder`` indexed."""
-    remote: tuple[RemotePart, ...] = ()
-    """The components on servers, beside language models."""
-    files: ObjectFolder | None = None
-    """The storage of uploaded files that several machines share; None: the home folder."""
-    workers: IngestWorkers | None = None
-    """Who reads and embeds documents; None: this process."""
     reranker: Reranker | None = None
     tokens: TokenVectorStore | None = None
     """Token vectors of the embedder, from the pass that embeds a chunk."""
     rerank_tokens: tuple[TokenVectorStore, ...] = ()
     """Token vectors of rerankers with a model of their own (ColBERT)."""
     spans: SpanScorer | None = None
-    sentence_scorer: SentenceScorer | None = None
-    generator: Generator | None = None
-    small: Generator | None = None
-    """A smaller language model for reading and rewording queries; `reader` is the one to ask."""
-    request_models: tuple[Generator, ...] = ()
-    """Further language models that a request may name."""
     generation_disabled_reason: str = ""
     """Why an existing language model may not be used: the reason in `Answer.degraded`."""
-    judge: EntailmentModel | None = None
-    moderator: Moderator | None = None
-    prompts: Mapping[str, Prompt] = field(default_factory=lambda: PROMPTS)
-    operator_description: str = ""
-    """The operator's description of the collections."""
-    cache: AnswerCache = field(default_factory=AnswerCache)
-    latency_estimator: LatencyEstimator = field(default_factory=LatencyEstimator)
-    breakers: tuple[CircuitBreaker, ...] = ()
-    observe: Observe = no_op
     verified_tables: set[str] = field(default_factory=set)
     """Index tables verified to be complete; later writes always reach them."""
 

@@ -26,7 +26,7 @@ from quoth.pipeline.uploads import find_document
 from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
 from quoth.text.json_codec import decode_json
-from quoth.text.locators import TEXT_MARK, address_of, link, locate, youtube_url
+from quoth.text.locators import TEXT_MARK, address_of, link, locate_in, youtube_url
 
 _AT_SECOND = re.compile(r"(?<=[?&])t=\d+")
 _FRAGMENT = re.compile(r"page=(\d+)|t=(\d+)|L(\d+)|(?:sheet=(.+)&)?(row|cell|message|slide)=(\d+)")
@@ -227,9 +227,8 @@ def _excerpt(
     start, end = span or (chunks[0].start, chunks[-1].end)
     text = "".join(_pieces(chunks, start, end))
     told = marked or (start, end)
-    spots = [spot for chunk in chunks for spot in chunk.places]
-    locator = locate(spots, *told) if spots else chunks[0].locator
-    target = locate(spots, *opened) if spots and opened else locator
+    locator = locate_in(chunks, *told)
+    target = locate_in(chunks, *opened) if opened else locator
     words = opened or marked
     first = next((each for each in chunks if each.end > told[0]), chunks[0])
     return Excerpt(
@@ -243,9 +242,7 @@ def _excerpt(
         section=first.section[-1] if first.section else locator.section,
         link=link(
             target,
-            url=document.url,
-            source=document.source,
-            seconds=document.seconds,
+            document,
             text="" if words is None else text[words[0] - start : words[1] - start],
         ),
     )

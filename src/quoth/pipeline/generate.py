@@ -11,16 +11,15 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from secrets import token_hex
 
-from quoth.answering.answerability import finalize_answer
 from quoth.answering.citations import make_citation
 from quoth.answering.context import Context, build_context
-from quoth.answering.generative.assemble import Composed, compose
+from quoth.answering.generative.assemble import Composed, compose, finalize_answer
 from quoth.answering.generative.stream_reader import AnswerReader
 from quoth.answering.prompts import answer_messages, choose_prompt, prompt_hash
 from quoth.answering.verification import (
-    Embed,
     EvidenceSpan,
     Sources,
     StatementCheck,
@@ -45,7 +44,7 @@ from quoth.core.types import Answer, Citation, Counts, Passage, Query
 from quoth.pipeline.components import Components
 from quoth.pipeline.extract import whole_answer_events
 from quoth.pipeline.retrieve import RequestContext, Retrieved
-from quoth.query.dialogue_act import SMALL_TALK, read_act
+from quoth.query.dialogue_act import DialogueAct
 from quoth.retrieval.prune import prune
 from quoth.store.rows import now
 from quoth.text.analyzer import detect_language
@@ -181,15 +180,12 @@ def _write(
         query = found.query
         if is_non_claim(sentence, query.language, question=f"{query.original} {query.standalone}"):
             return NON_CLAIM
-        return await _verify_statements(
-            sentence,
-            prompt_input.sources,
-            cited=cited,
-            language=query.language,
-            embed=remembered,
-            judge=judge,
-            trace=trace,
+        verified = partial(
+            verify, sentence, prompt_input.sources, cited=cited, language=query.language
         )
+        checked = verified(embed=remembered, judge=judge)
+        verdict = await trace.attempt("verify", checked, otherwise=None, fallback="words alone")
+        return verdict or await verified()  # by words alone, where a model fails
 
     def cite(proof: EvidenceSpan, verdict: StatementCheck, number: int) -> Citation:
         return make_citation(
@@ -221,27 +217,9 @@ def _write(
     )
 
 
-async def _verify_statements(
-    sentence: str,
-    sources: Sources,
-    *,
-    cited: Sequence[int],
-    language: str,
-    embed: Embed,
-    judge: EntailmentModel | None,
-    trace: Trace,
-) -> StatementCheck:
-    """Verify a sentence with all models, or lexically only when one fails."""
-    checked = verify(sentence, sources, cited=cited, language=language, embed=embed, judge=judge)
-    verdict = await trace.attempt("verify", checked, otherwise=None, fallback="words alone")
-    return verdict or await verify(sentence, sources, cited=cited, language=language)
-
-
-def small_talk_reply(context: RequestContext) -> Answer | None:
-    """Return the reply to a turn that asks for nothing, None for any other."""
-    request, act = context.request, read_act(context.request.question)
-    if act is None or act.kind not in SMALL_TALK:
-        return None
+def small_talk_reply(context: RequestContext, act: DialogueAct) -> Answer:
+    """Return the reply to a turn that asks for nothing."""
+    request = context.request
     before = request.history[-1].question if request.history else request.question
     language = detect_language(before, among=act.languages, fallback=act.languages[0])
     return Answer(

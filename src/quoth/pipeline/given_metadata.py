@@ -1,18 +1,29 @@
-"""Metadata that the caller gives with files that are added."""
+"""Metadata that the caller gives with files that are added, or in place of a document's own."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
 from quoth.core.custom_metadata import MetadataValue
-from quoth.core.errors import InputError
+from quoth.core.errors import DocumentError, InputError
+from quoth.core.types import Document
 from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
-from quoth.ingest.readers.metadata import Metadata, require_language, require_url
+from quoth.ingest.readers.metadata import (
+    CUSTOM,
+    KEYS,
+    SIDECAR,
+    Metadata,
+    make_meta,
+    read_beside,
+    require_language,
+    require_url,
+)
 from quoth.ingest.sources.files import find_files
-from quoth.store.blobs import source_of
+from quoth.store.blobs import source_of, source_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +101,47 @@ def file_uri(path: Path) -> str:
 
 def _line(text: str | None) -> str | None:
     return (text and to_plain_text(normalize_whitespace(text))) or None
+
+
+def read_pairs(texts: Sequence[str]) -> dict[str, str]:
+    """Read ``KEY=VALUE`` texts; raises InputError for an unknown key or a value that is none."""
+    values: dict[str, str] = {}
+    for text in texts:
+        key, found, value = text.partition("=")
+        if not found or key not in KEYS:
+            raise InputError(
+                f"'{text}' is not a change. Write KEY=VALUE, KEY one of: {', '.join(KEYS)}."
+            )
+        values[key] = value.strip()
+    _known, problems = make_meta(values, where="Nothing was changed")
+    if problems:
+        raise InputError(problems[0])
+    return values
+
+
+def describe(document: Document, given: Mapping[str, str]) -> Path:
+    """Write values beside a document's file; return the file, to be added again.
+
+    What is known of the document stays as it is where nothing is given. Raises InputError and
+    DocumentError.
+    """
+    path = source_path(document.source)
+    if path is None:
+        raise InputError(
+            f"'{document.title}' came from the web or an upload, and no file is beside which its "
+            "values could be kept. Change it in the web app or with PATCH /v1/documents/ID, or "
+            "add it again with: quoth add URL --title …"
+        )
+    if not path.is_file():
+        raise DocumentError("not_found", f"The file {path} of '{document.title}' is gone.")
+    beside, _warnings = read_beside(path)
+    known: dict[str, object] = {key: getattr(document, key) or getattr(beside, key) for key in KEYS}
+    known |= {**given, CUSTOM: dict(document.metadata)}
+    text = json.dumps({key: value for key, value in known.items() if value}, ensure_ascii=False)
+    try:
+        path.with_name(path.name + SIDECAR).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"The values cannot be kept beside {path}: {error.strerror}. Nothing was changed."
+        ) from None
+    return path

@@ -36,6 +36,7 @@ from quoth.pipeline.retrieve import (
     search_passages,
     select_passages,
 )
+from quoth.pipeline.selection import joint_results
 from quoth.query.understand import INTERFACE_LANGUAGES
 from quoth.retrieval.calibration import READER
 from quoth.store.lectures import Lectures
@@ -64,6 +65,18 @@ that the first ten can be judged by how far they stand out."""
 
 
 @dataclass(frozen=True, slots=True)
+class LookupScope:
+    """Collections, of these only some documents where ``filters`` say so.
+
+    With further ``keywords`` a window's words are searched with and without them.
+    """
+
+    collections: tuple[str, ...]
+    filters: tuple[Filter, ...] = ()
+    keywords: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class WindowLookup:
     """What a window found: candidates with their probability, and the passages they are.
 
@@ -75,7 +88,6 @@ class WindowLookup:
     passages: Mapping[str, Passage] = field(default_factory=dict)
     language: str = ""
     show_from: float = 1.0
-    degraded: tuple[str, ...] = ()
 
     def chunk(self, chunk_id: str) -> Chunk:
         """Return the chunk of a candidate."""
@@ -87,30 +99,17 @@ async def look_up_window(
     parts: Components,
     text: str,
     *,
-    collections: Sequence[str],
-    filters: tuple[Filter, ...] = (),
-    keywords: str = "",
+    scope: LookupScope,
     language: str | None = None,
     deadline_ms: float | None = None,
 ) -> WindowLookup:
-    """Look up a window of a lecture in collections; raises NotFound, RetrievalError, OutOfTime.
-
-    With further ``keywords`` its words are searched with and without them.
-    """
+    """Look up a window of a lecture; raises NotFound, RetrievalError, OutOfTime."""
     trace = Trace(deadline_ms=deadline_ms)
-    found = await retrieve_window(
-        parts,
-        text,
-        collections=collections,
-        filters=filters,
-        keywords=keywords,
-        language=language,
-        trace=trace,
-    )
+    found = await retrieve_window(parts, text, scope=scope, language=language, trace=trace)
     scored = judge_window(parts, found)
     parts.observe(trace, None)
     if scored is None:
-        return WindowLookup(language=found.query.language, degraded=trace.degraded)
+        return WindowLookup(language=found.query.language)
     judged = {each.chunk_id for each, _features, _model in scored}
     passages = {
         key: passage for passage in found.passages for key in judged.intersection(passage.hit_ids)
@@ -124,7 +123,6 @@ async def look_up_window(
         passages,
         found.query.language,
         model.show_from,
-        trace.degraded,
     )
 
 
@@ -149,23 +147,14 @@ async def look_up_for(
     return best
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
-    """Collections, of these only some documents where ``filters`` say so; and further keywords."""
-
-    collections: tuple[str, ...]
-    filters: tuple[Filter, ...] = ()
-    keywords: str = ""
-
-
-def _scopes(parts: Components, lecture: Lecture) -> list[_Scope]:
+def _scopes(parts: Components, lecture: Lecture) -> list[LookupScope]:
     """Return the whole collections of a session, and its documents in others that are there."""
-    scopes = [_Scope(lecture.collections)] if lecture.collections else []
+    scopes = [LookupScope(lecture.collections)] if lecture.collections else []
     homes = Lectures.of(parts.catalogue).homes(lecture.documents) if lecture.documents else {}
     single = {key: name for key, name in homes.items() if name not in lecture.collections}
     if single:
         only = Filter("document", "in", tuple(single))
-        scopes.append(_Scope(tuple(dict.fromkeys(single.values())), (only,)))
+        scopes.append(LookupScope(tuple(dict.fromkeys(single.values())), (only,)))
     return scopes
 
 
@@ -174,7 +163,7 @@ def _best(found: WindowLookup) -> float:
 
 
 async def _try_scopes(
-    parts: Components, text: str, scopes: Sequence[_Scope], *, language: str | None
+    parts: Components, text: str, scopes: Sequence[LookupScope], *, language: str | None
 ) -> list[WindowLookup]:
     found = await asyncio.gather(
         *(_try_scope(parts, text, scope, language=language) for scope in scopes)
@@ -183,7 +172,7 @@ async def _try_scopes(
 
 
 async def _try_scope(
-    parts: Components, text: str, scope: _Scope, *, language: str | None
+    parts: Components, text: str, scope: LookupScope, *, language: str | None
 ) -> list[WindowLookup]:
     """Look up a window, once more where a failure may pass; each collection alone after that.
 
@@ -194,9 +183,7 @@ async def _try_scope(
             found = await look_up_window(
                 parts,
                 text,
-                collections=scope.collections,
-                filters=scope.filters,
-                keywords=scope.keywords,
+                scope=scope,
                 language=language,
                 deadline_ms=DEADLINE_MS,
             )
@@ -214,22 +201,20 @@ async def retrieve_window(
     parts: Components,
     text: str,
     *,
-    collections: Sequence[str],
-    filters: tuple[Filter, ...] = (),
-    keywords: str = "",
+    scope: LookupScope,
     language: str | None = None,
     trace: Trace,
 ) -> Retrieved:
     """Retrieve for a window as for a query, without reading intents or filters into speech."""
-    request = Request(text, choices=LIVE, collections=tuple(collections), checked=False)
+    request = Request(text, choices=LIVE, collections=scope.collections, checked=False)
     plan = make_plan(parts.settings.profile, overrides={**parts.settings.plan, **LIVE})
     context = await open_request(parts, request, plan=plan, trace=trace)
     spoken = language or detect_language(
         text, among=_languages(context), fallback=next(iter(_languages(context)), "en")
     )
-    wider = f"{text} {keywords}" if keywords else ""
+    wider = f"{text} {scope.keywords}" if scope.keywords else ""
     query = Query(original=text, standalone=text, language=spoken, in_context=wider)
-    analysed = AnalysedQuery(query, plan, context.encoded, filters)
+    analysed = AnalysedQuery(query, plan, context.encoded, scope.filters)
     return await select_passages(context, await search_passages(context, analysed))
 
 
@@ -240,11 +225,12 @@ def judge_window(
     chunks: dict[str, Chunk] = {
         key: chunk for ranking in found.ranked for key, chunk in ranking.chunks.items()
     }
+    legs = joint_results(found.ranked)
     rows = relevance_features(
         found.candidates,
         chunks,
-        keyword=_sorted(chain.from_iterable(each.legs.keyword for each in found.ranked)),
-        semantic=_sorted(chain.from_iterable(each.legs.semantic for each in found.ranked)),
+        keyword=legs.keyword,
+        semantic=legs.semantic,
         spoken=found.query.original,
         language=found.query.language,
     )
@@ -267,10 +253,6 @@ def judge_window(
 def _languages(context: RequestContext) -> tuple[str, ...]:
     books = chain.from_iterable(outline.languages for _, outline in context.view.collections)
     return tuple(dict.fromkeys((*books, *INTERFACE_LANGUAGES)))
-
-
-def _sorted(scored: Any) -> list[tuple[str, float]]:
-    return sorted(scored, key=lambda pair: -pair[1])
 
 
 def _page_candidate(candidate: Candidate, passage: Passage, probability: float) -> PageCandidate:

@@ -68,11 +68,11 @@ class PartialVectors:
         return self._folder / f"{digest(self._model, *(chunk.chunk_id for chunk in chunks))}.npz"
 
 
-def delete_stale_vectors(settings: Settings, *, days: float = STALE_DAYS) -> None:
-    """Delete the parts of a tenant's documents that were not completed in so many days."""
+def delete_stale_vectors(settings: Settings) -> None:
+    """Delete the parts of a tenant's documents that were not completed in `STALE_DAYS`."""
     with suppress(OSError):
         for folder in list(_folder(settings).iterdir()):
-            if time.time() - folder.stat().st_mtime > days * 86_400:
+            if time.time() - folder.stat().st_mtime > STALE_DAYS * 86_400:
                 shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -95,23 +95,12 @@ def load_record(catalogue: Catalogue, query_id: str) -> Record:
     """
     kept = catalogue.recorded(query_id)
     try:
-        return decode_record(kept)
+        return unpack(kept)
     except ValueError as error:
         raise NotFound(
             f"The stored record of query {kept.query_id} cannot be read by this version of "
             f"quoth: {error}"
         ) from None
-
-
-def decode_record(row: QueryRow) -> Record:
-    """Decode a stored record; raises ValueError if it is invalid."""
-    return unpack(
-        plan=row.plan,
-        answer=row.answer,
-        record=row.record,
-        created_at=row.created_at,
-        collection=row.collection,
-    )
 
 
 def _json(value: Any) -> str:
@@ -124,15 +113,15 @@ def _json(value: Any) -> str:
     return text
 
 
-def unpack(
-    *, plan: str, answer: str, record: str | None, created_at: str = "", collection: str = ""
-) -> Record:
-    """Decode what `pack` wrote; without ``record`` the query was stored by an older version.
+def unpack(row: QueryRow) -> Record:
+    """Decode what `pack` wrote; without a record the query was stored by an older version.
 
     Raises ValueError for invalid data.
     """
-    chosen, decoded = decode_json(Plan, json.loads(plan)), decode_json(Answer, json.loads(answer))
-    if record is None:
+    chosen = decode_json(Plan, json.loads(row.plan))
+    decoded = decode_json(Answer, json.loads(row.answer))
+    created_at, collection = row.created_at, row.collection
+    if row.record is None:
         read = {filter_ for filter_ in decoded.query.filters}
         given = tuple(filter_ for filter_ in chosen.filters if filter_ not in read)
         request = Request(
@@ -141,7 +130,7 @@ def unpack(
             collections=(collection,) if collection else (),
         )
         return Record(request, chosen, decoded, created_at=created_at, collection=collection)
-    about = json.loads(record)
+    about = json.loads(row.record)
     return Record(
         request=_request(about["request"]),
         plan=chosen,

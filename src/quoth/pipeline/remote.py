@@ -12,7 +12,7 @@ from pathlib import Path
 from quoth.core.errors import InputError
 from quoth.core.types import Document, Problem
 from quoth.ingest.sources.http import Internet
-from quoth.ingest.sources.mirror import FetchedItem, Mirror, SourceListing, locked
+from quoth.ingest.sources.mirror import FetchedItem, SourceListing, locked
 from quoth.ingest.sources.site import CrawlLimits, crawl
 from quoth.ingest.sources.url_safety import target
 from quoth.ingest.sources.youtube.videos import VideoOptions, fetch_videos, is_youtube
@@ -68,42 +68,30 @@ async def fetch_items(
             "download the file, add that, and give its address as its url."
         )
     host = "youtube.com" if is_youtube(address) else target(address).host
-    folder = mirror_folder(parts, collection, host=host)
-    with locked(folder) as mirror:
-        steps = _steps(parts, address, mirror=mirror, options=options, ways=internet, warn=warn)
+    with locked(mirror_folder(parts, collection, host=host)) as mirror:
+        if is_youtube(address):
+            steps = fetch_videos(
+                address,
+                mirror=mirror,
+                options=options.videos,
+                internet=internet,
+                drop_gone=options.drop_gone,
+                warn=warn,
+            )
+        else:
+            before = mirror.listings.get(target(address).address, SourceListing())
+            steps = crawl(
+                address,
+                mirror=mirror,
+                limits=replace(options.limits, depth=options.limits.depth or before.depth),
+                read_links=parts.readers().links,
+                internet=internet,
+                drop_gone=options.drop_gone,
+                warn=warn,
+            )
         async with aclosing(steps):
             async for item in steps:
                 yield item
-
-
-def _steps(
-    parts: Components,
-    address: str,
-    *,
-    mirror: Mirror,
-    options: RemoteOptions,
-    ways: Internet | None,
-    warn: Warn,
-) -> AsyncGenerator[FetchedItem, None]:
-    if is_youtube(address):
-        return fetch_videos(
-            address,
-            mirror=mirror,
-            options=options.videos,
-            internet=ways,
-            drop_gone=options.drop_gone,
-            warn=warn,
-        )
-    before = mirror.listings.get(target(address).address, SourceListing())
-    return crawl(
-        address,
-        mirror=mirror,
-        limits=replace(options.limits, depth=options.limits.depth or before.depth),
-        read_links=parts.readers().links,
-        internet=ways,
-        drop_gone=options.drop_gone,
-        warn=warn,
-    )
 
 
 def failed_item(item: FetchedItem, *, collection: str) -> Document:

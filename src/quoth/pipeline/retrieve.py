@@ -32,7 +32,7 @@ from quoth.pipeline.egress import apply_privacy_settings
 from quoth.pipeline.moderation import moderate_question
 from quoth.pipeline.selection import found_little, fuse_with, read_context, select_hits
 from quoth.pipeline.strategies import RankedList, SearchContext, search_collection
-from quoth.query.dialogue_act import SMALL_TALK, read_act
+from quoth.query.dialogue_act import SMALL_TALK, DialogueAct, read_act
 from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.parse import FilterReach, describe_filters, dropped_fields, parse_filters
 from quoth.query.intent import MODEL
@@ -86,7 +86,7 @@ class RequestContext:
 
     ``parts`` holds the language model only where the tenant's settings allow it; ``plan`` is the
     one before the kind of the query is known; ``encoded`` is the original query, None in keyword
-    mode and where the embedder failed; ``small_talk`` means that the turn asks for nothing.
+    mode and where the embedder failed; ``small_talk`` is what a turn does that asks for nothing.
     """
 
     request: Request
@@ -97,7 +97,7 @@ class RequestContext:
     trace: Trace
     meter: UsageMeter
     query_id: str
-    small_talk: bool = False
+    small_talk: DialogueAct | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +178,8 @@ async def open_request(
     """
     question, meter = request.question, UsageMeter()
     act = read_act(question) if writes else None
-    small_talk = act is not None and act.kind in SMALL_TALK
-    if request.checked and not small_talk:
+    small_talk = act if act is not None and act.kind in SMALL_TALK else None
+    if request.checked and small_talk is None:
         with trace.stage("understand"):
             validate(question)
     # Which embedder the index has, and whether the question may be sent, is known after that.
@@ -188,7 +188,7 @@ async def open_request(
         history = request.history
         allowed = await moderate_question(allowed, question, history=history, trace=trace)
     encoded = None
-    if plan.mode != "keyword" and not small_talk:
+    if plan.mode != "keyword" and small_talk is None:
         encoded = await encode_query(question, embedder=allowed.embedder, trace=trace)
     if allowed.generation_disabled_reason:
         note_withheld(plan, reason=allowed.generation_disabled_reason, trace=trace, writes=writes)

@@ -6,13 +6,11 @@ uploaded in the browser would be a second document without this look.
 
 from __future__ import annotations
 
-import asyncio
 import filecmp
-from dataclasses import replace
 from pathlib import Path
 
 from quoth.core.types import Document
-from quoth.ingest.readers.metadata import EMPTY, Metadata, read_beside
+from quoth.ingest.readers.metadata import EMPTY, KEYS, Metadata, read_beside
 from quoth.ingest.sources.files import is_unchanged
 from quoth.pipeline.components import Components
 from quoth.store.blobs import Blobs, source_path
@@ -20,23 +18,14 @@ from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
 from quoth.store.rows import Collection
 
-SAID = ("title", "url", "speaker", "language", "date")
 
-
-async def known_file(
-    parts: Components, collection: Collection, *, path: Path, name: str | None, said: Metadata
+def known_file(
+    parts: Components, collection: Collection, *, path: Path, name: str | None, given: Metadata
 ) -> Document | None:
     """Return the document of the same bytes and file name, where nothing else is said of it.
 
     ``name`` is the display name of an upload. What only the file itself says is the same in both.
     """
-    found = await asyncio.to_thread(_same, parts, collection, path, name, said)
-    return None if found is None else replace(found, status="unchanged")
-
-
-def _same(
-    parts: Components, collection: Collection, path: Path, name: str | None, given: Metadata
-) -> Document | None:
     beside, _warnings = read_beside(path)
     if name is None and beside == EMPTY:
         return None  # its id covers no description: the same bytes have the same id
@@ -45,7 +34,7 @@ def _same(
     blobs = Blobs(settings.home, tenant=settings.tenant, shared=parts.files)
     for document in DocumentLists.of(parts.catalogue).named(collection, name or path.name):
         original = source_path(document.source) or blobs.original(document.source)
-        told = ((getattr(said, key), getattr(document, key)) for key in SAID)
+        told = ((getattr(said, key), getattr(document, key)) for key in KEYS)
         if (
             original is not None
             and original != path

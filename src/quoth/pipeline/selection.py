@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import chain, zip_longest
 
 from quoth.core.plan import Plan
@@ -44,15 +44,14 @@ def select_hits(ranked: Sequence[RankedList], plan: Plan) -> tuple[Pool, dict[st
             document_of=lambda key: chunks[key].document_id,
             limit=plan.max_per_document,
         )
-    unique = collapse_duplicates(
+    kept, copies = collapse_duplicates(
         candidates,
         cosine=plan.duplicate_cosine,
         vectors=vectors,
         texts={candidate.chunk_id: chunks[candidate.chunk_id].text for candidate in candidates},
         limit=plan.final_k,
     )
-    copies = {key: kept for kept, repeats in unique.copies.items() for key in repeats}
-    return [(each, collection_of[each.chunk_id]) for each in unique.kept], copies
+    return [(each, collection_of[each.chunk_id]) for each in kept], copies
 
 
 def merge_pools(ranked: Sequence[RankedList], plan: Plan) -> Pool:
@@ -78,16 +77,20 @@ def merge_pools(ranked: Sequence[RankedList], plan: Plan) -> Pool:
     return sorted(merged, key=lambda pair: -pair[0].score)
 
 
+def joint_results(ranked: Sequence[RankedList]) -> RetrieverResults:
+    """Return what each retriever found in all collections, best first."""
+    legs = {
+        each.name: chain.from_iterable(getattr(ranking.legs, each.name) for ranking in ranked)
+        for each in fields(RetrieverResults)
+    }
+    return RetrieverResults(
+        **{name: sorted(leg, key=lambda hit: -hit[1]) for name, leg in legs.items()}
+    )
+
+
 def _joint_scores(ranked: Sequence[RankedList], plan: Plan) -> dict[str, float]:
     """Return the score of every candidate of the pools as if all were of one collection."""
-    keyword = chain.from_iterable(ranking.legs.keyword for ranking in ranked)
-    semantic = chain.from_iterable(ranking.legs.semantic for ranking in ranked)
-    sparse = chain.from_iterable(ranking.legs.sparse for ranking in ranked)
-    pages = chain.from_iterable(ranking.legs.pages for ranking in ranked)
-    legs = RetrieverResults(
-        *(sorted(leg, key=lambda hit: -hit[1]) for leg in (keyword, semantic, sparse, pages))
-    )
-    fused = {each.chunk_id: each.score for each in fuse(legs, plan)}
+    fused = {each.chunk_id: each.score for each in fuse(joint_results(ranked), plan)}
     pool = [each for ranking in ranked for each in ranking.pool]
     scores = [fused.get(each.chunk_id, 0.0) for each in pool]
     raw = [each.legs[RERANK].score for each in pool if RERANK in each.legs]

@@ -35,8 +35,14 @@ from quoth.query.keywords import (
 from quoth.query.language_model import generated_variants
 from quoth.retrieval.passages import maximal_marginal_relevance
 from quoth.retrieval.rerank import rerank
-from quoth.retrieval.search import RetrieverResults, embed_variants, merge, search
-from quoth.retrieval.speakers import said_by, within_speakers
+from quoth.retrieval.search import (
+    RetrieverResults,
+    embed_variants,
+    merge,
+    said_by,
+    search,
+    within_speakers,
+)
 from quoth.retrieval.summary_lookup import (
     ABOUT_DOCUMENTS,
     MAX_HEADINGS,
@@ -174,12 +180,10 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
             fallback="fused order",
         )
         if isinstance(parts.reranker, MeteredReranker) and parts.reranker.fell_back:
-            trace.note_once("rerank", reason="rerank_failed", fallback="next reranker")
+            trace.note("rerank", reason="rerank_failed", fallback="next reranker", failed=True)
     with trace.stage("diversify"):
         if plan.mmr_lambda < 1:
-            pool = maximal_marginal_relevance(
-                pool, vectors=vectors, mmr_lambda=plan.mmr_lambda, limit=len(pool)
-            )
+            pool = maximal_marginal_relevance(pool, vectors=vectors, mmr_lambda=plan.mmr_lambda)
     return RankedList(
         context.collection, context.tuning, found[0], tuple(fused), tuple(pool), chunks, vectors
     )
@@ -382,7 +386,7 @@ async def _expand(
 ) -> tuple[Variant, ...]:
     """Return a language model's other wordings, as far as time permits."""
     plan = context.plan
-    found = await context.trace.attempt(
+    return await context.trace.attempt(
         "expand",
         generated_variants(
             query,
@@ -394,4 +398,3 @@ async def _expand(
         fallback="the question alone",
         limit_ms=plan.expansion_ms,
     )
-    return found[1:]

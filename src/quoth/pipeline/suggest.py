@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from pathlib import Path
 
-from quoth.core.errors import DocumentError, InputError
 from quoth.core.outline import CollectionOutline
-from quoth.core.types import Answer, Chunk, Document, Turn
-from quoth.ingest.readers.metadata import CUSTOM, SIDECAR, make_meta, read_beside
+from quoth.core.types import Answer, Chunk, Turn
 from quoth.pipeline.components import Components
 from quoth.query.suggest_rank import completions, frequent_names, sort_by_similarity, suggest
-from quoth.store.blobs import source_path
 from quoth.store.rows import Collection
 from quoth.text.analyzer import detect_language
 
@@ -33,7 +28,6 @@ async def follow_up(
     *,
     collection: str,
     history: Sequence[Turn] = (),
-    limit: int = MAX_SUGGESTIONS,
 ) -> tuple[str, ...]:
     """Suggest follow-up questions to an answer; none after one without citations.
 
@@ -41,13 +35,40 @@ async def follow_up(
     """
     if not answer.citations:
         return ()
-    earlier = [turn.question for turn in history]
-    return await asyncio.to_thread(_follow_up, parts, answer, collection, earlier, limit)
+
+    def work() -> tuple[str, ...]:
+        found, outline = parts.outlines.read([collection])[0][0]
+        language = answer.query.language
+        near = [citation.chunk_id for citation in answer.citations[:MAX_CITATIONS]]
+        chunks = parts.catalogue.chunks([*near, *answer.used_chunks])
+        cited = [chunks[key] for key in dict.fromkeys(near) if key in chunks]
+        languages = {each.document_id: each.language for each in outline.documents}
+        own = [each for each in cited if languages.get(each.document_id) == language]
+        # The answer used passages of other documents as well, which may be about something else.
+        proving = {each.document_id for each in answer.citations}
+        used = (chunks[key] for key in answer.used_chunks if key in chunks)
+        texts = [each.text for each in used if each.document_id in proving]
+        titles = [each.title for each in outline.documents]
+        return suggest(
+            answer.query.standalone,
+            language=language,
+            headings=_round_robin([_headings_near(outline, each) for each in own or cited]),
+            names=frequent_names(texts, without=" ".join((answer.query.standalone, *titles))),
+            asked=(
+                each
+                for each in _asked(parts, found)
+                if each != answer.query.original
+                and detect_language(each, among=("en", "fr", language), fallback=language)
+                == language
+            ),
+            limit=MAX_SUGGESTIONS,
+            earlier=[turn.question for turn in history],
+        )
+
+    return await asyncio.to_thread(work)
 
 
-async def complete(
-    parts: Components, beginning: str, *, collection: str, limit: int = MAX_SUGGESTIONS
-) -> tuple[str, ...]:
+async def complete(parts: Components, beginning: str, *, collection: str) -> tuple[str, ...]:
     """Suggest completions of a typed beginning; raises NotFound for an unknown collection."""
 
     def work() -> tuple[str, ...]:
@@ -58,7 +79,7 @@ async def complete(
             language=detect_language(beginning, among=("en", "fr"), fallback=outline.languages[0]),
             headings=[*titles, *(document.title for document in outline.documents)],
             asked=_asked(parts, found),
-            limit=limit,
+            limit=MAX_SUGGESTIONS,
         )
 
     return await asyncio.to_thread(work)
@@ -69,7 +90,6 @@ async def first_questions(
     *,
     collection: str,
     language: str | None = None,
-    limit: int = MAX_SUGGESTIONS,
 ) -> tuple[str, ...]:
     """Suggest questions about documents, by their titles; titles that are questions come first.
 
@@ -82,40 +102,9 @@ async def first_questions(
         own = language if language and language in known else outline.languages[0]
         titles = [each.title for each in outline.documents if each.language == own]
         titles.sort(key=lambda title: not title.rstrip().endswith("?"))
-        return suggest("", language=own, headings=titles, names=(), asked=(), limit=limit)
+        return suggest("", language=own, headings=titles, names=(), asked=(), limit=MAX_SUGGESTIONS)
 
     return await asyncio.to_thread(work)
-
-
-def _follow_up(
-    parts: Components, answer: Answer, collection: str, earlier: Sequence[str], limit: int
-) -> tuple[str, ...]:
-    found, outline = parts.outlines.read([collection])[0][0]
-    language = answer.query.language
-    near = [citation.chunk_id for citation in answer.citations[:MAX_CITATIONS]]
-    chunks = parts.catalogue.chunks([*near, *answer.used_chunks])
-    cited = [chunks[key] for key in dict.fromkeys(near) if key in chunks]
-    languages = {each.document_id: each.language for each in outline.documents}
-    own = [each for each in cited if languages.get(each.document_id) == language]
-    # The answer used passages of other documents as well, which may be about something else.
-    proving = {each.document_id for each in answer.citations}
-    used = (chunks[key] for key in answer.used_chunks if key in chunks)
-    texts = [each.text for each in used if each.document_id in proving]
-    titles = [each.title for each in outline.documents]
-    return suggest(
-        answer.query.standalone,
-        language=language,
-        headings=_round_robin([_headings_near(outline, each) for each in own or cited]),
-        names=frequent_names(texts, without=" ".join((answer.query.standalone, *titles))),
-        asked=(
-            each
-            for each in _asked(parts, found)
-            if each != answer.query.original
-            and detect_language(each, among=("en", "fr", language), fallback=language) == language
-        ),
-        limit=limit,
-        earlier=earlier,
-    )
 
 
 def _headings_near(outline: CollectionOutline, chunk: Chunk) -> Iterator[str]:
@@ -132,52 +121,3 @@ def _round_robin(queues: Sequence[Iterator[str]]) -> Iterator[str]:
 def _asked(parts: Components, collection: Collection) -> Iterator[str]:
     past = parts.catalogue.asked(limit=MAX_PAST, collection=collection.name)
     return (each.text for each in past if each.status in SUGGESTED_STATUSES)
-
-
-KEYS = ("title", "url", "speaker", "language", "date")
-
-
-def read_pairs(texts: Sequence[str]) -> dict[str, str]:
-    """Read ``KEY=VALUE`` texts; raises InputError for an unknown key or a value that is none."""
-    values: dict[str, str] = {}
-    for text in texts:
-        key, found, value = text.partition("=")
-        if not found or key not in KEYS:
-            raise InputError(f"'{text}' is not a change. Write KEY=VALUE, KEY one of: {_keys()}.")
-        values[key] = value.strip()
-    _known, problems = make_meta(values, where="Nothing was changed")
-    if problems:
-        raise InputError(problems[0])
-    return values
-
-
-def describe(document: Document, given: Mapping[str, str]) -> Path:
-    """Write values beside a document's file; return the file, to be added again.
-
-    What is known of the document stays as it is where nothing is given. Raises InputError and
-    DocumentError.
-    """
-    path = source_path(document.source)
-    if path is None:
-        raise InputError(
-            f"'{document.title}' came from the web or an upload, and no file is beside which its "
-            "values could be kept. Change it in the web app or with PATCH /v1/documents/ID, or "
-            "add it again with: quoth add URL --title …"
-        )
-    if not path.is_file():
-        raise DocumentError("not_found", f"The file {path} of '{document.title}' is gone.")
-    beside, _warnings = read_beside(path)
-    known: dict[str, object] = {key: getattr(document, key) or getattr(beside, key) for key in KEYS}
-    known |= {**given, CUSTOM: dict(document.metadata)}
-    text = json.dumps({key: value for key, value in known.items() if value}, ensure_ascii=False)
-    try:
-        path.with_name(path.name + SIDECAR).write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"The values cannot be kept beside {path}: {error.strerror}. Nothing was changed."
-        ) from None
-    return path
-
-
-def _keys() -> str:
-    return ", ".join(KEYS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Sequence
 from functools import cache
@@ -16,9 +15,9 @@ from quoth.core.types import QueryKind, Turn
 from quoth.query.tokens import (
     FUNCTION_WORDS,
     TokenizedQuery,
-    compile_phrases,
     has_phrase,
     normalized_query_words,
+    phrase_pattern,
     read_table,
     table_languages,
 )
@@ -92,18 +91,12 @@ def phrase_cues(words: list[str], language: str) -> list[bool]:
 
     A query without phrases of its language, except factual ones, is matched with all tables.
     """
-    found = [has_phrase(pattern, words) for pattern in _patterns(language)]
-    return found if any(found[1:]) else [has_phrase(pattern, words) for pattern in _patterns("")]
-
-
-@cache
-def _patterns(language: str) -> tuple[re.Pattern[str], ...]:
-    tables = [read_table("intent", each) for each in table_languages("intent")]
-    tables = [read_table("intent", language)] if language else tables
-    return tuple(
-        compile_phrases(phrase for table in tables for phrase in table.get(kind, ()))
-        for kind in KINDS
-    )
+    for spoken in (language, ""):
+        patterns = [phrase_pattern("intent", kind, language=spoken) for kind in KINDS]
+        found = [has_phrase(pattern, words) for pattern in patterns]
+        if any(found[1:]):
+            break
+    return found
 
 
 MAX_TURNS = 3
@@ -137,7 +130,7 @@ def followup_cues(words: Sequence[str]) -> list[bool]:
         not content,
         len(content) == 1,
         _only_asks(words),
-        short and has_phrase(_phrases("openings"), words),
+        short and has_phrase(phrase_pattern("followup", "openings"), words),
         len(words) <= MAX_ELLIPTICAL // 2,
         short,
     ]
@@ -148,7 +141,9 @@ def is_elliptical(query: TokenizedQuery) -> bool:
     words = normalized_query_words(query.clean)
     if len(words) > MAX_ELLIPTICAL:
         return False
-    return has_phrase(_phrases("openings"), words) or not any(map(is_content_bearing, words))
+    return has_phrase(phrase_pattern("followup", "openings"), words) or not any(
+        map(is_content_bearing, words)
+    )
 
 
 def has_only_question_words(query: TokenizedQuery) -> bool:
@@ -163,7 +158,9 @@ def names_only_a_subject(*beside: str) -> bool:
 
 def asks_what_it_is(query: TokenizedQuery) -> bool:
     """Return whether a question asks what something is."""
-    return has_phrase(_phrases("definitions"), normalized_query_words(query.clean))
+    return has_phrase(
+        phrase_pattern("followup", "definitions"), normalized_query_words(query.clean)
+    )
 
 
 def is_content_bearing(word: str) -> bool:
@@ -179,9 +176,3 @@ def _only_asks(words: Sequence[str]) -> bool:
 def _words(name: str) -> frozenset[str]:
     tables = [read_table("followup", language) for language in table_languages("followup")]
     return frozenset(word for table in tables for word in table[name].split())
-
-
-@cache
-def _phrases(name: str) -> re.Pattern[str]:
-    tables = [read_table("followup", language) for language in table_languages("followup")]
-    return compile_phrases(phrase for table in tables for phrase in table[name])

@@ -5,18 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from functools import cache
 from itertools import dropwhile, pairwise, takewhile
 
 from quoth.core.types import DocumentKind, Filter, FilterField, Query
 from quoth.query.filters.patterns import has_match, word_set
-from quoth.query.tokens import (
-    compile_phrases,
-    has_phrase,
-    normalized_query_words,
-    read_table,
-    table_languages,
-)
+from quoth.query.tokens import has_phrase, normalized_query_words, phrase_pattern
 from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import WORDS
 
@@ -163,7 +156,7 @@ def strip_outline_words(query: Query) -> Query | None:
     "Which chapters does the guide to bees have?", but not "Which chapters are about bees?".
     """
     words = normalized_query_words(query.standalone)
-    rest = _intent_phrases("outline").sub("", "".join(f"{word} " for word in words))
+    rest = phrase_pattern("intent", "outline").sub("", "".join(f"{word} " for word in words))
     topic, places = word_set("topic_words"), word_set("place_words")
     unnamed = f" {rest}"
     for title in map(normalized_query_words, query.entities):  # "A Few Notes on Book Design"
@@ -179,18 +172,14 @@ def strip_outline_words(query: Query) -> Query | None:
 
 def asks_for_documents(query: Query) -> bool:
     """Return whether a query asks which documents there are: "Which documents do I have?"."""
-    return has_phrase(_intent_phrases("documents"), normalized_query_words(query.standalone))
+    return has_phrase(
+        phrase_pattern("intent", "documents"), normalized_query_words(query.standalone)
+    )
 
 
 def asks_for_summary(query: Query) -> bool:
     """Return whether a query has a phrase such as "What is … about?"."""
-    return has_phrase(_intent_phrases("summary"), normalized_query_words(query.standalone))
-
-
-@cache
-def _intent_phrases(name: str) -> re.Pattern[str]:
-    tables = [read_table("intent", language) for language in table_languages("intent")]
-    return compile_phrases(phrase for table in tables for phrase in table.get(name, ()))
+    return has_phrase(phrase_pattern("intent", "summary"), normalized_query_words(query.standalone))
 
 
 def summary_titles(query: Query) -> tuple[str, ...]:

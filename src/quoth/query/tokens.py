@@ -165,6 +165,15 @@ def compile_phrases(phrases: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(patterns) or r"(?!)")
 
 
+@cache
+def phrase_pattern(topic: str, name: str, *, language: str = "") -> re.Pattern[str]:
+    """Return one pattern of the phrases of a topic by that name, in a language or in all."""
+    tables = [
+        read_table(topic, each) for each in ([language] if language else table_languages(topic))
+    ]
+    return compile_phrases(phrase for table in tables for phrase in table.get(name, ()))
+
+
 def normalized_query_words(text: str) -> list[str]:
     """Return the normalized words of a query; a masked title is one word."""
     words = [word if word[0] != MASK else MASK for word in WORD.findall(normalize_query(text))]

@@ -145,7 +145,6 @@ def understand(
     *,
     names: EntityIndex,
     history: Sequence[Turn] = (),
-    fallback_language: str = "en",
     drop: Collection[str] = (),
     vector: Matrix | None = None,
 ) -> Query:
@@ -154,7 +153,7 @@ def understand(
     ``history`` is the conversation so far, oldest turn first: a follow-up gets a ``standalone``
     wording to search with, any other query a second one after the last turns. ``drop`` are fields
     for which no filters shall be inferred. The language is one of the collection's or of the
-    interface's, else the fallback. ``vector`` is the query's embedding by the default embedder,
+    interface's, else English. ``vector`` is the query's embedding by the default embedder,
     where there is one.
     """
     act = read_act(text)
@@ -166,9 +165,8 @@ def understand(
     typed = tokenize_query(text)
     query = correct_spelling(typed, names)
     follows_up = bool(turns) and is_followup(query.clean, vector=vector, history=turns)
-    if follows_up:
-        fallback_language = _detect(turns[-1].question, names, fallback_language)
-    analysis = _analyse(query, names, fallback_language, vector=vector)
+    fallback = _detect(turns[-1].question, names, "en") if follows_up else "en"
+    analysis = _analyse(query, names, fallback, vector=vector)
     standalone, in_context = text if query is typed else query.clean, ""
     if follows_up:
         analysis, standalone = _with_history(analysis, turns, names)

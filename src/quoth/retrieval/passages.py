@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from operator import itemgetter
 
@@ -36,9 +35,7 @@ def build_hit(candidate: Candidate, *, rank: int, around: ChunkContext) -> Hit:
         collection=document.collection,
         text=chunk.text.rstrip(),  # marks count from where the chunk begins
         locator=chunk.locator,
-        link=link(
-            chunk.locator, url=document.url, source=document.source, seconds=document.seconds
-        ),
+        link=link(chunk.locator, document),
         score=candidate.score,
         score_kind=candidate.score_kind,
         legs=candidate.legs,
@@ -114,19 +111,9 @@ COPY = 0.8
 """Share of a text's shingles contained in another one that makes it a duplicate."""
 REWORKED = 0.5
 """The same with similar vectors: a duplicate with another beginning or end."""
-ALONE = 0.98
-"""Cosine of a duplicate where a text is missing; neighbours of one text reach .97."""
 
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-
-
-@dataclass(frozen=True, slots=True)
-class Deduplicated:
-    """A ranking without near-duplicates; ``copies`` lists those of each kept chunk, best first."""
-
-    kept: tuple[Candidate, ...]
-    copies: Mapping[str, tuple[str, ...]]
 
 
 def collapse_duplicates(
@@ -136,20 +123,19 @@ def collapse_duplicates(
     vectors: Mapping[str, Matrix],
     texts: Mapping[str, str],
     limit: int | None = None,
-) -> Deduplicated:
+) -> tuple[list[Candidate], dict[str, str]]:
     """Keep the best of every group of near-duplicates, in order, up to ``limit``.
 
-    A candidate duplicates a better one where `COPY` of its word shingles are in the other
-    (containment, Broder 1997), or `REWORKED` of them and the cosine of their vectors is at least
-    ``cosine``; one with a number that the other lacks differs in content and is no duplicate.
-    Without a text, a cosine of `ALONE` decides; without both, nothing is a duplicate. 1 disables
-    it. Candidates after the last kept one are not compared.
+    Returns also the kept chunk of each that is left out. A candidate duplicates a better one where
+    `COPY` of its word shingles are in the other (containment, Broder 1997), or `REWORKED` of them
+    and the cosine of their vectors is at least ``cosine``; one with a number that the other lacks
+    differs in content and is no duplicate. 1 disables it. Candidates after the last kept one are
+    not compared.
     """
     if cosine >= 1:
-        return Deduplicated(tuple(candidates[:limit]), {})
-    kept: list[Candidate] = []
-    copies: dict[str, list[str]] = {}
-    places: list[int] = []
+        return list(candidates[:limit]), {}
+    kept: list[int] = []
+    copies: dict[str, str] = {}
 
     @cache
     def likeness() -> Numbers:
@@ -166,8 +152,6 @@ def collapse_duplicates(
 
     def same(place: int, other: int) -> bool:
         one, two = candidates[place].chunk_id, candidates[other].chunk_id
-        if one not in texts or two not in texts:
-            return bool(likeness()[place, other] >= max(cosine, ALONE))
         mine = bag(one)
         if len(mine & bag(two)) < REWORKED * len(mine):
             return False  # shared shingles are possible only where the words are shared
@@ -180,13 +164,12 @@ def collapse_duplicates(
     for place, each in enumerate(candidates):
         if len(kept) == limit:
             break
-        twin = next((other for other in places if same(place, other)), None)
+        twin = next((other for other in kept if same(place, other)), None)
         if twin is None:
-            kept.append(each)
-            places.append(place)
+            kept.append(place)
         else:
-            copies.setdefault(candidates[twin].chunk_id, []).append(each.chunk_id)
-    return Deduplicated(tuple(kept), {key: tuple(ids) for key, ids in copies.items()})
+            copies[each.chunk_id] = candidates[twin].chunk_id
+    return [candidates[place] for place in kept], copies
 
 
 def maximal_marginal_relevance(
@@ -194,23 +177,22 @@ def maximal_marginal_relevance(
     *,
     vectors: Mapping[str, Matrix],
     mmr_lambda: float,
-    limit: int,
 ) -> list[Candidate]:
-    """Select by ``λ · relevance − (1 − λ) · similarity to selected`` (Carbonell, SIGIR 1998).
+    """Reorder by ``λ · relevance − (1 − λ) · similarity to selected`` (Carbonell, SIGIR 1998).
 
     λ is the weight of relevance: 1 keeps the order. Relevance is the candidates' score, normalized
     to 0 to 1; similarity is the greatest cosine to a selected one, normalized to 0 to 1 as well,
     since a model's cosines may fill only a narrow band. ``vectors`` are unit rows by chunk id; a
     candidate without one is similar to nothing. Scores stay unchanged.
     """
-    if mmr_lambda >= 1 or len(candidates) < 2:
-        return list(candidates[:limit])
+    if len(candidates) < 2:
+        return list(candidates)
     relevance = _spread(np.array([candidate.score for candidate in candidates], dtype=np.float64))
     likeness = _similarity(candidates, vectors)
     nearest = np.zeros(len(candidates))
     open_ = np.ones(len(candidates), dtype=bool)
     picked: list[Candidate] = []
-    while len(picked) < min(limit, len(candidates)):
+    while len(picked) < len(candidates):
         gains = mmr_lambda * relevance - (1 - mmr_lambda) * nearest
         place = int(np.argmax(np.where(open_, gains, -np.inf)))
         open_[place] = False

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,17 +20,14 @@ from quoth.core.protocols import (
     SparseWeights,
 )
 from quoth.core.trace import Trace
-from quoth.core.types import (
-    Candidate,
-    Scored,
-    Variant,
-)
+from quoth.core.types import Candidate, Chunk, Filter, Scored, Variant
 from quoth.retrieval.fusion import (
     convex_combination,
     passthrough,
     reciprocal_rank_fusion,
     weighted_sum,
 )
+from quoth.text.locators import SEVERAL, has_speakers
 
 MAX_EMBED_MS = 30_000.0
 """How long the embedder of a query is waited for; a server may load its model first."""
@@ -112,13 +109,13 @@ async def embed_variants(
 
 
 async def embed_page_query(
-    text: str, plan: Plan, *, embedder: PageEmbedder | None, trace: Trace
+    text: str, plan: Plan, *, embedder: PageEmbedder, trace: Trace
 ) -> Matrix | None:
     """Return the vector of a query among pictures of pages, None where none is wanted or made.
 
     It may take half of the remaining time; the rest is for the search of texts.
     """
-    if embedder is None or plan.mode != "hybrid" or plan.page_weight == 0:
+    if plan.mode != "hybrid" or plan.page_weight == 0:
         return None
     remaining = trace.remaining_ms()
     return await trace.attempt(
@@ -208,6 +205,46 @@ async def _search_variant(
     return RetrieverResults(
         lexical or [], dense or [], found.get("sparse") or [], found.get("pages") or []
     )
+
+
+# --- filters on a speaker: alone, or among others ---------------------------------------------
+
+
+def within_speakers(variants: Sequence[Variant], filters: Sequence[Filter]) -> list[Variant]:
+    """Return each variant twice: for what the speakers of the filters say alone, and among others.
+
+    An index knows the speaker of a passage that has only one; of the others `said_by` keeps those
+    that fit. ``filters`` are those on a speaker; without one the variants stay as they are.
+    """
+    if not filters:
+        return list(variants)
+    among = (Filter("speaker", "in", (SEVERAL,)),)
+    return [
+        replace(variant, name=name, filters=(*variant.filters, *found))
+        for variant in variants
+        for name, found in (
+            (variant.name, filters),
+            (f"{variant.name} several speakers".strip(), among),
+        )
+    ]
+
+
+def said_by(
+    candidates: Sequence[Candidate],
+    filters: Sequence[Filter],
+    *,
+    fetch: Callable[[Sequence[str]], Mapping[str, Chunk]],
+) -> list[Candidate]:
+    """Return the candidates whose chunk, read by ``fetch``, passes the filters on a speaker."""
+    chunks = fetch([each.chunk_id for each in candidates])
+    return [
+        each
+        for each in candidates
+        if (chunk := chunks.get(each.chunk_id)) and has_speakers(chunk, filters)
+    ]
+
+
+# --- fusion ------------------------------------------------------------------------------------
 
 
 def merge(

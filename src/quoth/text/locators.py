@@ -15,6 +15,7 @@ from quoth.core.types import (
     Box,
     Chars,
     Chunk,
+    Document,
     Filter,
     Locator,
     Pages,
@@ -23,9 +24,9 @@ from quoth.core.types import (
 )
 
 ARROW = " ▸ "
+"""What stands between the titles of a section's path."""
 SEVERAL = "|"
 """What an index holds as the speaker of a passage in which others speak, too."""
-"""What stands between the titles of a section's path."""
 SHORT_CUE = 3.0
 """Seconds up to which a cue is taken as a whole, since no person aims more exactly."""
 LONG_CUE = 90.0
@@ -79,6 +80,17 @@ def locate(places: Sequence[SpanLocator], start: int, end: int) -> Locator:
             return replace(first, start=span[0], end=span[1], label_last=_last_label(inside, first))
         case _:
             assert_never(first)
+
+
+def locate_in(chunks: Sequence[Chunk], start: int, end: int) -> Locator:
+    """Return the locator of the characters from `start` to `end` of consecutive chunks.
+
+    Where no chunk has places it is that of the chunk in which they begin.
+    """
+    places = [place for chunk in chunks for place in chunk.places]
+    if places:
+        return locate(places, start, end)
+    return next((each for each in reversed(chunks) if each.start <= start), chunks[0]).locator
 
 
 def clip(place: SpanLocator, start: int, end: int) -> SpanLocator:
@@ -143,28 +155,21 @@ def format_timestamp(seconds: float) -> str:
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
-def link(
-    locator: Locator,
-    *,
-    url: str | None,
-    source: str,
-    seconds: float | None,
-    text: str = "",
-) -> str | None:
-    """Return the address that opens the place, or None when the document has no address.
+def link(locator: Locator, document: Document, *, text: str = "") -> str | None:
+    """Return the address that opens a place of a document, or None when that has no address.
 
-    ``url`` is preferred; ``source`` is a file path or an address. ``seconds`` is the length of
-    the recording, beyond which no link points. ``text`` is what a browser marks on a page of the
-    web or in a file of HTML.
+    Its url is preferred; its source is a file path or an address. No link points beyond the end of
+    a recording. ``text`` is what a browser marks on a page of the web or in a file of HTML.
     """
-    base = address_of(url) or address_of(source)
+    base = address_of(document.url) or address_of(document.source)
     if base is None:
         return None
     match locator:
         case Pages():
             return f"{base}#{_fragment(locator.anchor) or f'{locator.unit}={locator.first}'}"
         case Seconds():
-            time = int(max(0.0, min(locator.start, math.inf if seconds is None else seconds)))
+            end = math.inf if document.seconds is None else document.seconds
+            time = int(max(0.0, min(locator.start, end)))
             video = youtube_url(base)
             return f"{video}&t={time}" if video else f"{base}#t={time}"
         case Chars():

@@ -175,11 +175,15 @@ def sentences(text: str, *, breaks: Sequence[int] = ()) -> list[Span]:
     return spans
 
 
+def trim_span(text: str, start: int, end: int) -> Span:
+    """Return a span without the white space around it."""
+    inside = text[start:end]
+    start += len(inside) - len(inside.lstrip())
+    return start, start + len(inside.strip())
+
+
 def _trim(text: str, start: int, end: int) -> Iterator[Span]:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
+    start, end = trim_span(text, start, end)
     if start < end:
         yield start, end
 

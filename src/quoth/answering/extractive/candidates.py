@@ -12,9 +12,9 @@ from threading import Lock
 
 from cachetools import LRUCache, cached
 
-from quoth.core.types import Locator, Passage
+from quoth.core.types import Passage
 from quoth.text.contents import LEADERS, is_index
-from quoth.text.locators import CELL_GAP, locate
+from quoth.text.locators import CELL_GAP
 from quoth.text.sentences import (
     ANAPHORIC,
     ANNOUNCEMENT,
@@ -22,6 +22,7 @@ from quoth.text.sentences import (
     CONTRASTS,
     NOT_ANAPHORIC,
     sentences,
+    trim_span,
 )
 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
@@ -122,12 +123,6 @@ class Quotable:
 def is_sound(sentence: Quotable) -> bool:
     """Return whether a sentence is no question, heading or noise."""
     return sentence.standalone_score >= MIN_STANDALONE_SCORE
-
-
-def sentence_locator(sentence: Quotable, passage: Passage) -> Locator:
-    """Return the locator of a sentence in its source."""
-    places = [place for chunk in passage.chunks for place in chunk.places]
-    return locate(places, sentence.start, sentence.end) if places else passage.chunks[0].locator
 
 
 def quotable_sentences(passages: Sequence[Passage]) -> tuple[Quotable, ...]:
@@ -234,7 +229,7 @@ def _spans(passage: Passage, text: str) -> list[tuple[int, int]]:
             first, last = first + opening, last + opening
             bullets = [match.start() for match in _BULLET.finditer(text, first + 1, last)]
             for low, high in pairwise([first, *bullets, last]):
-                low, high = _trimmed(text, low, high)
+                low, high = trim_span(text, low, high)
                 long = high - low > MAX_SENTENCE
                 found += cut_at_clauses(text, low, high, cues=cues) if long else [(low, high)]
     return _whole_rows(text, found)
@@ -290,17 +285,9 @@ def cut_at_clauses(
             text.rfind("\n", first, first + TARGET_PIECE),
         )
         cut = near[-1] if near else space + 1 if space > first else first + TARGET_PIECE
-        yield _trimmed(text, first, cut)
-        first = _trimmed(text, cut, last)[0]
+        yield trim_span(text, first, cut)
+        first = trim_span(text, cut, last)[0]
     yield first, last
-
-
-def _trimmed(text: str, first: int, last: int) -> tuple[int, int]:
-    while first < last and text[first].isspace():
-        first += 1
-    while last > first and text[last - 1].isspace():
-        last -= 1
-    return first, last
 
 
 def _is_cut(text: str, first: int, last: int) -> bool:

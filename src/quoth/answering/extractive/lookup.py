@@ -163,12 +163,10 @@ def _opening(
     return [statement_of(parts, passages[parts[0].passage]) for parts in possible[:1]]
 
 
-def overlaps(statement: Statement, others: Sequence[Statement]) -> bool:
-    """Return whether a statement and one of the others share text."""
+def overlaps(part: Statement | Chunk, others: Sequence[Statement]) -> bool:
+    """Return whether a statement or a chunk shares text with one of the others."""
     return any(
-        each.document_id == statement.document_id
-        and each.start < statement.end
-        and statement.start < each.end
+        each.document_id == part.document_id and each.start < part.end and part.start < each.end
         for each in others
     )
 

@@ -16,7 +16,6 @@ from quoth.answering.extractive.candidates import (
     is_sound,
     list_start,
     quotable_sentences,
-    sentence_locator,
 )
 from quoth.answering.extractive.grow import grow
 from quoth.answering.extractive.relations import (
@@ -37,7 +36,7 @@ from quoth.answering.extractive.runs import (
 )
 from quoth.answering.extractive.score import CandidateSentences, Scores, collect_features
 from quoth.core.types import Chunk, Filter, Passage, Query, QueryKind
-from quoth.text.locators import CELL_GAP, filters_from_moment, is_within_filters
+from quoth.text.locators import CELL_GAP, filters_from_moment, is_within_filters, locate_in
 
 MARGIN = 1.5
 """Maximum distance of the best sentence of a further run from the best of all."""
@@ -107,9 +106,11 @@ def collect_sentences(
     filters = filters_from_moment(filters)
     if filters:
         sentences = tuple(
-            sentence
-            for sentence in sentences
-            if is_within_filters(sentence_locator(sentence, passages[sentence.passage]), filters)
+            each
+            for each in sentences
+            if is_within_filters(
+                locate_in(passages[each.passage].chunks, each.start, each.end), filters
+            )
         )
     return collect_features(query, passages, sentences=sentences, filters=filters)
 

@@ -76,7 +76,6 @@ class IndexedSource:
     """A numbered source in the prompt: its tokens in order, and its sentences."""
 
     number: int
-    document_id: str
     language: str
     tokens: tuple[TextToken, ...]
     joined: str
@@ -104,13 +103,6 @@ class Sources:
     by_number: Mapping[int, IndexedSource]
     counts: Mapping[str, int]
     lines: int
-
-    @property
-    def languages(self) -> frozenset[str]:
-        """Return the languages of the sources."""
-        return frozenset(
-            line.language for source in self.by_number.values() for line in source.lines
-        )
 
     def weight(self, stem: str) -> float:
         """Weight a stem by its rarity, ln(1 + (N − n + .5) / (n + .5)), as BM25 does."""
@@ -148,7 +140,6 @@ def _read(block: ContextBlock, *, spans: Sequence[Span] | None) -> IndexedSource
         parts += tokens(text, language=language, offset=low)
     return IndexedSource(
         number=block.number,
-        document_id=passage.document.document_id,
         language=language,
         tokens=tuple(parts),
         joined=concatenate(parts),

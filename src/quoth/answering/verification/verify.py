@@ -56,15 +56,13 @@ class StatementCheck:
     """The verification result of a statement.
 
     ``score`` is the probability of support, 0 to 1. ``proofs`` are the sentences that decided,
-    empty where nothing supports it. ``repaired`` means that they are in other sources than those
-    cited. ``faults`` name what the evidence does not have, such as "number 45". ``declines`` marks
-    a sentence that only says that the sources do not answer.
+    empty where nothing supports it. ``faults`` name what the evidence does not have, such as
+    "number 45". ``declines`` marks a sentence that only says that the sources do not answer.
     """
 
     support: Support
     score: float
     proofs: tuple[EvidenceSpan, ...]
-    repaired: bool = False
     faults: tuple[str, ...] = ()
     declines: bool = False
 
@@ -108,8 +106,7 @@ async def verify(
             found = await _checked(
                 statement, among, sources=sources, language=language, embed=embed, judge=judge
             )
-            repaired = among is others and bool(named)
-            best = _better(best, replace(found, repaired=repaired and bool(found.proofs)))
+            best = _better(best, found)
     return best
 
 
@@ -177,12 +174,12 @@ async def _decide(
     return StatementCheck("supported", score, _proofs(scored.lines))
 
 
-def combine_with_judge(words: float, judge: float, *, share: float = JUDGE_SHARE) -> float:
+def combine_with_judge(words: float, judge: float) -> float:
     """Return the mean of two probabilities in logit space, weighted by the judge's share.
 
     A logarithmic opinion pool (Genest and Zidek, 1986).
     """
-    odds = (1 - share) * _log_odds(words) + share * _log_odds(judge)
+    odds = (1 - JUDGE_SHARE) * _log_odds(words) + JUDGE_SHARE * _log_odds(judge)
     return logistic(odds)
 
 

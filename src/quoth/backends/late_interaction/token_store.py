@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import struct
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -94,14 +93,6 @@ class TokenStore:
             with contextlib.suppress(FileNotFoundError):
                 self._path(document_id).unlink()
 
-    def has(self, document_id: str) -> bool:
-        """Return whether a document has its vectors here."""
-        try:
-            with self._path(document_id).open("rb", buffering=0) as file:
-                return self._head(file) is not None
-        except OSError:
-            return False
-
     def damaged(self) -> list[str]:
         """Return the names of the files of this model whose bytes are not as they were written."""
         return sorted(
@@ -129,14 +120,6 @@ class TokenStore:
         for path in strangers:
             path.unlink(missing_ok=True)
         return len(strangers)
-
-    def size(self) -> int:
-        """Count the bytes of all files."""
-        return sum(path.stat().st_size for path in self.folder.glob(f"*/*{ENDING}"))
-
-    def drop(self) -> None:
-        """Remove everything."""
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _path(self, document_id: str) -> Path:
         name = blake2b(document_id.encode("utf-8", "replace"), digest_size=16).hexdigest()

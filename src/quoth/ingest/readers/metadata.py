@@ -27,7 +27,7 @@ MAX_SIDECAR_BYTES = 1 << 20
 CUSTOM = "metadata"
 """The key of the owner's own metadata in a sidecar."""
 
-_KEYS = {"title", "url", "speaker", "language", "date"}
+KEYS = ("title", "url", "speaker", "language", "date")
 _OTHER_NAMES = {
     "lang": "language",
     "author": "speaker",
@@ -239,7 +239,7 @@ def front_matter(text: str) -> tuple[Metadata, str, list[str]]:
         value = _scalar(pair["value"] or "")
         if value:
             values[pair["key"]] = value
-    known = {key: value for key, value in values.items() if _name(key) in _KEYS | {"video"}}
+    known = {key: value for key, value in values.items() if _name(key) in (*KEYS, "video")}
     if not values:
         return Metadata(), text, []
     meta, warnings = make_meta(known, where="The front matter")
@@ -255,7 +255,7 @@ def make_meta(values: Mapping[str, object], *, where: str) -> tuple[Metadata, li
         name = _name(key)
         if key == CUSTOM or key.startswith(PREFIX):
             continue  # `read_custom_beside` reads it
-        if name not in _KEYS | {"video"}:
+        if name not in (*KEYS, "video"):
             unknown.append(key)
         elif value is None or value == "":
             continue

@@ -126,7 +126,7 @@ async def set_metadata(
     from quoth.core.custom_metadata import PREFIX, changed_metadata
     from quoth.interfaces.cli.add_report import AddReport, show_report
     from quoth.interfaces.cli.documents_view import adding
-    from quoth.pipeline.suggest import describe, read_pairs
+    from quoth.pipeline.given_metadata import describe, read_pairs
     from quoth.pipeline.uploads import find_document
 
     custom = [value for value in values if value.startswith(PREFIX)]

@@ -111,8 +111,7 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
 
     With a ``public_url`` the sources are links into the web app.
     """
-    from quoth.answering.answerability import notes
-    from quoth.answering.certainty import is_doubtful
+    from quoth.answering.answerability import is_doubtful, notes
 
     settings = session.settings
     if settings.public_url:

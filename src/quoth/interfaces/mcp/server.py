@@ -49,7 +49,7 @@ from quoth.interfaces.mcp.results import (
 from quoth.pipeline.record import Record
 from quoth.pipeline.retrieve import Request
 from quoth.store.document_list import DocumentLists
-from quoth.text.locators import link, locate
+from quoth.text.locators import link, locate_in
 
 INSTRUCTIONS = (
     "quoth answers from the documents, talks and books of its library and proves every sentence. "
@@ -313,9 +313,8 @@ def open_passage_result(seat: ToolContext, passage_id: str, *, around: int) -> P
         near = catalogue.chunk_ranges([(chunk.document_id, max(0, first - 5), last + 5)])
         if not near[0].start <= start < end <= near[-1].end:
             raise NoSuch(NOT_THERE)
-    places = [place for each in near for place in each.places]
-    locator = locate(places, start, end) if places else chunk.locator
-    to = link(locator, url=document.url, source=document.source, seconds=document.seconds)
+    locator = locate_in(near, start, end)
+    to = link(locator, document)
     return passage_result(
         passage_id,
         near,

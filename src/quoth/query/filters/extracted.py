@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from quoth.core.types import Filter, FilterField
 from quoth.query.entity_index import Entity, EntityIndex
@@ -65,12 +64,8 @@ class ExtractionContext:
         return self.documents is not self.entities.everything
 
 
-class Extractor(Protocol):
-    """Extracts one kind of filter from a query."""
-
-    def __call__(self, query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-        """Return the extracted filters, empty if there are none."""
-        ...
+Extractor = Callable[[TokenizedQuery, ExtractionContext], ExtractedFilters]
+"""Extracts one kind of filter from a query; empty if there are none."""
 
 
 def restrict_to(field: FilterField, values: Iterable[str]) -> tuple[Filter, ...]:

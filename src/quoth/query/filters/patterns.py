@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import islice
 from operator import attrgetter
-from types import MappingProxyType
 from typing import Any
 
 from quoth.text.numbers import ROMAN
@@ -26,7 +25,6 @@ _SHARED = {
     "year": YEAR,
 }
 _NAME = re.compile(r"\{([a-z_]+)\}")
-_NO_GROUPS: Mapping[str, str] = MappingProxyType({})
 PATTERNS = ("pattern", "before", "after", "not_before", "not_after")
 
 
@@ -34,12 +32,12 @@ PATTERNS = ("pattern", "before", "after", "not_before", "not_after")
 class Rule:
     """Patterns of one meaning; ``settings`` define what a match means."""
 
+    settings: Mapping[str, str]
     pattern: re.Pattern[str] | None = None
     before: re.Pattern[str] | None = None
     after: re.Pattern[str] | None = None
     not_before: re.Pattern[str] | None = None
     not_after: re.Pattern[str] | None = None
-    settings: Mapping[str, str] = field(default_factory=lambda: _NO_GROUPS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +46,8 @@ class PatternMatch:
 
     start: int
     end: int
-    groups: Mapping[str, str] = field(default_factory=lambda: _NO_GROUPS)
-    settings: Mapping[str, str] = field(default_factory=lambda: _NO_GROUPS)
+    groups: Mapping[str, str]
+    settings: Mapping[str, str]
 
     def first_of(self, *names: str) -> str:
         """Return the first of these groups that matched, else ""."""
@@ -88,8 +86,8 @@ class PatternTable:
         if topic not in self._rules:
             self._rules[topic] = tuple(
                 Rule(
+                    {name: row[name] for name in row if name not in PATTERNS},
                     **{name: re.compile(row[name]) for name in row if name in PATTERNS},
-                    settings={name: row[name] for name in row if name not in PATTERNS},
                 )
                 for row in self._rows.get(topic, ())
             )
@@ -132,8 +130,7 @@ def mapping(name: str) -> Mapping[str, Any]:
 @cache
 def word_set(name: str) -> frozenset[str]:
     """Return a list of words merged over all languages."""
-    lists = (table.mapping("lists").get(name, "") for table in pattern_tables())
-    return frozenset(word for text in lists for word in text.split())
+    return frozenset().union(*(table.word_list(name) for table in pattern_tables()))
 
 
 def find_matches(topic: str, text: str) -> list[PatternMatch]:

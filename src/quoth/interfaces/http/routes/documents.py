@@ -247,9 +247,7 @@ def _send(file: Path, *, name: str, media_type: str, tag: str | None) -> Origina
 
 
 def _passage(chunk: Chunk, document: Document) -> ChunkView:
-    address = link(
-        chunk.locator, url=document.url, source=document.source, seconds=document.seconds
-    )
+    address = link(chunk.locator, document)
     return ChunkView(
         chunk.chunk_id,
         chunk.document_id,

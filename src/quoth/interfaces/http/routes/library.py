@@ -25,9 +25,8 @@ from quoth.interfaces.http.schemas import Body, OneCollection, OneId
 from quoth.interfaces.http.sse import EventStream
 from quoth.interfaces.http.text_rules import Language, Text, WebAddress
 from quoth.interfaces.http.uploads.receive import file_bytes, receive_whole
-from quoth.pipeline.given_metadata import DocumentMetadata
+from quoth.pipeline.given_metadata import DocumentMetadata, describe
 from quoth.pipeline.sample import sample_files
-from quoth.pipeline.suggest import describe
 from quoth.pipeline.uploads import metadata_of, tenant_blobs
 from quoth.store.blobs import source_name
 

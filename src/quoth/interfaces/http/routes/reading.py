@@ -195,9 +195,7 @@ def require_span(start: int, end: int, *, total: int) -> TextSpan:
 
 
 def _view(block: ReadingBlock, document: Document) -> BlockView:
-    address = link(
-        block.locator, url=document.url, source=document.source, seconds=document.seconds
-    )
+    address = link(block.locator, document)
     return BlockView(
         block.start,
         block.end,

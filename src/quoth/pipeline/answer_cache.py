@@ -116,7 +116,7 @@ class AnswerCache:
     def keep(
         self, key: CacheKey, question: str, *, answer: Answer, vector: Matrix | None = None
     ) -> None:
-        """Store an answer if it is complete; with the query's ``vector`` paraphrases find it, too."""
+        """Store a complete answer; with the question's ``vector`` paraphrases find it, too."""
         whole = answer.status in ("answered", "partial") and not answer.degraded
         if not whole or answer.cached:
             return

@@ -14,6 +14,7 @@
  * @property {any[]} verified
  * @property {any} answer       the whole answer once it is complete
  * @property {boolean} restored whether the answer is the stored one
+ * @property {number} rating    1 or -1 as it was stored with the answer, 0 without
  * @property {{status: number, detail: string} | null} problem
  */
 
@@ -29,6 +30,7 @@ export const IDLE = Object.freeze({
   verified: [],
   answer: null,
   restored: false,
+  rating: 0,
   problem: null,
 });
 
@@ -57,7 +59,7 @@ export function reduce(state, event) {
     case "done":
       return completed(state, event.answer);
     case "restored":
-      return { ...completed({ ...IDLE, question: event.question }, event.answer), restored: true };
+      return { ...completed({ ...IDLE, question: event.question }, event.answer), restored: true, rating: event.rating ?? 0 };
     case "stopped":
       return { ...state, phase: "stopped" };
     case "recovering":

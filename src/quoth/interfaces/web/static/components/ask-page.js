@@ -231,8 +231,8 @@ class AskPage extends Base {
   }
 
   /** Show a stored answer. @param {any} record */
-  show({ question, answer, options }) {
-    this.apply({ event: "restored", question, answer });
+  show({ question, answer, options, feedback }) {
+    this.apply({ event: "restored", question, answer, rating: feedback?.rating });
     this.adopt(options);
   }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 from playwright.sync_api import Dialog, Route, expect
 
 from tests.support.web_app import NEEDS_CHROMIUM, WebApp
@@ -114,6 +115,51 @@ def test_an_upload_is_followed_again_after_a_lost_connection(web: WebApp, tmp_pa
         expect(row).to_contain_text("ready", timeout=30_000)
         expect(row).not_to_contain_text("Trying again")
         expect(page.locator("upload-area [role=status]")).to_contain_text("0 failed")
+
+
+def test_sending_that_broke_goes_on_where_it_stopped_and_can_be_stopped(
+    web: WebApp, tmp_path: Path
+) -> None:
+    file = tmp_path / "gnats.md"
+    text = "# On gnats\n\nGnats bite at dusk.\n"
+    file.write_text(text.ljust(2**20, "\n"), encoding="utf-8")
+    sent: list[int] = []
+
+    def break_once(route: Route) -> None:
+        if route.request.method != "PATCH":
+            route.continue_()
+            return
+        sent.append(int(route.request.headers["upload-offset"]))
+        if len(sent) == 1:
+            # What arrived before the connection broke.
+            httpx.patch(route.request.url, content=text, headers={"upload-offset": "0"})
+            route.abort()
+        elif len(sent) == 2:
+            route.continue_()
+
+    with web.opened("/library") as visit:
+        page = visit.page
+        page.route("**/v1/uploads*/**", break_once)
+        choose = page.locator("input[type=file]").first
+        choose.set_input_files(file)
+        row = page.locator(".uploads li", has_text="gnats.md")
+        expect(row).to_contain_text("failed")
+        expect(row).to_contain_text("The connection broke")
+        row.locator("button", has_text="Send again").click()
+        expect(row).to_contain_text("ready", timeout=30_000)
+        expect(row.locator("button")).to_have_count(0)
+        # The third is not answered: it is stopped and deleted.
+        file.write_text("Other words.".ljust(2**20, "\n"), encoding="utf-8")
+        with page.expect_request(lambda each: each.method == "PATCH"):
+            choose.set_input_files(file)
+        again = row.nth(1)
+        with page.expect_request(lambda each: each.method == "DELETE") as deleted:
+            again.locator("button", has_text="Stop").click()
+        response = deleted.value.response()
+        assert response is not None
+        assert response.status == 204
+        expect(again).to_contain_text("stopped")
+    assert sent == [0, len(text), 0]
 
 
 def test_an_index_is_rebuilt_and_a_collection_made(web: WebApp) -> None:

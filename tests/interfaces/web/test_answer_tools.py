@@ -96,6 +96,7 @@ def test_limits_of_an_answer_are_chosen_in_the_panel(web: WebApp) -> None:
         page.locator(".choices label", has_text="Profile").locator("select").select_option("book")
         expect(page.locator(".choices summary")).to_contain_text("book · words only · 15 s")
         visit.ask(HONEY)
+        expect(page.locator(".choices .panel")).to_be_hidden()
         page.reload()
         expect(page.locator(".choices summary")).to_contain_text("book · words only · 15 s")
         page.locator("button", has_text="Ask again").click()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -171,7 +172,7 @@ def test_an_index_is_rebuilt_and_a_collection_made(web: WebApp) -> None:
         page.locator("summary", has_text="New collection").click()
         page.locator("input[name=name]").fill("a/b")
         page.keyboard.press("Enter")
-        expect(page.locator("collection-bar [role=alert]")).to_contain_text("a part of its address")
+        expect(page.locator(".panel [role=alert]")).to_contain_text("a part of its address")
         page.locator("input[name=name]").fill("insects")
         page.keyboard.press("Enter")
         expect(page.locator("collection-bar select")).to_have_value("insects")
@@ -240,8 +241,11 @@ def test_a_list_of_many_documents_holds_few_rows(web: WebApp) -> None:
         page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
         expect(last).to_contain_text("It has a password.")
         assert rows.count() <= 400
+        said = page.locator("document-list [role=status]")
+        expect(said).to_have_text(re.compile(r"4\s999 documents"))
         page.locator("label.check input").check()
         expect(rows).to_have_count(1)
+        expect(said).to_have_text("1 document")
         expect(rows.locator("small.narrow")).to_be_hidden()
         page.set_viewport_size({"width": 390, "height": 800})
         expect(rows.locator("small.narrow")).to_be_visible()

@@ -15,7 +15,7 @@
  * @property {any} answer       the whole answer once it is complete
  * @property {boolean} restored whether the answer is the stored one
  * @property {number} rating    1 or -1 as it was stored with the answer, 0 without
- * @property {{status: number, detail: string} | null} problem
+ * @property {{status: number, code: string, detail: string} | null} problem
  */
 
 /** @type {Asking} */
@@ -67,7 +67,7 @@ export function reduce(state, event) {
     case "broken":
       return { ...state, phase: "broken" };
     case "error":
-      return { ...state, phase: "failed", problem: { status: event.status ?? 0, detail: event.detail ?? "" } };
+      return { ...state, phase: "failed", problem: { status: event.status ?? 0, code: event.code ?? "", detail: event.detail ?? "" } };
     default:
       return state;
   }

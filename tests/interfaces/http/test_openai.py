@@ -356,7 +356,7 @@ async def test_no_text_to_embed_is_one_sentence(house: House, texts: Any) -> Non
         with pytest.raises(openai.BadRequestError) as refused:
             await api.embeddings.create(model="quoth", input=texts)
     assert refused.value.body["message"] == (  # type: ignore[index]
-        "body.input: send at least one text, and none that is empty"
+        "input: send at least one text, and none that is empty"
     )
 
 

@@ -39,7 +39,7 @@ async def test_an_error_is_in_the_readers_language(ada: httpx.AsyncClient) -> No
     german = {"accept-language": "de"}
     assert (await ada.get(path, headers=german)).json()["detail"].startswith("There is nothing")
     short = await ada.post("/v1/query", json={"query": "?!"}, headers=FRENCH)
-    assert short.json()["detail"] == "body.query\u202f: il faut au moins 3 caractères"
+    assert short.json()["detail"] == "query\u202f: il faut au moins 3 caractères"
 
 
 KEYS = "document, kind, language, speaker, page, page_number, time, chapter, section, segment, date"
@@ -80,10 +80,10 @@ KEYS = "document, kind, language, speaker, page, page_number, time, chapter, sec
 async def test_what_is_wrong_with_a_body_is_told_without_internals(
     ada: httpx.AsyncClient, path: str, body: dict[str, Any], english: str, french: str | None
 ) -> None:
-    assert (await ada.post(path, json=body)).json()["detail"] == f"body.{english}"
+    assert (await ada.post(path, json=body)).json()["detail"] == english
     if french is not None:
         told = await ada.post(path, json=body, headers=FRENCH)
-        assert told.json()["detail"] == f"body.{french}"
+        assert told.json()["detail"] == french
 
 
 async def test_a_filter_of_no_kind_is_refused(ada: httpx.AsyncClient) -> None:

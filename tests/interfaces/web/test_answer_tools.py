@@ -36,6 +36,17 @@ def test_an_answer_is_shared_exported_replayed_and_compared(web: WebApp) -> None
             page.locator("a", has_text="Markdown").click()
         assert saved.value.suggested_filename.endswith(".md")
 
+        good = page.get_by_role("button", name="Helpful", exact=True)
+        bad = page.get_by_role("button", name="Not helpful")
+        for rated, other in ((good, bad), (bad, good)):
+            with page.expect_response("**/v1/feedback") as stored:
+                rated.click()
+            assert stored.value.status == 204
+            expect(rated).to_have_attribute("aria-pressed", "true")
+            expect(other).to_have_attribute("aria-pressed", "false")
+        page.reload()
+        expect(bad).to_have_attribute("aria-pressed", "true")
+
         page.locator("a", has_text="Why this answer").click()
         page.locator("button", has_text="Ask again and compare").click()
         expect(page.locator("replay-view .status")).to_have_text(
@@ -85,6 +96,7 @@ def test_limits_of_an_answer_are_chosen_in_the_panel(web: WebApp) -> None:
         page.locator(".choices label", has_text="Profile").locator("select").select_option("book")
         expect(page.locator(".choices summary")).to_contain_text("book · words only · 15 s")
         visit.ask(HONEY)
+        expect(page.locator(".choices .panel")).to_be_hidden()
         page.reload()
         expect(page.locator(".choices summary")).to_contain_text("book · words only · 15 s")
         page.locator("button", has_text="Ask again").click()

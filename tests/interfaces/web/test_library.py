@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 from playwright.sync_api import Dialog, Route, expect
 
 from tests.support.web_app import NEEDS_CHROMIUM, WebApp
@@ -116,6 +118,51 @@ def test_an_upload_is_followed_again_after_a_lost_connection(web: WebApp, tmp_pa
         expect(page.locator("upload-area [role=status]")).to_contain_text("0 failed")
 
 
+def test_sending_that_broke_goes_on_where_it_stopped_and_can_be_stopped(
+    web: WebApp, tmp_path: Path
+) -> None:
+    file = tmp_path / "gnats.md"
+    text = "# On gnats\n\nGnats bite at dusk.\n"
+    file.write_text(text.ljust(2**20, "\n"), encoding="utf-8")
+    sent: list[int] = []
+
+    def break_once(route: Route) -> None:
+        if route.request.method != "PATCH":
+            route.continue_()
+            return
+        sent.append(int(route.request.headers["upload-offset"]))
+        if len(sent) == 1:
+            # What arrived before the connection broke.
+            httpx.patch(route.request.url, content=text, headers={"upload-offset": "0"})
+            route.abort()
+        elif len(sent) == 2:
+            route.continue_()
+
+    with web.opened("/library") as visit:
+        page = visit.page
+        page.route("**/v1/uploads*/**", break_once)
+        choose = page.locator("input[type=file]").first
+        choose.set_input_files(file)
+        row = page.locator(".uploads li", has_text="gnats.md")
+        expect(row).to_contain_text("failed")
+        expect(row).to_contain_text("The connection broke")
+        row.locator("button", has_text="Send again").click()
+        expect(row).to_contain_text("ready", timeout=30_000)
+        expect(row.locator("button")).to_have_count(0)
+        # The third is not answered: it is stopped and deleted.
+        file.write_text("Other words.".ljust(2**20, "\n"), encoding="utf-8")
+        with page.expect_request(lambda each: each.method == "PATCH"):
+            choose.set_input_files(file)
+        again = row.nth(1)
+        with page.expect_request(lambda each: each.method == "DELETE") as deleted:
+            again.locator("button", has_text="Stop").click()
+        response = deleted.value.response()
+        assert response is not None
+        assert response.status == 204
+        expect(again).to_contain_text("stopped")
+    assert sent == [0, len(text), 0]
+
+
 def test_an_index_is_rebuilt_and_a_collection_made(web: WebApp) -> None:
     with web.opened("/library") as visit:
         page = visit.page
@@ -125,7 +172,7 @@ def test_an_index_is_rebuilt_and_a_collection_made(web: WebApp) -> None:
         page.locator("summary", has_text="New collection").click()
         page.locator("input[name=name]").fill("a/b")
         page.keyboard.press("Enter")
-        expect(page.locator("collection-bar [role=alert]")).to_contain_text("a part of its address")
+        expect(page.locator(".panel [role=alert]")).to_contain_text("a part of its address")
         page.locator("input[name=name]").fill("insects")
         page.keyboard.press("Enter")
         expect(page.locator("collection-bar select")).to_have_value("insects")
@@ -194,8 +241,11 @@ def test_a_list_of_many_documents_holds_few_rows(web: WebApp) -> None:
         page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
         expect(last).to_contain_text("It has a password.")
         assert rows.count() <= 400
+        said = page.locator("document-list [role=status]")
+        expect(said).to_have_text(re.compile(r"4\s999 documents"))
         page.locator("label.check input").check()
         expect(rows).to_have_count(1)
+        expect(said).to_have_text("1 document")
         expect(rows.locator("small.narrow")).to_be_hidden()
         page.set_viewport_size({"width": 390, "height": 800})
         expect(rows.locator("small.narrow")).to_be_visible()

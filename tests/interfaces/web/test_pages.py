@@ -146,6 +146,13 @@ def test_an_empty_library_says_what_to_do(web: WebApp) -> None:
         page.route("**/v1/collections", lambda route: route.fulfill(json={"collections": []}))
         page.locator("nav a", has_text="Ask").click()
         expect(page.locator(".first-run")).to_contain_text("Add documents")
+        none = {"status": 409, "code": "conflict", "detail": "There are no documents yet."}
+        page.route("**/v1/query", lambda route: route.fulfill(status=409, json=none))
+        page.locator("#question").fill(HONEY)
+        page.keyboard.press("Enter")
+        page.locator("status-note a", has_text="Open the library").click()
+        expect(page.locator("h1")).to_have_text("Library")
+        page.locator("nav a", has_text="Ask").click()
         only = {"collections": [{"name": "garden", "documents": 2}]}
         page.route("**/v1/collections", lambda route: route.fulfill(json=only))
         page.reload()

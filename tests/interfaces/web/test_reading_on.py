@@ -34,6 +34,11 @@ def test_a_pdf_is_read_on_with_its_words_marked(web: WebApp) -> None:
         words = " ".join(page.locator("pdf-page .textLayer span").all_inner_texts())
         assert " ".join(block["text"].split()[:3]) in " ".join(words.split())
         assert page.evaluate("document.querySelector('pdf-page canvas').width") > 300
+        shown = page.locator(".pdf-bar label span")
+        page.keyboard.press("End")
+        expect(shown).to_have_text("(5 of 5)")
+        page.keyboard.press("Home")
+        expect(shown).to_have_text("(1 of 5)")
         before = page.locator("pdf-page").first.bounding_box()
         page.locator("button", has_text="+").click()
         expect(page.locator("pdf-page canvas").first).to_be_visible()

@@ -238,6 +238,9 @@ def _invalid_fields(errors: Sequence[Any]) -> str:
 
 
 def _place(loc: Sequence[int | str]) -> str:
+    """Return a field as people name it: without "body", where it is one of an object."""
+    if loc[:1] == ("body",) and any(isinstance(part, str) for part in loc[1:2]):
+        loc = loc[1:]
     return ".".join(str(part)[:60] for part in loc)
 
 

@@ -14,7 +14,8 @@
  * @property {any[]} verified
  * @property {any} answer       the whole answer once it is complete
  * @property {boolean} restored whether the answer is the stored one
- * @property {{status: number, detail: string} | null} problem
+ * @property {number} rating    1 or -1 as it was stored with the answer, 0 without
+ * @property {{status: number, code: string, detail: string} | null} problem
  */
 
 /** @type {Asking} */
@@ -29,6 +30,7 @@ export const IDLE = Object.freeze({
   verified: [],
   answer: null,
   restored: false,
+  rating: 0,
   problem: null,
 });
 
@@ -57,7 +59,7 @@ export function reduce(state, event) {
     case "done":
       return completed(state, event.answer);
     case "restored":
-      return { ...completed({ ...IDLE, question: event.question }, event.answer), restored: true };
+      return { ...completed({ ...IDLE, question: event.question }, event.answer), restored: true, rating: event.rating ?? 0 };
     case "stopped":
       return { ...state, phase: "stopped" };
     case "recovering":
@@ -65,7 +67,7 @@ export function reduce(state, event) {
     case "broken":
       return { ...state, phase: "broken" };
     case "error":
-      return { ...state, phase: "failed", problem: { status: event.status ?? 0, detail: event.detail ?? "" } };
+      return { ...state, phase: "failed", problem: { status: event.status ?? 0, code: event.code ?? "", detail: event.detail ?? "" } };
     default:
       return state;
   }

@@ -1,5 +1,5 @@
 /** Sending of files, with progress: bytes while they are sent, passages while they are read. */
-import { postJson, Problem, send } from "./api.js";
+import { getJson, postJson, Problem, send } from "./api.js";
 import { t } from "./i18n.js";
 import { linkTo } from "./router.js";
 import { readEvents } from "./sse.js";
@@ -13,22 +13,30 @@ import { readEvents } from "./sse.js";
  * @property {string} [id]
  * @property {{at: number, of: number}} [passages] that are read
  * @property {number} [left] minutes until it is read, where that can be told
+ * @property {Job} [job] of a file: what is sent
+ * @property {boolean} [broken] whether its sending broke and can go on
+ *
+ * @typedef {{file: File, sidecar?: File, collection: string, abort: AbortController}} Job
  */
 
 /** What was sent since the page was loaded: the list stays while other pages are open. @type {Upload[]} */
 export const sent = [];
 
-/** Return whether a file is being sent: leaving the page would stop it. */
-export const isSending = () => sent.some(({ state }) => state === "sending" || state === "waiting");
+/** Return whether a file is being sent or waits for that: leaving the page would stop it. @param {Upload} upload */
+export const isSending = ({ state }) => state === "sending" || state === "waiting";
 
 /** Return whether nothing more happens to an upload. @param {Upload} upload */
 export const hasEnded = ({ state }) => ["ready", "unchanged", "failed", "stopped"].includes(state);
 
 window.addEventListener("beforeunload", (event) => {
-  if (isSending()) event.preventDefault();
+  if (sent.some(isSending)) event.preventDefault();
 });
 
 const AGAIN_MS = 3_000;
+/** Files of this size or more are sent so that their sending can go on where it broke. */
+const RESUMABLE_BYTES = 2 ** 20;
+/** Statuses of requests that may work later as they are. */
+const LATER = [401, 404, 409, 429];
 const SIDECAR = ".meta.json";
 
 /** Paths of files that were dropped with their folders. @type {WeakMap<File, string>} */
@@ -50,14 +58,37 @@ export function withSidecars(files) {
 
 /**
  * Send a file and follow it until it is read; `tell` gets its state at every step.
- * @param {{file: File, sidecar?: File}} sent @param {string} collection @param {(upload: Upload) => void} tell
+ * @param {Job} job @param {(upload: Upload) => void} tell @param {string} [id] of the upload, where its sending goes on
  */
-export async function sendFile({ file, sidecar }, collection, tell) {
+export async function sendFile({ file, sidecar, collection, abort: { signal } }, tell, id = "") {
   const name = pathOf(file);
-  await follow(name, tell, async () => {
+  await follow({ id, name }, tell, async (note) => {
     const query = new URLSearchParams({ name, ...(collection && { collection }), ...(sidecar && { sidecar: await sidecar.text() }) });
-    return post(`/v1/uploads?${query}`, file, (share) => tell({ name, state: "sending", share, detail: "" }));
+    if (file.size < RESUMABLE_BYTES) {
+      return transfer("POST", `/v1/uploads?${query}`, file, {}, signal, (sent) => note({ name, state: "sending", share: sent / file.size, detail: "" }));
+    }
+    const begun = await beginUpload(query, file, id);
+    if (signal.aborted) await deleteUpload(begun.id);
+    if (begun.state !== "receiving") return begun;
+    const from = begun.received;
+    const told = (/** @type {number} */ sent) => note({ id: begun.id, name, state: "sending", share: (from + sent) / file.size, detail: "" });
+    told(0);
+    return transfer("PATCH", `/v1/uploads/${begun.id}`, file.slice(from), { "upload-offset": String(from) }, signal, told);
   });
+}
+
+/** Return the upload that was begun, or begin one. @param {URLSearchParams} query @param {File} file @param {string} id */
+async function beginUpload(query, file, id) {
+  const known = id && await getJson(`/v1/uploads/${encodeURIComponent(id)}`).catch((error) => {
+    if (error instanceof Problem && error.status === 404) return null;
+    throw error;
+  });
+  return known || getJson(`/v1/uploads?${query}`, { method: "POST", headers: { "upload-length": String(file.size) } });
+}
+
+/** Delete an upload with what arrived of it. @param {string} id */
+export function deleteUpload(id) {
+  return send(`/v1/uploads/${encodeURIComponent(id)}`, { method: "DELETE" });
 }
 
 /**
@@ -65,20 +96,20 @@ export async function sendFile({ file, sidecar }, collection, tell) {
  * @param {string} url @param {string} collection @param {(upload: Upload) => void} tell
  */
 export async function sendPage(url, collection, tell) {
-  await follow(url, tell, async () => {
+  await follow({ name: url }, tell, async () => {
     const response = await postJson("/v1/uploads", { url, ...(collection && { collection }) });
     return { ...await response.json(), known: response.status === 200 };
   });
 }
 
-/** @param {string} name @param {(upload: Upload) => void} tell @param {() => Promise<any>} begin */
-async function follow(name, tell, begin) {
+/** @param {{id?: string, name: string}} known @param {(upload: Upload) => void} tell @param {(note: (upload: Upload) => void) => Promise<any>} begin */
+async function follow({ id: before, name }, tell, begin) {
   /** @type {Upload} */
-  let last = { name, state: "sending", share: 0, detail: "" };
+  let last = { id: before, name, state: "sending", share: 0, detail: "" };
   const note = (/** @type {Upload} */ upload) => { last = upload; tell(upload); };
   try {
     note(last);
-    const upload = await begin();
+    const upload = await begin(note);
     const left = minutesLeft();
     for (;;) {
       await read(upload.id, (stored) => note({ ...shown(name, stored, upload.known), left: left(stored.progress, performance.now()) }));
@@ -88,8 +119,13 @@ async function follow(name, tell, begin) {
       await new Promise((resolve) => { setTimeout(resolve, AGAIN_MS); });
     }
   } catch (error) {
-    const gone = last.id && error instanceof Problem && error.status === 404;
-    tell({ name, state: gone ? "stopped" : "failed", share: 1, detail: gone ? "" : /** @type {Error} */ (error).message });
+    const { id, state: at } = last;
+    const status = error instanceof Problem ? error.status : 0;
+    if (at !== "sending" && status === 404) tell({ name, state: "stopped", share: 1, detail: "" });
+    else {
+      const broken = at === "sending" && (status < 400 || status >= 500 || LATER.includes(status));
+      tell({ id, name, state: "failed", share: 1, detail: status ? /** @type {Error} */ (error).message : t("library.broke"), broken });
+    }
   }
 }
 
@@ -123,21 +159,28 @@ export function minutesLeft() {
   };
 }
 
-/** `fetch` does not tell how much was sent. @param {string} path @param {File} file @param {(share: number) => void} tell */
-function post(path, file, tell) {
+/**
+ * Send bytes; `fetch` does not tell how many were sent.
+ * @param {string} method @param {string} path @param {Blob} bytes @param {Record<string, string>} headers
+ * @param {AbortSignal} signal @param {(sent: number) => void} tell
+ */
+function transfer(method, path, bytes, headers, signal, tell) {
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     const request = new XMLHttpRequest();
-    request.open("POST", linkTo(path));
-    request.setRequestHeader("content-type", "application/octet-stream");
+    request.open(method, linkTo(path));
+    Object.entries({ "content-type": "application/octet-stream", ...headers }).forEach((each) => request.setRequestHeader(...each));
     request.responseType = "json";
-    request.upload.onprogress = (event) => tell(event.loaded / event.total);
+    request.upload.onprogress = (event) => tell(event.loaded);
     request.onload = () => {
       const body = request.response ?? {};
-      if (request.status < 300) resolve({ ...body, known: request.status === 200 });
+      if (request.status < 300) resolve({ ...body, known: request.status === 200 && method === "POST" });
       else reject(new Problem(request.status, body.detail ?? request.statusText, body.code));
     };
-    request.onerror = () => reject(new Problem(0, request.statusText || "The connection broke."));
-    request.send(file);
+    request.onerror = () => reject(new Error());
+    request.onabort = request.onerror;
+    signal.addEventListener("abort", () => request.abort());
+    request.send(bytes);
   });
 }
 

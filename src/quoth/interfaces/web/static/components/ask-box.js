@@ -52,6 +52,7 @@ class AskBox extends Base {
     } else {
       // The page shows what was asked; what is typed next is another question.
       this.value = "";
+      this.querySelector("details.choices")?.removeAttribute("open");
       this.tell("quoth-ask", { question });
     }
   }

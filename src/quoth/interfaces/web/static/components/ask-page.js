@@ -164,7 +164,7 @@ class AskPage extends Base {
       if (isRunning(this.asking)) await this.recover();
     } catch (error) {
       if (abort.signal.aborted) return;
-      if (error instanceof Problem) this.apply({ event: "error", status: error.status, detail: error.message });
+      if (error instanceof Problem) this.apply({ event: "error", status: error.status, code: error.code, detail: error.message });
       else await this.recover();
     }
   }
@@ -231,8 +231,8 @@ class AskPage extends Base {
   }
 
   /** Show a stored answer. @param {any} record */
-  show({ question, answer, options }) {
-    this.apply({ event: "restored", question, answer });
+  show({ question, answer, options, feedback }) {
+    this.apply({ event: "restored", question, answer, rating: feedback?.rating });
     this.adopt(options);
   }
 

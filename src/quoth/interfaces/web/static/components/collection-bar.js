@@ -13,6 +13,7 @@ class CollectionBar extends Base {
     writable: { type: Boolean },
     rebuilding: { state: true },
     problem: { state: true },
+    wrongName: { state: true },
   };
 
   constructor() {
@@ -27,6 +28,8 @@ class CollectionBar extends Base {
     /** what is said of the rebuild */
     this.rebuilding = "";
     this.problem = "";
+    /** why there is no collection of the name that was typed */
+    this.wrongName = "";
   }
 
   /** @param {string} name */
@@ -39,13 +42,16 @@ class CollectionBar extends Base {
     event.preventDefault();
     const input = event.target.elements.name;
     const name = input.value.trim();
-    await this.attempt(async () => {
+    this.wrongName = "";
+    try {
       if (!isCollectionName(name)) throw new Error(t("library.slash"));
       const made = await (await postJson("/v1/collections", { name })).json();
       event.target.closest("details").open = false;
       input.value = "";
       this.choose(made.name);
-    });
+    } catch (error) {
+      this.wrongName = /** @type {Error} */ (error).message;
+    }
   }
 
   async rebuild() {
@@ -92,7 +98,9 @@ class CollectionBar extends Base {
 
   tools() {
     return html`<details class="menu"><summary class="button">${t("library.newCollection")}</summary>
-        <form class="panel" @submit=${this.make}><label>${t("field.name")}<input name="name" maxlength="100" required></label>
+        <form class="panel" @submit=${this.make}><label>${t("field.name")}<input name="name" maxlength="100" required
+          aria-invalid=${this.wrongName ? "true" : "false"}></label>
+          ${this.wrongName ? html`<p class="problem" role="alert">${this.wrongName}</p>` : nothing}
           <button>${t("library.make")}</button></form></details>
       <button @click=${this.rebuild}>${t("library.rebuild")}</button>
       ${this.collection ? html`<button @click=${this.remove}>${t("library.deleteCollection")}</button>` : nothing}`;

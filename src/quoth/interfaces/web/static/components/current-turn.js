@@ -5,6 +5,7 @@ import { IDLE, isRunning } from "../reduce.js";
 import { linkTo } from "../router.js";
 import { DARK, documentTitles, passages } from "../text.js";
 import { html, nothing, repeat } from "../vendor/lit.js";
+import "./answer-feedback.js";
 import "./answer-view.js";
 import "./contradictions-view.js";
 import "./evidence-card.js";
@@ -67,6 +68,8 @@ class CurrentTurn extends Base {
         <answer-view .asking=${asking} .lit=${this.lit} .selected=${this.selected}></answer-view>
         <contradictions-view .answer=${asking.answer}></contradictions-view>
         ${isRunning(asking) ? nothing : this.actions()}
+        <answer-feedback .asking=${asking}></answer-feedback>
+        ${isRunning(asking) ? nothing : html`<question-chips .questions=${this.suggestions}></question-chips>`}
       </section>
       ${this.selected ? nothing : this.evidence()}`;
   }
@@ -78,8 +81,7 @@ class CurrentTurn extends Base {
     return html`<div class="row actions">
         ${question ? html`<button @click=${() => this.tell("quoth-retry")}>${t("ask.retry")}</button>` : nothing}
         ${answer ? stored : nothing}
-      </div>
-      <question-chips .questions=${this.suggestions}></question-chips>`;
+      </div>`;
   }
 
   /** @param {{item: any, mark: string}[]} items */

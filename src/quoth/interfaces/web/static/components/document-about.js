@@ -68,8 +68,8 @@ class DocumentAbout extends Base {
 }
 
 /** @param {any} document */
-export function lengthName({ pages, seconds }) {
-  if (pages) return t("library.pages", { count: pages });
+export function lengthName({ kind, pages, seconds }) {
+  if (pages) return t(kind === "slides" ? "library.slides" : "library.pages", { count: pages });
   return seconds ? clock(seconds) : "";
 }
 

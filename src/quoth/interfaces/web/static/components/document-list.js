@@ -19,6 +19,7 @@ class DocumentList extends Base {
     collection: {},
     words: {},
     unready: { type: Boolean },
+    failed: { type: Number },
     leaving: {},
     writable: { type: Boolean },
     total: { state: true },
@@ -32,6 +33,8 @@ class DocumentList extends Base {
     this.words = "";
     /** whether only those are shown that are not ready */
     this.unready = false;
+    /** how many of all are not ready */
+    this.failed = 0;
     /** the id of a document that is about to be deleted */
     this.leaving = "";
     this.writable = true;
@@ -115,7 +118,9 @@ class DocumentList extends Base {
     if (this.total === null) return html`<p class="soft">${t("loading")}</p>`;
     if (!this.total) return html`<p class="soft">${t(this.words ? "library.noMatch" : "library.none")}</p>`;
     const parts = Array.from({ length: Math.ceil(this.total / PART) }, (_part, at) => at);
-    return html`<p class="soft" role="status">${t("library.count", { count: this.total - (this.leaving ? 1 : 0) })}</p>
+    // Those that are not ready are counted above, unless what is listed was searched for.
+    const others = (this.leaving ? 1 : 0) + (this.words || this.unready ? 0 : this.failed);
+    return html`<p class="soft" role="status">${t("library.count", { count: Math.max(0, this.total - others) })}</p>
       <table class="table documents" aria-rowcount=${this.total + 1}>
         <thead><tr aria-rowindex="1"><th scope="col">${t("library.title")}</th>
           <th scope="col" class="wide">${t("library.kind")}</th>

@@ -136,7 +136,8 @@ class LibraryPage extends Base {
       <div class="inline"><label>${t("library.search")}<input type="search" @input=${this.search}></label>
         ${this.failed ? html`<label class="check"><input type="checkbox" .checked=${this.unready}
           @change=${(/** @type {any} */ event) => { this.unready = event.target.checked; }}> ${t("library.unready", { count: this.failed })}</label>` : nothing}</div>
-      <document-list .collection=${collection} .words=${this.words} .unready=${this.unready} .writable=${writable}
+      <document-list .collection=${collection} .words=${this.words} .unready=${this.unready}
+        .failed=${this.failed - (this.leaving && this.leaving.status !== "ready" ? 1 : 0)} .writable=${writable}
         .leaving=${this.leaving?.document_id ?? ""}></document-list>
       <document-form></document-form>
     </section>`;

@@ -11,6 +11,8 @@ const MARGIN = 40;
 const WIDEST = 960;
 const STEP = 1.2;
 const LIMITS = [0.25, 4];
+/** What a reader scrolls with. */
+const SCROLLING = ["wheel", "touchmove", "keydown", "pointerdown"];
 
 class PdfReader extends Base {
   static properties = {
@@ -35,6 +37,10 @@ class PdfReader extends Base {
     this.scale = 1;
     this.shape = { width: 612, height: 792 };
     this.current = 1;
+    /** @type {Set<number>} pages across the line */
+    this.across = new Set();
+    /** the page that was gone to, until the reader scrolls */
+    this.wanted = 0;
     /** @type {Set<number>} pages near the window */
     this.near = new Set();
     /** @type {Map<number, number[][]>} */
@@ -51,6 +57,8 @@ class PdfReader extends Base {
   connectedCallback() {
     super.connectedCallback();
     this.addEventListener("quoth-drawn", () => this.showMark());
+    window.addEventListener("scroll", () => this.count(), { passive: true });
+    for (const name of SCROLLING) window.addEventListener(name, () => { this.wanted = 0; }, { passive: true });
     window.addEventListener("hashchange", () => this.goTo(pageOf(location.hash)));
     this.open();
   }
@@ -92,24 +100,28 @@ class PdfReader extends Base {
 
   /** @param {IntersectionObserverEntry[]} seen */
   onSeen(seen) {
-    const near = new Set(this.near);
-    for (const { target, isIntersecting } of seen) {
-      const { number } = /** @type {any} */ (target);
-      if (isIntersecting) near.add(number);
-      else near.delete(number);
-    }
-    this.near = near;
+    this.near = withSeen(this.near, seen);
   }
 
   /** @param {IntersectionObserverEntry[]} seen */
   onRead(seen) {
-    const shown = seen.filter((entry) => entry.isIntersecting).map((entry) => /** @type {any} */ (entry.target).number);
-    if (shown.length) this.current = Math.max(...shown);
+    this.across = withSeen(this.across, seen);
+    this.count();
+  }
+
+  /** Tell the page that is read: the one that was gone to, and at the end of all the last, which may not reach the line. */
+  count() {
+    const { clientHeight, scrollHeight, scrollTop } = document.documentElement;
+    const atEnd = scrollTop > 0 && scrollHeight - scrollTop - clientHeight < 2;
+    // Between two pages the one before is still read.
+    this.current = this.wanted || (atEnd && this.pdf?.numPages) || [...this.across].pop() || this.current;
   }
 
   /** @param {number | null} number */
   goTo(number) {
+    this.wanted = number ?? 0;
     if (number) this.querySelector(`#page-${number}`)?.scrollIntoView();
+    this.count();
   }
 
   /** Bring the marked words into view, once. */
@@ -162,6 +174,21 @@ class PdfReader extends Base {
     return html`<pdf-page id=${`page-${number}`} .pdf=${this.pdf} .number=${number} .label=${this.labelOf(number)} .scale=${this.scale}
       .shape=${this.shape} .near=${this.near.has(number)} .rectangles=${this.marks.get(number) ?? []}></pdf-page>`;
   }
+}
+
+/**
+ * Return the numbers of pages with those that came into view and without those that left it; there may be
+ * several changes of one page since the last time.
+ * @param {Set<number>} before @param {IntersectionObserverEntry[]} seen
+ */
+function withSeen(before, seen) {
+  const pages = new Set(before);
+  for (const { target, isIntersecting } of seen) {
+    const { number } = /** @type {any} */ (target);
+    if (isIntersecting) pages.add(number);
+    else pages.delete(number);
+  }
+  return pages;
 }
 
 /** Return the page that a fragment names, null for none. @param {string} hash */

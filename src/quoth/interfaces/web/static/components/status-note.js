@@ -1,7 +1,11 @@
 /** What became of a question, in words: how sure the answer is, or why there is none. */
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
+import { linkTo } from "../router.js";
 import { html, nothing } from "../vendor/lit.js";
+
+/** The code of the error that a collection without documents gives. */
+const EMPTY = "conflict";
 
 class StatusNote extends Base {
   static properties = { asking: { attribute: false } };
@@ -15,10 +19,11 @@ class StatusNote extends Base {
   render() {
     const found = noteOf(this.asking);
     if (!found) return nothing;
-    const { answer } = this.asking;
+    const { answer, problem } = this.asking;
     /** @type {string[]} */
     const notes = (answer?.warnings ?? []).filter((/** @type {string} */ each) => each !== t("status.uncertain"));
     return html`<p class="status ${found.kind}" role="status">${found.text}</p>
+      ${problem?.code === EMPTY ? html`<p class="notes"><a href=${linkTo("/library")}>${t("status.library")}</a></p>` : nothing}
       ${notes.length ? html`<ul class="notes">${notes.map((each) => html`<li>${each}</li>`)}</ul>` : nothing}`;
   }
 }

@@ -1,8 +1,7 @@
 /** Files are dropped or chosen here, each with its progress and its error; tells `quoth-added`. */
-import { send } from "../api.js";
 import { Base } from "../base.js";
 import { named, t } from "../i18n.js";
-import { droppedFiles, hasEnded, pathOf, sendFile, sendPage, sent, withSidecars } from "../uploads.js";
+import { deleteUpload, droppedFiles, hasEnded, isSending, pathOf, sendFile, sendPage, sent, withSidecars } from "../uploads.js";
 import { aboutService } from "../service.js";
 import { html, nothing } from "../vendor/lit.js";
 
@@ -39,19 +38,23 @@ class UploadArea extends Base {
 
   /** @param {Iterable<File>} files */
   async add(files) {
-    const waiting = withSidecars([...files].filter((each) => !each.name.startsWith(".")));
-    const first = sent.length;
-    sent.push(...waiting.map(({ file }) => ({ name: pathOf(file), state: "waiting", share: 0, detail: "" })));
-    this.uploads = [...sent];
     const { collection } = this;
-    let at = 0;
+    const waiting = withSidecars([...files].filter((each) => !each.name.startsWith(".")));
+    let at = sent.length;
+    const end = sent.push(...waiting.map((pair) => ({
+      name: pathOf(pair.file), state: "waiting", share: 0, detail: "", job: { ...pair, collection, abort: new AbortController() },
+    })));
+    this.uploads = [...sent];
     const sendNext = async () => {
-      while (at < waiting.length) {
-        const number = at++;
-        await sendFile(waiting[number], collection, (upload) => this.note(first + number, upload));
-      }
+      while (at < end) await this.sendOne(at++);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, sendNext));
+  }
+
+  /** Send a file, or the rest of it, unless it was stopped. @param {number} at its place among those sent */
+  async sendOne(at) {
+    const { id, state, job } = sent[at];
+    if (job && state !== "stopped") await sendFile(job, (upload) => this.note(at, { ...upload, job }), id);
   }
 
   /** Keep the row of one upload up to date, also for the page when it is opened again. @param {number} at @param {import("../uploads.js").Upload} upload */
@@ -61,11 +64,21 @@ class UploadArea extends Base {
     window.dispatchEvent(new CustomEvent("quoth-upload", { detail: upload }));
   }
 
-  /** Stop an upload that waits or is read. @param {import("../uploads.js").Upload} upload */
+  /** Stop an upload that waits, is sent or is read. @param {import("../uploads.js").Upload} upload */
   async stop(upload) {
+    const at = sent.indexOf(upload);
+    const { id = "", job, state } = upload;
+    const stopped = { ...upload, state: "stopped" };
+    if (isSending(upload)) {
+      this.note(at, stopped);
+      job?.abort.abort();
+      // Where the service cannot be reached, it deletes later by itself what arrived.
+      if (id) await deleteUpload(id).catch(() => {});
+      return;
+    }
     await this.attempt(async () => {
-      await send(`/v1/uploads/${encodeURIComponent(upload.id ?? "")}`, { method: "DELETE" });
-      this.note(sent.findIndex(({ id }) => id === upload.id), { ...upload, state: "stopped" });
+      await deleteUpload(id);
+      this.note(at, stopped);
     });
   }
 
@@ -120,14 +133,16 @@ class UploadArea extends Base {
 
   /** @param {import("../uploads.js").Upload} upload */
   row(upload) {
-    const { id, name, state, share, detail, passages, left } = upload;
+    const { broken, id, job, name, state, share, detail, passages, left } = upload;
     const running = state === "sending" || state === "running";
-    const stoppable = id && ["queued", "running"].includes(state);
+    const stoppable = job && isSending(upload) || id && ["queued", "running"].includes(state);
+    const button = (/** @type {string} */ key, /** @type {() => unknown} */ act) => html`<button aria-label=${`${t(key)}: ${name}`} @click=${act}>${t(key)}</button>`;
     return html`<li><span class="grow">${name}${detail ? html`<br><small class="problem">${detail}</small>` : nothing}</span>
       ${running ? html`<progress max="1" value=${share || nothing} aria-label=${name}></progress>` : nothing}
       ${passages && state === "running" ? html`<span class="soft">${t("library.passages", passages)}${left ? html` · ${t("library.left", { count: left })}` : nothing}</span>` : nothing}
       <span class=${state === "failed" ? "problem" : "soft"}>${named("state", state)}</span>
-      ${stoppable ? html`<button aria-label=${`${t("library.stop")}: ${name}`} @click=${() => this.stop(upload)}>${t("library.stop")}</button>` : nothing}</li>`;
+      ${stoppable ? button("library.stop", () => this.stop(upload)) : nothing}
+      ${broken && job ? button("library.sendAgain", () => this.sendOne(sent.indexOf(upload))) : nothing}</li>`;
   }
 }
 

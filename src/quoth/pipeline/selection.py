@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from itertools import chain, zip_longest
 
 from quoth.core.plan import Plan
-from quoth.core.types import Candidate, Document, Query
+from quoth.core.types import Candidate, Document, Query, Scored
 from quoth.pipeline.strategies import RankedList
 from quoth.query.keywords import content_words, names_place
 from quoth.retrieval.fusion import lift
@@ -79,13 +79,11 @@ def merge_pools(ranked: Sequence[RankedList], plan: Plan) -> Pool:
 
 def joint_results(ranked: Sequence[RankedList]) -> RetrieverResults:
     """Return what each retriever found in all collections, best first."""
-    legs = {
-        each.name: chain.from_iterable(getattr(ranking.legs, each.name) for ranking in ranked)
-        for each in fields(RetrieverResults)
-    }
-    return RetrieverResults(
-        **{name: sorted(leg, key=lambda hit: -hit[1]) for name, leg in legs.items()}
-    )
+    found: dict[str, list[Scored]] = {}
+    for each in fields(RetrieverResults):
+        legs = chain.from_iterable(getattr(ranking.legs, each.name) for ranking in ranked)
+        found[each.name] = sorted(legs, key=lambda hit: -hit[1])
+    return RetrieverResults(**found)
 
 
 def _joint_scores(ranked: Sequence[RankedList], plan: Plan) -> dict[str, float]:

@@ -73,7 +73,7 @@ class LiveSpeechSettings:
 class Lecture:
     """A live session; its windows are looked up in ``collections`` and single ``documents``.
 
-    ``document_id`` is the talk that it became after class. ``consent_at`` is when the speaker
+    ``document_id`` is the talk that it was kept as. ``consent_at`` is when the speaker
     agreed that the microphone is transcribed.
     """
 

@@ -1,4 +1,4 @@
-"""A live session after class: its transcript becomes a document, and its moments are addresses."""
+"""A live session as a document: its transcript can be asked, and its moments are addresses."""
 
 from __future__ import annotations
 
@@ -35,17 +35,20 @@ class ExplainedMoment:
 
 
 async def keep_as_talk(engine: Engine, session_id: str, *, collection: str) -> Document:
-    """Add the transcript of an ended session to a collection, as captions.
+    """Add what was said in a session so far to a collection, as captions.
 
-    The same again changes nothing. Raises Conflict while the session is open, InputError where
-    nothing was said or it cannot be read, and what `Engine.add` raises.
+    It takes the place of what was added earlier; the same again changes nothing. Raises Conflict
+    where nothing was said or an open session cites the collection, InputError where the transcript
+    cannot be read, and what `Engine.add` raises.
     """
     parts = engine.parts
     store = Lectures.of(parts.catalogue)
     lecture = await asyncio.to_thread(store.lecture, session_id)
     segments = await asyncio.to_thread(store.segments, session_id)
-    if lecture.state != "ended":
-        raise Conflict("This session is still open. End it, then keep it as a talk.")
+    if lecture.state != "ended" and collection in lecture.collections:
+        raise Conflict(
+            f"This session cites the collection '{collection}'. Keep it in another one, or end it."
+        )
     if not segments:
         raise Conflict("Nothing was said in this session: there is no talk to keep.")
     content = as_vtt(lecture, segments, ()).encode()
@@ -58,7 +61,25 @@ async def keep_as_talk(engine: Engine, session_id: str, *, collection: str) -> D
     if document.error is not None:
         raise InputError(document.error.message)
     await asyncio.to_thread(store.change, session_id, document_id=document.document_id)
+    if lecture.document_id != document.document_id:
+        for earlier, home in (await _talk_of(engine, lecture)).items():
+            await engine.remove([earlier], collection=home)
     return document
+
+
+async def update_talk(engine: Engine, session_id: str) -> Lecture:
+    """Add what was said since a session was added as a talk, if it was; return the session."""
+    store = Lectures.of(engine.parts.catalogue)
+    lecture = await asyncio.to_thread(store.lecture, session_id)
+    for home in (await _talk_of(engine, lecture)).values():
+        await keep_as_talk(engine, session_id, collection=home)
+    return await asyncio.to_thread(store.lecture, session_id)
+
+
+async def _talk_of(engine: Engine, lecture: Lecture) -> dict[str, str]:
+    """Return the document that a session was added as and its collection, if it is still there."""
+    store = Lectures.of(engine.parts.catalogue)
+    return await asyncio.to_thread(store.homes, [lecture.document_id or ""])
 
 
 def explained_moments(

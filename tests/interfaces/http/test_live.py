@@ -48,6 +48,43 @@ async def _with_book(house: House, tmp_path: Path) -> str:
     return house.key("ada")
 
 
+async def test_a_lecture_is_asked_while_it_lasts(tmp_path: Path) -> None:
+    async with (
+        served(tmp_path / "home") as house,
+        house.client(await _with_book(house, tmp_path)) as client,
+    ):
+        session = f"/v1/sessions/{await _started(client)}"
+        nothing = await client.post(f"{session}/talk", json={})
+        assert nothing.status_code == 409
+        await client.post(f"{session}/segments", json=_segments(*TITLES[:3]))
+        cited = await client.post(f"{session}/talk", json={"collection": "default"})
+        assert cited.status_code == 409
+        first = (await client.post(f"{session}/talk", json={})).json()["document_id"]
+        assert first in {each["document_id"] for each in await _talks(client)}
+        for own in ({"collections": ["talks"]}, {"documents": [first]}):
+            assert (await client.patch(session, json=own)).status_code == 409
+        await client.post(f"{session}/segments", json=_segments(*TITLES[:5]))
+        second = (await client.post(f"{session}/talk", json={})).json()["document_id"]
+        assert [each["document_id"] for each in await _talks(client)] == [second] != [first]
+        asked = {"query": TOPICS["Mites"], "filters": {"document": second}}
+        answer = await client.post("/v1/query", json={**asked, "collection": "talks"})
+        [citation, *_] = answer.json()["citations"]
+        assert TOPICS["Mites"] in citation["snippet"]
+        assert citation["document_id"] == second
+        await client.post(f"{session}/segments", json=_segments(*TITLES))
+        ended = (await client.post(f"{session}/end")).json()["document_id"]
+        [talk] = await _talks(client)
+        assert talk["document_id"] == ended != second
+        read = await client.get(f"/v1/documents/{ended}/reading")
+        assert TOPICS["Stings"] in read.text
+
+
+async def _talks(client: httpx.AsyncClient) -> list[dict[str, Any]]:
+    listed = await client.get("/v1/documents", params={"collection": "talks"})
+    documents: list[dict[str, Any]] = listed.json()["documents"]
+    return documents
+
+
 async def test_a_session_from_its_start_to_its_export(tmp_path: Path) -> None:
     async with served(tmp_path / "home") as house:
         key = await _with_book(house, tmp_path)

@@ -222,3 +222,39 @@ def test_a_replayed_lecture_is_cited_shared_and_ended(web: WebApp, tmp_path: Pat
         assert re.search(r"\[\d+\] The bee book", download.value.path().read_text("utf-8"))
         talk.click()
         expect(page.locator(".reading")).to_contain_text("Hives must be registered")
+
+
+def test_a_lecture_that_goes_on_is_asked(web: WebApp) -> None:
+    """The answer stands on the page of the lecture; its proof opens in another tab."""
+    with httpx.Client(base_url=web.url) as client:
+        session = client.post("/v1/sessions", json={"title": "Bees"}).json()["session_id"]
+        said = [
+            {"segment_id": f"s{at}", "start": 8 * at, "end": 8 * at + 8, "text": f"{text}."}
+            for at, text in enumerate(TOPICS.values())
+        ]
+        segments = f"/v1/sessions/{session}/segments"
+        assert client.post(segments, json={"segments": said[:5]}).status_code == 202
+        with web.opened(f"/live/{session}") as visit:
+            page = visit.page
+            page.on("dialog", lambda each: each.accept())
+            page.get_by_label("Ask about what was said so far").fill("Who wrote the timetable?")
+            ask = page.locator("live-question button", has_text="Ask")
+            ask.click()
+            cards = page.locator("live-question evidence-card")
+            expect(cards.first).to_be_visible(timeout=30_000)
+            page.get_by_label("Ask about what was said so far").fill("What do varroa mites carry?")
+            ask.click()
+            answer = page.locator("live-question .answer")
+            expect(answer).to_contain_text("carry a virus that deforms", timeout=30_000)
+            expect(cards).to_have_count(0)
+            with page.expect_popup() as opened:
+                answer.locator(".sentence", has_text="carry a virus").click()
+            proof = opened.value
+            expect(proof.locator(".proof mark").first).to_contain_text("carry a virus")
+            proof.close()
+            page.get_by_role("button", name="Close").click()
+            expect(page.locator(".live-answer")).to_have_count(0)
+            assert client.post(segments, json={"segments": said}).status_code == 202
+            page.get_by_role("button", name="End").click()
+            page.get_by_role("link", name="Open the talk").click()
+            expect(page.locator(".reading")).to_contain_text(said[-1]["text"])

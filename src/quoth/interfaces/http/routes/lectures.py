@@ -16,9 +16,10 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from quoth.core.errors import InputError, NotFound, QuothError
+from quoth.core.errors import Conflict, InputError, NotFound, QuothError
 from quoth.core.lecture import Lecture, SpeechFormat, TranscriptSegment
 from quoth.history.lecture_export import EXPORTS, LectureFormat
+from quoth.history.talk import update_talk
 from quoth.interfaces.http.dependencies import Speaker, require_scopes
 from quoth.interfaces.http.lecture_schemas import (
     MAX_WINDOW,
@@ -107,6 +108,9 @@ async def change(
     names = set(body.collections or ()) - set(known.collections)
     ids = set(body.documents or ()) - set(known.documents)
     await asyncio.to_thread(_require_attachable, caller, sorted(names), sorted(ids))
+    talk = await asyncio.to_thread(_store(caller).homes, [known.document_id or ""])
+    if names & {*talk.values()} or ids & {*talk}:
+        raise Conflict("The transcript of this session is among these: it would cite itself.")
     given = {name: value for name, value in body.model_dump().items() if value is not None}
     if given:
         running.lecture = await asyncio.to_thread(_store(caller).change, session_id, **given)
@@ -139,10 +143,14 @@ async def segments(
 
 @router.post("/v1/sessions/{session_id}/end", summary="End a live session", response_model=Lecture)
 async def end(request: Request, session_id: OneId, caller: Speaker) -> Response:
-    """Complete the last window and end the session; what was said and cited stays."""
+    """Complete the last window and end the session; what was said and cited stays.
+
+    A talk that the session was kept as receives its last words.
+    """
     running = await _running(request, caller, session_id)
     await _sessions(request).end_speech(caller, session_id)
     await running.end()
+    running.lecture = await update_talk(caller.engine, session_id)
     return ApiResponse(running.lecture)
 
 

@@ -1,4 +1,4 @@
-"""Routes for live sessions after class: they become talks, and a page names who explained it."""
+"""Routes for live sessions as talks: what was said can be asked; a page names who explained it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,11 @@ class TalkRequest(Body):
 async def keep(
     request: Request, session_id: OneId, body: TalkRequest, caller: TalkKeeper
 ) -> Response:
-    """Add the transcript of an ended session to a collection; it is then a talk like any other."""
+    """Add what was said so far to a collection; it is then a talk like any other.
+
+    It takes the place of what was added earlier. What is said afterwards is added when this is
+    called again, and when the session ends.
+    """
     running: LiveSession = await request.app.state.live.of(caller, session_id)
     document = await keep_as_talk(caller.engine, session_id, collection=body.collection)
     running.lecture = replace(running.lecture, document_id=document.document_id)

@@ -10,6 +10,7 @@ import { readEvents } from "../sse.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./live-controls.js";
 import "./live-panel.js";
+import "./live-question.js";
 import "./live-transcript.js";
 import "./proof-pane.js";
 
@@ -66,6 +67,11 @@ class LivePage extends Base {
 
   get items() {
     return groups(this.state).flatMap(({ citations }) => citations.map((item) => ({ mark: item.id, item })));
+  }
+
+  /** Whether the visitor may keep what was said, and ask it. */
+  get mayAsk() {
+    return this.state.segments.length > 0 && ["live", "ingest", "read"].every((scope) => this.scopes.includes(scope));
   }
 
   disconnectedCallback() {
@@ -165,6 +171,7 @@ class LivePage extends Base {
           <span class="badge ${lecture.state}">${t(`live.${lecture.state}`)}</span>
           ${presenter ? html`<a class="button" href=${linkTo(`/live/${this.route.id}`)}>${t("live.leave")}</a>` : nothing}</div>
         ${presenter ? nothing : html`<live-controls .lecture=${lecture} .state=${this.state} .scopes=${this.scopes} .collections=${this.collections} .unlocked=${this.unlocked}></live-controls>`}
+        ${presenter || !this.mayAsk ? nothing : html`<live-question .lecture=${lecture}></live-question>`}
         ${this.speech()}
         ${this.lost ? html`<p class="status problem" role="status">${t("live.lost")}</p>` : nothing}
         ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Page, Route, expect
 
@@ -402,3 +403,22 @@ def test_nothing_moves_while_an_answer_comes(web: WebApp, viewport: Any) -> None
         visit.ask(HONEY)
         page.wait_for_timeout(200)
         assert page.evaluate("window.shift") <= 0.05
+
+
+def test_all_collections_are_asked_at_once(web: WebApp) -> None:
+    tide = b"# Tides\n\nThe spring tide at Port Quillan rises eleven metres.\n"
+    with httpx.Client(base_url=web.url) as client, web.opened() as visit:
+        page = visit.page
+        query = {"name": "tides.md", "collection": "tides"}
+        upload = client.post("/v1/uploads", params=query, content=tide).json()
+        assert '"ready"' in client.get(f"/v1/uploads/{upload['id']}/events").text
+        page.reload()
+        page.locator(".choices > summary").click()
+        page.get_by_label("Collection").select_option("All collections")
+        visit.ask("How many metres does the spring tide at Port Quillan rise?")
+        expect(page.locator(".answer")).to_contain_text("eleven metres")
+        page.reload()
+        expect(page.locator(".choices > summary")).to_contain_text("All collections")
+        page.get_by_role("link", name="Why this answer?").click()
+        expect(page.locator("main")).to_contain_text("tides")
+        assert client.delete("/v1/collections/tides").is_success

@@ -26,6 +26,8 @@ from quoth.text.analyzer import detect_language
 
 TORN = StatementCheck("unverified", 0.0, ())
 """The check result of an unfinished sentence, which cannot be verified."""
+MIN_LETTERS = 40
+"""Minimum letters for detecting an answer's language."""
 _ENDED = re.compile(r"[.!?…:。！？|][\"'”’»)\]*]*\Z")
 
 Check = Callable[[str, Sequence[int]], Awaitable[StatementCheck]]
@@ -188,10 +190,6 @@ async def _parts(
         yield replace(part, torn=True) if broken and _is_torn(part) else part
     if finish is not None:
         yield finish
-
-
-MIN_LETTERS = 40
-"""Minimum letters for detecting an answer's language."""
 
 
 def finalize_answer(

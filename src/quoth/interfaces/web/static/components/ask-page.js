@@ -9,7 +9,7 @@ import { aboutService } from "../service.js";
 import { DARK, markOf, openedAt, passages, wordsAt } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./ask-box.js";
-import { asFields, choicesOf, DEFAULTS, fittedTo } from "./choices-panel.js";
+import { ALL, asFields, choicesOf, DEFAULTS, fittedTo } from "./choices-panel.js";
 import "./first-run.js";
 import "./proof-pane.js";
 import "./question-chips.js";
@@ -172,7 +172,7 @@ class AskPage extends Base {
   /** @param {string} query */
   body(query) {
     const history = historyOf(this.turns.slice(0, this.at));
-    return { query, history, filters: this.filters, ...asFields(this.choices) };
+    return { query, history, filters: this.filters, ...asFields(this.choices, this.collections ?? []) };
   }
 
   completed() {
@@ -290,7 +290,7 @@ class AskPage extends Base {
     if (!this.collections) return nothing;
     const filled = this.collections.some((each) => each.documents);
     return filled
-      ? html`<question-chips .collection=${this.choices.collection}></question-chips>`
+      ? html`<question-chips .collection=${this.choices.collection === ALL ? "" : this.choices.collection}></question-chips>`
       : html`<first-run></first-run>`;
   }
 }

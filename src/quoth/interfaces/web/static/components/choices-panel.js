@@ -13,10 +13,24 @@ const MODES = ["hybrid", "keyword", "semantic"];
 /** @type {Choices} */
 export const DEFAULTS = Object.freeze({ collection: "", profile: "", model: true, llm: "", mode: "", seconds: 0, dollars: 0 });
 
-/** Return the fields of a request for what was chosen. @param {Choices} choices */
-export function asFields({ collection, profile, model, llm, mode, seconds, dollars }) {
+/** The choice of all collections: no name has a slash. */
+export const ALL = "/";
+/** Collections that one question may name. */
+const MAX_COLLECTIONS = 20;
+
+/** Return the names of the collections that have documents. @param {{name: string, documents: number}[]} collections */
+function filled(collections) {
+  return collections.filter(({ documents }) => documents).map(({ name }) => name);
+}
+
+/**
+ * Return the fields of a request for what was chosen.
+ * @param {Choices} choices @param {{name: string, documents: number}[]} collections
+ */
+export function asFields({ collection, profile, model, llm, mode, seconds, dollars }, collections) {
+  const place = collection === ALL ? { scope: { collections: filled(collections).slice(0, MAX_COLLECTIONS) } } : collection && { collection };
   return {
-    ...(collection && { collection }),
+    ...place,
     ...(profile && { profile }),
     ...(!model ? { llm: "none" } : llm && { llm }),
     ...(mode && { mode }),
@@ -28,7 +42,7 @@ export function asFields({ collection, profile, model, llm, mode, seconds, dolla
 /** Return the choices that a stored question was asked with. @param {any} options @param {string} standard the default collection @returns {Choices} */
 export function choicesOf({ collections: [name, another], profile, llm, mode, max_ms: limit, max_usd: dollars }, standard) {
   return {
-    collection: another || name === standard ? "" : name ?? "",
+    collection: another ? ALL : name === standard ? "" : name ?? "",
     profile: profile ?? "",
     model: llm !== "none",
     llm: llm && llm !== "none" ? llm : "",
@@ -40,8 +54,8 @@ export function choicesOf({ collections: [name, another], profile, llm, mode, ma
 
 /** Return the choices with the only collection that has documents. @param {{name: string, documents: number}[]} collections @param {Choices} choices */
 export function fittedTo(collections, choices) {
-  const [only, another] = collections.filter((each) => each.documents);
-  return choices.collection || !only || another || only.name === "default" ? choices : { ...choices, collection: only.name };
+  const [only, another] = filled(collections);
+  return choices.collection || !only || another || only === "default" ? choices : { ...choices, collection: only };
 }
 
 class ChoicesPanel extends Base {
@@ -73,6 +87,7 @@ class ChoicesPanel extends Base {
 
   render() {
     const named = this.collections.filter(({ name }) => name !== "default").map(({ name }) => ({ value: name, text: name }));
+    if (filled(this.collections).length > 1) named.unshift({ value: ALL, text: t("choices.all") });
     const { language_model: model = null, profiles = [] } = this.service ?? {};
     return html`<details class="choices"><summary>${t("choices.label")} · ${this.chosen()}</summary><div class="panel">
       ${this.select("collection", t("choices.default"), named)}
@@ -115,7 +130,7 @@ class ChoicesPanel extends Base {
   chosen() {
     const { collection, profile, model, llm, mode, seconds, dollars } = this.choices;
     return [
-      collection || t("choices.default"),
+      collection === ALL ? t("choices.all") : collection || t("choices.default"),
       profile,
       mode && t(`choices.${mode}`),
       this.service?.language_model && (model && llm ? llm : t(model ? "choices.model" : "choices.verbatim")),

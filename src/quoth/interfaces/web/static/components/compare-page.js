@@ -53,7 +53,7 @@ class ComparePage extends Base {
   async askSide(side) {
     this.apply(side, { event: "asked", question: this.question });
     try {
-      const body = { query: this.question, ...asFields(this.choices[side]) };
+      const body = { query: this.question, ...asFields(this.choices[side], this.collections) };
       this.apply(side, { event: "done", answer: await (await postJson("/v1/query", body)).json() });
     } catch (error) {
       const { status, message } = /** @type {any} */ (error);

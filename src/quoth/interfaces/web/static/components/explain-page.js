@@ -55,8 +55,8 @@ class ExplainPage extends Base {
   /** An answer from the cache has no candidates: ask again without it, and explain that. */
   async askAnew() {
     try {
-      const { question: query, collection } = await storedAnswer(this.queryId);
-      const answer = await (await postJson("/v1/query", { query, collection, cache: "none" })).json();
+      const { question: query, options: { collections } } = await storedAnswer(this.queryId);
+      const answer = await (await postJson("/v1/query", { query, scope: { collections }, cache: "none" })).json();
       go(`/q/${answer.query_id}/explain`, { replace: true });
     } catch (error) {
       this.problem = /** @type {Error} */ (error).message;

@@ -60,26 +60,25 @@ async def keep_as_talk(engine: Engine, session_id: str, *, collection: str) -> D
         [document] = [step async for step in steps if isinstance(step, Document)]
     if document.error is not None:
         raise InputError(document.error.message)
+    earlier = await asyncio.to_thread(_talk_of, store, session_id)
     await asyncio.to_thread(store.change, session_id, document_id=document.document_id)
-    if lecture.document_id != document.document_id:
-        for earlier, home in (await _talk_of(engine, lecture)).items():
-            await engine.remove([earlier], collection=home)
+    for document_id, home in earlier.items():
+        if document_id != document.document_id:
+            await engine.remove([document_id], collection=home)
     return document
 
 
 async def update_talk(engine: Engine, session_id: str) -> Lecture:
     """Add what was said since a session was added as a talk, if it was; return the session."""
     store = Lectures.of(engine.parts.catalogue)
-    lecture = await asyncio.to_thread(store.lecture, session_id)
-    for home in (await _talk_of(engine, lecture)).values():
+    for home in (await asyncio.to_thread(_talk_of, store, session_id)).values():
         await keep_as_talk(engine, session_id, collection=home)
     return await asyncio.to_thread(store.lecture, session_id)
 
 
-async def _talk_of(engine: Engine, lecture: Lecture) -> dict[str, str]:
+def _talk_of(store: Lectures, session_id: str) -> dict[str, str]:
     """Return the document that a session was added as and its collection, if it is still there."""
-    store = Lectures.of(engine.parts.catalogue)
-    return await asyncio.to_thread(store.homes, [lecture.document_id or ""])
+    return store.homes([store.lecture(session_id).document_id or ""])
 
 
 def explained_moments(

@@ -135,6 +135,17 @@ def test_the_doctor_does_not_call_damaged_what_cannot_be_opened(tmp_path: Path) 
     assert "quoth repair" not in done.out
 
 
+def test_the_doctor_says_with_which_tenant_its_advice_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asyncio.run(_make(tmp_path))
+    shutil.rmtree(tmp_path / "index")
+    monkeypatch.setenv("QUOTH_TENANT", "other")
+    said = quoth(tmp_path, "doctor")
+    assert "index of local/default" in said.out
+    assert "With QUOTH_TENANT=local: Rebuild" in said.out
+
+
 def test_notes_that_cannot_be_written_stop_no_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -169,8 +169,14 @@ async def _opened(tenants: Tenants) -> list[Check]:
             if (tenant, found.name) != (own.tenant, own.collection):
                 health = await engine.health(collection=found.name)
                 name = f"{tenant}/{found.name}"
+                where = "" if tenant == own.tenant else f"With QUOTH_TENANT={tenant}: "
                 checks += [
-                    Check(f"{check.name} of {name}", False, check.found, check.advice)
+                    Check(
+                        f"{check.name} of {name}",
+                        False,
+                        check.found,
+                        f"{where}{check.advice}" if check.advice else None,
+                    )
                     for check in health.checks
                     if not check.ok and check.name in ("identity", "interrupted", "index", "tokens")
                 ]

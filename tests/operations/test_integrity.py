@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import random
 import shutil
@@ -120,6 +121,43 @@ def test_the_doctor_reports_whatever_is_broken(tmp_path: Path) -> None:
         assert "Traceback" not in done.err
         assert "catalogue" in done.out
         file.write_bytes(whole)
+
+
+def test_the_doctor_does_not_call_damaged_what_cannot_be_opened(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    asyncio.run(_make(home))
+    (home / "catalogue.sqlite").unlink()
+    (home / "catalogue.sqlite").mkdir()
+    done = quoth(home, "doctor")
+    assert done.code == 1
+    assert "cannot be opened" in done.out
+    assert "parts are damaged" not in done.out
+    assert "quoth repair" not in done.out
+
+
+def test_the_doctor_says_with_which_tenant_its_advice_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asyncio.run(_make(tmp_path))
+    shutil.rmtree(tmp_path / "index")
+    monkeypatch.setenv("QUOTH_TENANT", "other")
+    said = quoth(tmp_path, "doctor")
+    assert "index of local/default" in said.out
+    assert "With QUOTH_TENANT=local: Rebuild" in said.out
+
+
+def test_notes_that_cannot_be_written_stop_no_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "links.key").write_bytes(b"key")
+
+    def full(path: Path, *_: object, **__: object) -> int:
+        path.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    assert damaged_files(tmp_path) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["links.key"]
 
 
 async def test_an_uploaded_file_that_is_not_there_is_named(tmp_path: Path) -> None:

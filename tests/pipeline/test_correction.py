@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
+from quoth.core.settings import Settings
 from quoth.core.types import Document
 from quoth.engine import Engine
 from quoth.ingest.chunker import chunk
@@ -85,6 +86,22 @@ async def test_what_no_vector_depends_on_embeds_nothing(tmp_path: Path) -> None:
         (tmp_path / "talk.srt.meta.json").write_text('{"title": "Bees"}')
         document = await added(engine, path)
         assert len(chunks_in(embedder)) == document.chunks
+
+
+async def test_another_chunk_size_chunks_a_document_anew(tmp_path: Path) -> None:
+    path = tmp_path / "talk.srt"
+    path.write_text(captions(talk(hours=0.1)))
+    fresh: list[int] = []
+    kept: list[int] = []
+    for size in (60, 200, 60):
+        settings = Settings(home=tmp_path / f"home{len(fresh)}", chunk_tokens=size)
+        async with open_tour(settings.home, settings=settings) as engine:
+            fresh.append((await added(engine, path)).chunks)
+        settings = Settings(home=tmp_path / "home", chunk_tokens=size)
+        async with open_tour(settings.home, settings=settings) as engine:
+            kept.append((await added(engine, path)).chunks)
+    assert kept == fresh
+    assert fresh[0] > fresh[1]
 
 
 def test_chunks_with_earlier_ones_partition_the_text(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
+from quoth.operations.integrity import find_damage
 from quoth.store.audit import (
     CHECKPOINT,
     Audit,
@@ -222,6 +223,21 @@ def test_a_newer_head_stays_in_its_file(tmp_path: Path) -> None:
     assert store_head(tmp_path, "ada", head=ChainTip(3, "c"))
     assert load_head(tmp_path, "ada") == ChainTip(5, "e")
     assert load_head(tmp_path, "bob") is None
+
+
+def test_the_chain_of_a_tenant_without_documents_is_verified(tmp_path: Path) -> None:
+    database = _database(tmp_path / "catalogue.sqlite")
+    _filled(database)
+    _filled(database, tenant="erased")
+    said = quoth(tmp_path, "audit", "verify")
+    assert "12 rows of 2 tenants" in said.err
+    assert find_damage(database, home=tmp_path) == []
+    _sql(database, "UPDATE audit SET action = 'no' WHERE number = 2 AND tenant = 'erased'")
+    said = quoth(tmp_path, "audit", "verify")
+    assert said.code == 1
+    assert "The audit of 'erased' is broken at number 2" in said.err
+    assert any("'erased'" in each.what for each in find_damage(database, home=tmp_path))
+    database.close()
 
 
 def test_the_command_line_lists_and_verifies(tmp_path: Path) -> None:

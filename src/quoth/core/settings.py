@@ -182,7 +182,8 @@ class Settings(BaseSettings):
     vector_index_rows: int | None = None
     """Deprecated and without effect: an index of any size is searched by segments."""
     chunk_tokens: int = Field(default=200, ge=32, le=2000)
-    """Target length of a chunk, in tokens of the embedder."""
+    """Target length of a chunk, in tokens of the embedder; documents that are there keep their
+    chunks until they are added again."""
     youtube_player: bool = False
     """Whether the web app offers YouTube's player beside the transcript of a talk, which then loads
     from YouTube; without it the talk is a link."""

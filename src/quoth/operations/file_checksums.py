@@ -77,5 +77,9 @@ def _read(path: Path) -> dict[str, Note]:
 def _write(path: Path, notes: dict[str, Note]) -> None:
     text = json.dumps(notes, indent=0)
     draft = path.with_suffix(f".{os.getpid()}.draft")
-    draft.write_text(f"{zlib.crc32(text.encode())}\n{text}", encoding="utf-8")
-    draft.replace(path)
+    try:
+        draft.write_text(f"{zlib.crc32(text.encode())}\n{text}", encoding="utf-8")
+        draft.replace(path)
+    except OSError:  # no room, or a folder that cannot be written: the notes before stay
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)

@@ -19,7 +19,7 @@ from sqlalchemy import table as named_table
 from quoth.core.errors import QuothError
 from quoth.operations.file_checksums import damaged_files
 from quoth.pipeline.components import token_stores
-from quoth.store.audit import Audit
+from quoth.store.audit import Audit, audited_tenants
 from quoth.store.blobs import Blobs, stored_name
 from quoth.store.checksums import ChecksumColumn
 from quoth.store.copy import snapshot
@@ -78,7 +78,7 @@ def find_damage(database: Database, *, home: Path, shared: bool = False) -> list
             with TemporaryDirectory(prefix="quoth") as folder:
                 snapshot(database, Path(folder, "copy.sqlite"))
                 found += damaged_rows(Path(folder, "copy.sqlite"))
-        for tenant in TenantRoundRobin(database).tenants():
+        for tenant in audited_tenants(database):
             chain = Audit(database, tenant=tenant).verify()
             if not chain.whole:
                 at = f"{chain.broken_at} ({chain.reason})"

@@ -27,6 +27,7 @@ from quoth.pipeline.commit import BATCH_CHUNKS, IngestProgress, write_batch
 from quoth.pipeline.components import Components
 from quoth.pipeline.given_metadata import DocumentMetadata
 from quoth.pipeline.same_file import known_file
+from quoth.store.document_list import DocumentLists
 from quoth.store.ingest_jobs import POISON, SET_ASIDE, Claim
 from quoth.store.job_rows import LEASE_SECONDS
 from quoth.store.rows import Collection, Entry, digest
@@ -158,8 +159,7 @@ async def _prepare(
         look = partial(known_file, parts, collection, path=path, name=given.name, given=said)
         if same := await asyncio.to_thread(look):
             return await asyncio.to_thread(merge_metadata, parts, collection, same, given)
-        # Chunking parameters belong to the identity: changing them makes a new version.
-        document_id = digest(collection.id, sha, PIPELINE, str(parts.settings.chunk_tokens))
+        document_id = _version_id(parts, collection, sha)
 
         def take() -> Claim:
             claim = parts.jobs.claim(collection, document_id, source=source, title=title)
@@ -198,6 +198,20 @@ async def _prepare(
             )
         problem = Problem(error.code, str(error))
         return _failed(collection, document_id, problem=problem, source=source, title=title)
+
+
+def _version_id(parts: Components, collection: Collection, sha: str) -> str:
+    """Return the id of a document; another chunk size or pipeline makes another version."""
+    return digest(collection.id, sha, PIPELINE, str(parts.settings.chunk_tokens))
+
+
+def _earlier_texts(parts: Components, collection: Collection, source: str) -> list[str]:
+    """Return the texts of the chunks before, of versions that were chunked by the same settings."""
+    chunks = parts.catalogue.chunks_from(collection, [source])
+    stored = DocumentLists.of(parts.catalogue)
+    shas = {each: stored.fingerprint(each) for each in {c.document_id for c in chunks}}
+    same = {each for each, sha in shas.items() if each == _version_id(parts, collection, sha or "")}
+    return [each.text for each in chunks if each.document_id in same]
 
 
 def _stored(parts: Components, collection: Collection, document_id: str) -> Document | None:
@@ -286,7 +300,6 @@ def make_entry(
     stated = reading.language
     own = stated if reading.is_language_given else clear_language(reading.text)
     language = own or stated or detect_language(reading.text, among=LANGUAGES, fallback="en")
-    before = parts.catalogue.chunks_from(collection, [source])
     cut = chunk(
         reading,
         document_id=key,
@@ -294,7 +307,7 @@ def make_entry(
         count_tokens=parts.embedder.count_tokens,
         target_tokens=parts.settings.chunk_tokens,
         language=language,
-        earlier=[each.text for each in before],
+        earlier=_earlier_texts(parts, collection, source),
     )
     chunks, headings = contents_of(reading, cut)
     document = Document(

@@ -17,12 +17,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, delete, exc, func, insert, select
+from sqlalchemy import Connection, delete, exc, func, insert, select, union
 
 from quoth.core.errors import Busy, InputError
-from quoth.store.database import TenantConnection
+from quoth.store.database import Database, TenantConnection
 from quoth.store.rows import folder_name, now
-from quoth.store.schema import audit
+from quoth.store.schema import audit, collections, keys, tasks
 from quoth.text.json_codec import dump
 
 
@@ -49,6 +49,13 @@ def store_head(home: Path, tenant: str, *, head: ChainTip) -> bool:
     except OSError:
         return False
     return True
+
+
+def audited_tenants(database: Database) -> list[str]:
+    """Name every tenant that has an audit log or may have one, also without any document."""
+    every = union(*(select(table.c.tenant) for table in (audit, collections, keys, tasks)))
+    with database.reading() as connection:
+        return sorted(connection.execute(every).scalars())
 
 
 def read_head(text: str) -> ChainTip:

@@ -27,8 +27,8 @@ NO_ACCESS = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_AUTH")
 IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 UNDECODABLE = "Could not decode to UTF-8"
 WAY_OUT = (
-    "Restore a backup (quoth restore), or point --home at another folder and add the documents "
-    "again. Where it can still be opened, quoth repair mends what can be made again."
+    "Restore a backup (quoth backup restore), or point --home at another folder and add the "
+    "documents again. Where it can still be opened, quoth repair mends what can be made again."
 )
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 BESIDE = ("index", "blobs")

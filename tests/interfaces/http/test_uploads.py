@@ -284,6 +284,19 @@ async def test_an_abandoned_upload_expires(tmp_path: Path) -> None:
         assert files_in(tmp_path) == []
 
 
+async def test_one_file_beyond_the_tenants_megabytes_is_refused(tmp_path: Path) -> None:
+    async with asking(tmp_path, tenant_mb=1) as (_house, client):
+        large = b"Bees.\n" * 200_000
+        said = await client.post("/v1/uploads?name=a.md", content=large)
+        assert (said.status_code, said.json()["code"]) == (507, "quota_exceeded")
+        assert files_in(tmp_path) == []
+        half = large[:600_000]
+        assert (await client.post("/v1/uploads?name=b.md", content=half)).status_code == 202
+        assert (await client.post("/v1/uploads?name=b.md", content=half)).status_code == 200
+        other = await client.post("/v1/uploads?name=c.md", content=half + b"More.")
+        assert other.status_code == 507
+
+
 async def test_a_full_disk_leaves_no_part(tmp_path: Path) -> None:
     async with asking(tmp_path) as (_house, client):
         at = (await client.post("/v1/uploads", headers={"Upload-Length": "600000"})).headers[

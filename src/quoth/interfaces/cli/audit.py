@@ -67,10 +67,10 @@ def verify(
 def _verified_all(
     session: CliSession, catalogue: Catalogue, head: str | None
 ) -> dict[str, ChainVerification]:
+    from quoth.store.audit import audited_tenants
     from quoth.store.catalogue import Catalogue
-    from quoth.store.upload_queue import TenantRoundRobin
 
-    names = {session.settings.tenant, *TenantRoundRobin(catalogue.database).tenants()}
+    names = {session.settings.tenant, *audited_tenants(catalogue.database)}
     found = {}
     for tenant in sorted(names):
         own = Catalogue(catalogue.database, tenant=tenant)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from quoth.core.errors import ConfigError, InputError, QuothError
+from quoth.core.errors import BackendError, ConfigError, InputError, QuothError, StoreDown
 from quoth.interfaces.cli.keys import audit_action
 from quoth.interfaces.cli.session import (
     CONFIGURATION,
@@ -58,7 +58,8 @@ async def doctor(session: CliSession, llm: Llm = None) -> int:
     except (QuothError, OSError, ValueError, LookupError, RuntimeError) as error:
         if isinstance(error, ConfigError) and all(check.ok for check in checks):
             raise  # the settings are wrong, and nothing else is
-        checks.append(Check("library", False, _line(error), MEND))
+        advice = None if _out_of_reach(error) else MEND
+        checks.append(Check("library", False, _line(error), advice))
     health = Health(all(check.ok for check in checks), tuple(checks))
     session.show(health, health_report)
     return DONE if health.ok else FAILED
@@ -139,12 +140,20 @@ def _stored(session: CliSession) -> list[Check]:
         finally:
             database.close()
     except QuothError as error:
+        if _out_of_reach(error):
+            return [Check("stored data", False, _line(error))]
         damage = [Damage(_line(error)), *damaged_blobs(settings.home)]
     if not damage:
         return [Check("stored data", True, "every row and uploaded file is as it was written")]
     checks = [Check("stored data", False, each.what) for each in damage[:LINES]]
     more = f" (and {len(damage) - LINES} more)" if len(damage) > LINES else ""
     return [*checks, Check("damage", False, f"{len(damage)} parts are damaged{more}", MEND)]
+
+
+def _out_of_reach(error: BaseException) -> bool:
+    """Say whether what is stored could not be read and is not known to be damaged."""
+    unopened = isinstance(error, StoreDown) and "damaged" not in str(error)
+    return unopened or isinstance(error, BackendError)
 
 
 async def _opened(tenants: Tenants) -> list[Check]:
@@ -160,8 +169,14 @@ async def _opened(tenants: Tenants) -> list[Check]:
             if (tenant, found.name) != (own.tenant, own.collection):
                 health = await engine.health(collection=found.name)
                 name = f"{tenant}/{found.name}"
+                where = "" if tenant == own.tenant else f"With QUOTH_TENANT={tenant}: "
                 checks += [
-                    Check(f"{check.name} of {name}", False, check.found, check.advice)
+                    Check(
+                        f"{check.name} of {name}",
+                        False,
+                        check.found,
+                        f"{where}{check.advice}" if check.advice else None,
+                    )
                     for check in health.checks
                     if not check.ok and check.name in ("identity", "interrupted", "index", "tokens")
                 ]

@@ -19,6 +19,7 @@ from quoth.core.custom_metadata import check_metadata, read_metadata
 from quoth.core.errors import (
     DocumentError,
     InputError,
+    NotFound,
     StorageFull,
     TooLarge,
 )
@@ -128,6 +129,7 @@ async def receive_whole(
             name = clean_name(said["name"] or "")
             about_file = metadata_of(given)
             key = content_key(parts, collection=collection, sha256=sha256, given=about_file)
+            await asyncio.to_thread(_require_room_for, parts, key, size=growing.received)
             task, new = await asyncio.to_thread(
                 arrivals.submit,
                 key,
@@ -234,6 +236,14 @@ def check_size(parts: Components, size: int) -> None:
     if size > most * 2**20:
         raise TooLarge(f"A file can have up to {most} MB.")
     require_room(parts, size=size)
+
+
+def _require_room_for(parts: Components, key: str, *, size: int) -> None:
+    """Refuse a received file beyond the tenant's quotas, unless it is there already."""
+    try:
+        upload_store(parts).find(key)
+    except NotFound:
+        require_room(parts, size=size)
 
 
 def _complete(parts: Components, arrivals: UploadStore, task: Task, sha256: str) -> Task:

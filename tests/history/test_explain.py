@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from quoth.core.types import Filter
 from quoth.engine import Engine
 from quoth.history.explain import (
     Explanation,
     by_progress,
     explain,
+    filter_text,
 )
 from quoth.history.explain_page import explanation_page
 from quoth.history.export import exported
@@ -82,6 +84,13 @@ async def test_a_copy_names_what_it_repeats(engine: Engine, tmp_path: Path) -> N
     copies = [w for one in found.searched for w in one.ways if w.fate == "copy"]
     why = "says what a better passage says: Keeping bees · Keeping bees ▸ Winter"
     assert why in [each.why for each in copies]
+
+
+def test_the_day_of_a_filter_is_written_as_a_date() -> None:
+    day = Filter("date", "overlaps", (20240514, 20240514))
+    year = Filter("date", "overlaps", (20240101, 20241231))
+    assert filter_text(day) == "date: 2024-05-14"
+    assert filter_text(year) == "date: 2024-01-01–2024-12-31"
 
 
 async def test_how_the_question_was_read_is_told(engine: Engine) -> None:

@@ -58,6 +58,37 @@ def test_rolling_captions_are_not_doubled() -> None:
     assert times(reading) == [(0.16, 2.389), (2.399, 4.71), (4.72, 7.0)]
 
 
+def test_rolling_captions_are_not_doubled_after_a_pause() -> None:
+    reading = talk(
+        (0, 2, "welcome to the garden"),
+        (2, 4, "welcome to the garden\ntoday we plant"),
+        (4, 6, "today we plant\nbeans and peas"),
+        (9, 11, "beans and peas\nin three rows"),
+        (14, 16, "in three rows the beans grow"),
+    )
+    assert reading.text.split("\n\n") == [
+        "welcome to the garden today we plant beans and peas",
+        "in three rows",
+        "in three rows the beans grow",
+    ]
+
+
+def test_a_name_before_every_cue_begins_no_new_turn() -> None:
+    reading = talk(
+        (0, 2, "Ada Byron: The engine weaves"),
+        (2, 4, "Ada Byron: algebraic patterns."),
+        (4, 6, "Charles: Who built it?"),
+        (6, 8, "Ada Byron: You did, I"),
+        (8, 10, "Ada Byron: suppose."),
+    )
+    assert reading.text.split("\n\n") == [
+        "The engine weaves algebraic patterns.",
+        "Who built it?",
+        "You did, I suppose.",
+    ]
+    assert {speaker for _, speaker in said(reading)} == {"Ada Byron", "Charles"}
+
+
 def test_json_lines_with_durations_and_clocks() -> None:
     reading = read(FIXTURES / "twice.jsonl")
     assert said(reading) == [("First.", "Ann"), ("Second.", "Bo")]

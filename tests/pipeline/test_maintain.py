@@ -80,7 +80,7 @@ async def test_an_interrupted_add_is_named_everywhere(tmp_path: Path) -> None:
         assert await engine.documents() == []
 
 
-def test_documents_of_one_name_are_told_apart_by_their_collections() -> None:
+def test_documents_of_one_name_are_told_apart_by_their_collections_and_files() -> None:
     one, other = (
         Document(f"abc{number}", "Bees", "pdf", "ready", collection=name)
         for number, name in enumerate(("default", "course"))
@@ -89,6 +89,10 @@ def test_documents_of_one_name_are_told_apart_by_their_collections() -> None:
         find_document([one, other], "bees")
     with pytest.raises(InputError, match=r"abc0  Bees\n  abc1  Bees$"):
         find_document([one, replace(other, collection="default")], "bees")
+    talk = replace(one, source="/talks/bees.srt")
+    slides = replace(other, collection="default", source="/talks/bees.pptx")
+    with pytest.raises(InputError, match=r"abc0  Bees · bees\.srt\n  abc1  Bees · bees\.pptx$"):
+        find_document([talk, slides], "bees")
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ BOOKS = {
         (Filter("language", "in", ("fr",)), "sources in French"),
         (Filter("language", "in", ("eo",)), "sources in the language “eo”"),
         (Filter("date", "overlaps", (20240101, 20241231)), "2024-01-01 to 2024-12-31"),
+        (Filter("date", "overlaps", (20240514, 20240514)), "sources dated 2024-05-14, as"),
         (Filter("date", "overlaps", (0, 20191231)), "dated up to 2019-12-31"),
         (Filter("date", "overlaps", (20210101, 99991231)), "dated from 2021-01-01 on"),
         (Filter("seconds", "overlaps", (1800, 360000)), "what comes after 30:00"),

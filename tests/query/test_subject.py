@@ -35,6 +35,21 @@ def test_a_word_for_the_source_that_is_searched_is_no_subject() -> None:
         assert not only_asks_for_a_place(asked)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Résume l'exposé « Nuits d'abeilles »",
+        "Fais-moi un résumé de l’épisode « Nuits d'abeilles »",
+        "Quels sont les points principaux de « Nuits d'abeilles » ?",
+        "Quelles sont les idées principales de l'exposé « Nuits d'abeilles » ?",
+    ],
+)
+def test_an_elided_article_and_the_main_points_are_no_subject(text: str) -> None:
+    file = Filter("document", "in", ("d1",))
+    asked = Query(text, text, "fr", "summary", filters=(file,), entities=("Nuits d'abeilles",))
+    assert only_asks_for_a_place(asked)
+
+
 def test_the_words_of_the_place_are_no_subject() -> None:
     text = "What does page 12 say about bees?"
     page = Filter("label", "in", ("12",))

@@ -27,6 +27,27 @@ def test_a_title_in_another_language_does_not_tell_the_questions_own() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "standalone"),
+    [
+        ("What is said about bees in the talks of 3 March 2024?", "What is bees?"),
+        ("What was said about bees on 3 March 2024?", "What was said about bees?"),
+        ("Que dit-on des abeilles le 3 mars 2024 ?", "Qu'est-ce que abeilles ?"),
+        ("What do the talks of 2024 say about the flood of 1910?", "What is the flood of 1910?"),
+    ],
+)
+def test_a_date_that_filters_is_not_searched_for(text: str, standalone: str) -> None:
+    query = understand(text, names=NAMES)
+    assert [each.field for each in query.filters] == ["date"]
+    assert query.standalone == standalone
+
+
+def test_a_date_that_is_not_to_filter_is_searched_for() -> None:
+    text = "What was said about bees on 3 March 2024?"
+    query = understand(text, names=NAMES, drop={"date"})
+    assert (query.standalone, query.filters) == (text, ())
+
+
+@pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("", "is empty"),

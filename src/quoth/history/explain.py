@@ -12,7 +12,7 @@ from quoth.core.translations import restate
 from quoth.core.types import Answer, Chunk, Document, Filter, LegScore, Locator, ScoreKind
 from quoth.history.candidate_outcome import Fate, outcome_of
 from quoth.pipeline.record import CandidateTrace, CollectionTrace, Record, Span
-from quoth.query.filters.parse import describe_filter
+from quoth.query.filters.parse import describe_filter, format_day
 from quoth.store.catalogue import Catalogue
 from quoth.text.locators import label, link
 
@@ -199,7 +199,8 @@ def filter_text(each: Filter, titles: Mapping[str, str] | None = None) -> str:
     ``titles`` are those of documents by id.
     """
     if each.operator == "overlaps":
-        low, high = (f"{value:g}" for value in each.values if isinstance(value, int | float))
+        show = format_day if each.field == "date" else "{:g}".format
+        low, high = (show(value) for value in each.values if isinstance(value, int | float))
         return f"{each.field}: {low}" if low == high else f"{each.field}: {low}–{high}"
     known = titles or {}
     return f"{each.field}: {', '.join(known.get(str(value), str(value)) for value in each.values)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
@@ -188,8 +189,11 @@ def find_document(documents: Sequence[Document], given: str, *, whole: bool = Fa
 
 def _list(documents: Sequence[Document]) -> str:
     several = len({each.collection for each in documents}) > 1
+    titles = Counter(each.title for each in documents)
     lines = [
-        f"\n  {each.document_id}  {each.title}" + (f" ({each.collection})" if several else "")
+        f"\n  {each.document_id}  {each.title}"
+        + (f" · {source_name(each.source)}" if titles[each.title] > 1 and each.source else "")
+        + (f" ({each.collection})" if several else "")
         for each in documents[:LISTED]
     ]
     more = len(documents) - LISTED

@@ -206,7 +206,7 @@ def kind_of_source(query: Query) -> DocumentKind | None:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+(?:[.:]\d+)*", normalize_name(text))
+    return re.findall(r"[^\W_]+(?:[.:]\d+)*", _ELIDED.sub(" ", normalize_name(text)))
 
 
 def names_a_place(word: str) -> bool:

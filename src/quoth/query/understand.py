@@ -32,6 +32,7 @@ from quoth.query.filters.attributes import (
     extract_speakers,
     follow_up_dates,
     follow_up_languages,
+    strip_dates,
 )
 from quoth.query.filters.extracted import (
     NOTHING,
@@ -173,10 +174,11 @@ def understand(
     elif turns:
         in_context = after_turns(query, turns)
     if analysis.kind not in ("page_specific", "comparison"):
-        tokenized = tokenize_query(standalone)
         own = analysis.extracted
+        tokenized = tokenize_query(standalone)
+        undated = tokenized if "date" in drop else strip_dates(tokenized, own.filters)
         known = bool(own.people or own.filters or own.soft_filters)
-        direct = direct_question(tokenized, language=analysis.language, known=known)
+        direct = direct_question(undated, language=analysis.language, known=known)
         standalone = standalone if direct == tokenized.clean else direct
     extracted, aspects, notes = analysis.extracted, analysis.aspects, analysis.extracted.notes
     if len(aspects) > MAX_ASPECTS:

@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument, Seconds, Section, SpanLocator
@@ -181,6 +181,7 @@ def _without_repeats(cues: Iterator[Cue]) -> Iterator[Cue]:
     """Undo rolling captions, in which a cue repeats the last line of the previous one.
 
     A file has rolling captions when at least a third of its cues begin as the previous cue ended.
+    There, after a pause too, first lines that repeat the last ones of the previous cue are dropped.
     In any file a cue that only repeats the previous one at the same time is dropped.
     """
     filled = [cue for cue in cues if _bare(cue.text).strip()]
@@ -193,7 +194,8 @@ def _without_repeats(cues: Iterator[Cue]) -> Iterator[Cue]:
     rolls = repeats >= 2 and 3 * repeats >= len(filled)
     for number, cue in enumerate(filled):
         words = [word for line in lines[number] for word in line]
-        if rolls and near[number] and shared[number]:
+        first_lines = accumulate(len(line) for line in lines[number][:-1])
+        if rolls and shared[number] and (near[number] or shared[number] in first_lines):
             if len(words) > shared[number]:
                 yield replace(cue, text=" ".join(words[shared[number] :]))
         elif not number or shared[number] < len(words) or cue.start >= filled[number - 1].end:
@@ -238,7 +240,9 @@ def _spoken(cues: Sequence[Cue], *, speaker: str | None) -> Iterator[CueText]:
         for turn in turns(voice.text, names=names):
             # The dash before the first words does not mark a change of speaker.
             if turn.new and (heard or turn.speaker) and not (voiced and turn.speaker is None):
-                changed, current = True, turn.speaker
+                # A name that stands before every cue does not begin a new turn.
+                changed |= turn.speaker is None or turn.speaker != current
+                current = turn.speaker
             words = strip_sound_cues(turn.text)
             if any(character.isalnum() for character in words):
                 yield CueText(cue.start, cue.end, words, current, new=changed and heard)

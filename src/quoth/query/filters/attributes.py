@@ -254,6 +254,26 @@ def extract_dates(query: TokenizedQuery, context: ExtractionContext) -> Extracte
     return ExtractedFilters(notes=(note,))
 
 
+def strip_dates(query: TokenizedQuery, filters: Sequence[Filter]) -> TokenizedQuery:
+    """Return a query without the dates that filter it, which no passage need contain.
+
+    A date outside the filter stays: "What do the talks of 2024 say about the flood of 1910?".
+    """
+    limits = [each.values for each in filters if each.field == "date"]
+    spans = [
+        (match.start, match.end)
+        for match in (find_matches("date_alone", query.folded) if limits else ())
+        if (days := _range(match))
+        if any(float(low) <= days[0] and days[1] <= float(high) for low, high in limits)
+    ]
+    if not spans:
+        return query
+    text = query.clean
+    for start, end in sorted(spans, reverse=True):
+        text = text[:start].rstrip() + text[end:]
+    return tokenize_query(text.strip())
+
+
 def follow_up_dates(query: TokenizedQuery, entities: EntityIndex) -> tuple[Filter, ...]:
     """Return the date that a follow-up substitutes for another: "and in 2022?"."""
     found = (_range(match) for match in find_matches("date_alone", query.folded))

@@ -332,7 +332,7 @@ def describe_filter(filter_: Filter, *, documents: Mapping[str, Document], langu
     say = partial(_say, language)
     values = [str(value) for value in filter_.values]
     if filter_.operator == "overlaps":
-        show: Callable[[float], str] = {"seconds": format_timestamp, "date": _day}.get(
+        show: Callable[[float], str] = {"seconds": format_timestamp, "date": format_day}.get(
             filter_.field, _number
         )
         low, high = (float(value) for value in filter_.values)
@@ -341,7 +341,7 @@ def describe_filter(filter_: Filter, *, documents: Mapping[str, Document], langu
             key = "date_until"
         elif filter_.field in ("date", "seconds") and high >= _OPEN_FROM[filter_.field]:
             key += "_from"
-        elif filter_.field == "seconds" and low == high:
+        elif filter_.field in ("date", "seconds") and low == high:
             key += "_at"
         return say(key, first=show(low), last=show(high))
     joint = translate("query.place_joint", language)
@@ -366,7 +366,8 @@ def _say(language: str, key: str, **values: object) -> str:
     return translate(f"query.filter_{key}", language, **values)
 
 
-def _day(value: float) -> str:
+def format_day(value: float) -> str:
+    """Write a day that is a number, such as 20261231, as an ISO date."""
     text = f"{value:08.0f}"
     return f"{text[:4]}-{text[4:6]}-{text[6:]}"
 

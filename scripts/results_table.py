@@ -33,7 +33,8 @@ from quoth.evaluation.retrieval import (
     mix_evenly,
     per_question,
 )
-from quoth.text.analyzer import analyze, analyze_query, detect_language
+from quoth.text.analyzer import analyze, analyze_query
+from quoth.text.language import detect_language
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "results.md"

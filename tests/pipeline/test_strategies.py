@@ -32,7 +32,7 @@ from quoth.store.database import open_database
 from quoth.store.rows import Entry
 from quoth.testing import HashEmbedder, MemoryIndex
 from tests.support.failing_backends import FailingIndex
-from tests.support.small_library import add, open_tour, write_sources
+from tests.support.small_library import TALK, add, open_tour, write_sources
 
 Rows = dict[str, tuple[Chunk, Matrix]]
 GUIDE = """# The wasp keeper's guide
@@ -163,6 +163,42 @@ async def test_the_documents_are_listed(blind: Engine, question: str) -> None:
     assert "Inside the hive:\nA beehive has one queen" in answer.text
 
 
+@pytest.mark.parametrize("question", ["Which talks are there?", "Quels exposés y a-t-il ?"])
+async def test_documents_of_the_kind_that_is_asked_for_are_listed(
+    blind: Engine, question: str
+) -> None:
+    answer = await blind.answer(question)
+    kinds = {each.document_id: each.kind for each in await blind.documents()}
+    assert "transcript" in kinds.values()
+    assert {kinds[each.document_id] for each in answer.citations} == {"transcript"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "List the talks by Ada Lovelace",
+        "Which talks did Ada Lovelace give?",
+        "Quelles sont les conférences d'Ada Lovelace ?",
+        "Show all talks of 14 May 2025",
+    ],
+)
+async def test_the_documents_of_a_speaker_or_a_day_are_listed(
+    tmp_path: Path, question: str
+) -> None:
+    sources = tmp_path / "talks"
+    sources.mkdir()
+    for name in ("Engines", "Looms", "Bees"):
+        (sources / f"{name}.srt").write_text(TALK.replace("beehive", name), "utf-8")
+    ada = [f"{name}.srt,Ada Lovelace,2025-05-14" for name in ("Engines", "Looms")]
+    rows = ["file,speaker,date", *ada, "Bees.srt,Karl Frisch,2025-05-15"]
+    (sources / "talks.meta.csv").write_text("\n".join(rows), "utf-8")
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, sources)
+        answer = await engine.answer(question)
+    assert answer.query.filters
+    assert documents(answer) == {"Engines", "Looms"}
+
+
 # --- a summary covers what it sums up ---------------------------------------------------------
 
 
@@ -260,7 +296,7 @@ async def test_a_title_in_a_chapter_is_a_subject_unless_it_names_the_source(tmp_
 async def test_the_documents_of_a_filter_and_of_every_collection_are_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_tour(tmp_path / "home", index=MemoryIndex()) as engine:
+    async with open_tour(tmp_path / "home") as engine:
         for name, collection in (("honey.md", "default"), ("stings.md", "more")):
             (tmp_path / name).write_text(CHAPTERS[name])
             async for _ in engine.add([tmp_path / name], collection=collection):
@@ -270,7 +306,7 @@ async def test_the_documents_of_a_filter_and_of_every_collection_are_listed(
         (stings,) = (each.document_id for each in both if each.path == ("Stings",))
         filtered = replace(asked, filters=(f"document={stings}",))
         one = (await engine.retrieve(filtered, trace=Trace())).headings
-        monkeypatch.setattr("quoth.pipeline.strategies.MAX_HEADINGS", 0)
+        monkeypatch.setattr("quoth.retrieval.summary_lookup.MAX_HEADINGS", 0)
         none = (await engine.retrieve(asked, trace=Trace())).headings
     assert {each.path for each in both} == {("The honey book",), ("Stings",)}
     assert none == ()

@@ -231,7 +231,7 @@ def load_all() -> None:
 
     import quoth.backends.indexes.lancedb.index  # noqa: F401
     from quoth.pipeline.add import LANGUAGES
-    from quoth.text.analyzer import detect_language
+    from quoth.text.language import detect_language
 
     detect_language("What language is this?", among=LANGUAGES, fallback="en")
 

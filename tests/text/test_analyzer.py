@@ -6,12 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.text.analyzer import (
-    MAX_TERM_BYTES,
-    analyze,
-    analyze_query,
-    detect_language,
-)
+from quoth.text.analyzer import MAX_TERM_BYTES, analyze, analyze_query
+from quoth.text.language import detect_language
 from tests.support.tables import rows
 
 

@@ -14,7 +14,7 @@ from quoth.core.errors import InputError
 from quoth.evaluation.jsonl import locate_file, optional, read_rows, text, truth
 from quoth.evaluation.significance import latency_ms, mean_of
 from quoth.evaluation.verify_cases import as_block
-from quoth.text.analyzer import detect_language
+from quoth.text.language import detect_language
 
 CLAIMS = "claims.jsonl"
 MISSES = 50

@@ -20,7 +20,8 @@ import numpy as np
 
 from quoth.answering.extractive.candidates import Quotable, quotable_sentences
 from quoth.core.types import Chunk, Document, Passage
-from quoth.text.analyzer import STOP_WORDS, analyze
+from quoth.text.analyzer import analyze
+from quoth.text.stop_words import STOP_WORDS
 
 Form = Literal["sentence", "definition", "heading"]
 

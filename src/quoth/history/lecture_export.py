@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
 from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment, WindowRecord
-from quoth.text.analyzer import detect_language
 from quoth.text.html_page import render_page
+from quoth.text.language import detect_language
 from quoth.text.locators import ARROW, format_timestamp, label
 from quoth.text.markdown import escape_markdown, markdown_link
 

@@ -26,7 +26,7 @@ from quoth.core.types import Answer, Hit
 from quoth.history.export import DOUBTS as EXPORTED
 from quoth.history.export import pieces
 from quoth.interfaces.links import is_web
-from quoth.text.analyzer import detect_language
+from quoth.text.language import detect_language
 from quoth.text.locators import label
 from quoth.text.markdown import URL_SIGNS
 

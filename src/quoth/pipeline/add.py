@@ -31,7 +31,7 @@ from quoth.store.document_list import DocumentLists
 from quoth.store.ingest_jobs import POISON, SET_ASIDE, Claim
 from quoth.store.job_rows import LEASE_SECONDS
 from quoth.store.rows import Collection, Entry, digest
-from quoth.text.analyzer import clear_language, detect_language
+from quoth.text.language import clear_language, detect_language
 
 T = TypeVar("T")
 

@@ -26,7 +26,8 @@ from quoth.core.plan import Plan
 from quoth.core.protocols import Matrix
 from quoth.core.types import Answer
 from quoth.query.tokens import compile_phrases, read_table, table_languages
-from quoth.text.analyzer import analyze, detect_language, normalize_name
+from quoth.text.analyzer import analyze, normalize_name
+from quoth.text.language import detect_language
 
 MAX_ANSWERS = 1000
 """Maximum number of cached answers of some 10 kB each."""

@@ -47,7 +47,7 @@ from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.query.dialogue_act import DialogueAct
 from quoth.retrieval.prune import prune
 from quoth.store.rows import now
-from quoth.text.analyzer import detect_language
+from quoth.text.language import detect_language
 
 LOCAL_CONTEXT_TOKENS = 1500
 """Tokens of passages that a local model reads unless the request says otherwise."""

@@ -41,7 +41,7 @@ from quoth.query.understand import INTERFACE_LANGUAGES
 from quoth.retrieval.calibration import READER
 from quoth.store.lectures import Lectures
 from quoth.store.rows import now
-from quoth.text.analyzer import detect_language
+from quoth.text.language import detect_language
 
 log = logging.getLogger("quoth.live")
 

@@ -44,7 +44,6 @@ from quoth.retrieval.search import (
     within_speakers,
 )
 from quoth.retrieval.summary_lookup import (
-    ABOUT_DOCUMENTS,
     MAX_HEADINGS,
     MAX_PARTS,
     TO_THE_END,
@@ -53,6 +52,7 @@ from quoth.retrieval.summary_lookup import (
     coverage_sample,
     document_of_chapter,
     headings_at,
+    listed_documents,
     listed_headings,
     named_documents,
     named_parts,
@@ -116,7 +116,7 @@ async def search_collection(
     """Search a collection with the plan's strategy."""
     plan = context.plan
     placed = names_place(plan.filters)
-    if asks_for_documents(query) and (found := await list_documents(context)):
+    if asks_for_documents(query) and (found := await list_documents(context, query)):
         return found
     if (source := strip_outline_words(query)) and (found := await look_up_outline(context, source)):
         return found
@@ -253,14 +253,12 @@ async def look_up_outline(context: SearchContext, query: Query) -> RankedList | 
     return await _headed(context, headings)
 
 
-async def list_documents(context: SearchContext) -> RankedList | None:
-    """Return the titles of the documents as headings; None if there are too many."""
-    filters = context.plan.filters
-    documents = named_documents(context.outline, filters)
-    if len(documents) > MAX_HEADINGS or any(each.field not in ABOUT_DOCUMENTS for each in filters):
-        return None
+async def list_documents(context: SearchContext, query: Query) -> RankedList | None:
+    """Return the titles of the documents as headings; None without one, or with too many."""
+    kind = kind_of_source(query)
+    documents = listed_documents(context.outline, context.plan.filters, kind=kind)
     titles = tuple(Heading(each.document_id, (each.title,), 0, 0) for each in documents)
-    return await _headed(context, titles)
+    return await _headed(context, titles) if titles else None
 
 
 async def _beginning(context: SearchContext, part: DocumentPart) -> RankedList | None:

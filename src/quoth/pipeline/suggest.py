@@ -11,7 +11,7 @@ from quoth.core.types import Answer, Chunk, Turn
 from quoth.pipeline.components import Components
 from quoth.query.suggest_rank import completions, frequent_names, sort_by_similarity, suggest
 from quoth.store.rows import Collection
-from quoth.text.analyzer import detect_language
+from quoth.text.language import detect_language
 
 MAX_SUGGESTIONS = 3
 MAX_PAST = 200

@@ -171,10 +171,15 @@ def strip_outline_words(query: Query) -> Query | None:
 
 
 def asks_for_documents(query: Query) -> bool:
-    """Return whether a query asks which documents there are: "Which documents do I have?"."""
-    return has_phrase(
-        phrase_pattern("intent", "documents"), normalized_query_words(query.standalone)
-    )
+    """Return whether a query asks which documents there are, such as "Which talks do I have?".
+
+    They may be those of a name or a date that filters: "List the talks by Ada Lovelace".
+    """
+    words = normalized_query_words(query.standalone)
+    if query.filters:
+        named = {word for name in query.entities for word in normalized_query_words(name)}
+        words = [word for word in words if word not in named]
+    return has_phrase(phrase_pattern("intent", "documents"), words)
 
 
 def asks_for_summary(query: Query) -> bool:
@@ -199,8 +204,8 @@ def _subject_words(text: str) -> list[str]:
 
 
 def kind_of_source(query: Query) -> DocumentKind | None:
-    """Return the kind of document that a query asks to summarize: "the book" is a PDF."""
-    words = set(_words(query.standalone))
+    """Return the kind of document that a query asks for: "the book" is a PDF."""
+    words = {each for word in _words(query.standalone) for each in (word, word.removesuffix("s"))}
     found: list[DocumentKind] = [kind for kind, nouns in _NOUNS.items() if words & nouns]
     return found[0] if len(found) == 1 else None
 

@@ -25,8 +25,9 @@ from quoth.query.comparison_aspects import MAX_ASPECT, MAX_ASPECTS
 from quoth.query.entity_index import Entity, EntityIndex
 from quoth.query.filters.extracted import restrict_to
 from quoth.query.tokens import folded_words, stem
-from quoth.text.analyzer import analyze_query, detect_language
+from quoth.text.analyzer import analyze_query
 from quoth.text.json_codec import json_object
+from quoth.text.language import detect_language
 
 MAX_TOKENS = 300
 """Maximum tokens of a reply without a passage."""

@@ -9,7 +9,8 @@ from itertools import chain, zip_longest
 from types import MappingProxyType
 
 from quoth.query.keywords import content_words
-from quoth.text.analyzer import analyze, detect_language, normalize_name
+from quoth.text.analyzer import analyze, normalize_name
+from quoth.text.language import detect_language
 
 MAX_LENGTH = 80
 """Maximum characters of a heading or a name that makes a suggestion."""

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from quoth.text.analyzer import ENGLISH, FRENCH
+from quoth.text.stop_words import ENGLISH, FRENCH
 
 MAX_CHARACTERS = 2_000
 """Maximum characters that are analysed; later ones filter nothing."""

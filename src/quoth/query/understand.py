@@ -69,7 +69,7 @@ from quoth.query.rewrite import (
 )
 from quoth.query.spelling import correct_spelling
 from quoth.query.tokens import TokenizedQuery, folded_words, mask_spans, tokenize_query
-from quoth.text.analyzer import detect_language
+from quoth.text.language import detect_query_language
 
 MIN_LENGTH = 3
 MAX_LENGTH = 1000
@@ -153,9 +153,9 @@ def understand(
 
     ``history`` is the conversation so far, oldest turn first: a follow-up gets a ``standalone``
     wording to search with, any other query a second one after the last turns. ``drop`` are fields
-    for which no filters shall be inferred. The language is one of the collection's or of the
-    interface's, else English. ``vector`` is the query's embedding by the default embedder,
-    where there is one.
+    for which no filters shall be inferred. The language is any that is certain, else one of the
+    collection's or of the interface's, else English. ``vector`` is the query's embedding by the
+    default embedder, where there is one.
     """
     act = read_act(text)
     if history and act is not None and act.kind in ("more", "language", "acceptance"):
@@ -263,7 +263,7 @@ def _analyse(
 
 def _detect(text: str, entities: EntityIndex, fallback: str) -> str:
     among = (*entities.languages, *INTERFACE_LANGUAGES)
-    return detect_language(text, among=among, fallback=fallback)
+    return detect_query_language(text, among=among, fallback=fallback)
 
 
 def _language(

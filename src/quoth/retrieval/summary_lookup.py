@@ -15,10 +15,10 @@ from quoth.core.outline import (
 from quoth.core.types import Document, DocumentKind, Filter
 from quoth.store.blobs import source_name
 from quoth.text.analyzer import analyze, normalize_name
-from quoth.text.numbers import natural_order
+from quoth.text.numbers import day_number, natural_order
 
 ABOUT_PARTS = frozenset({"chapter", "section", "segment"})
-ABOUT_DOCUMENTS = frozenset({"document", "kind", "language", "speaker"})
+ABOUT_DOCUMENTS = frozenset({"date", "document", "kind", "language", "speaker"})
 TO_THE_END = 2**31 - 1
 MIN_OVERLAP = 0.9
 """The share of chunks that a part and its summary must have in common."""
@@ -93,6 +93,20 @@ def named_documents(outline: CollectionOutline, filters: Sequence[Filter]) -> li
     """Return the documents that filters on documents leave."""
     about = [filter_ for filter_ in filters if filter_.field in ABOUT_DOCUMENTS]
     return [document for document in outline.documents if all(_is(document, one) for one in about)]
+
+
+def listed_documents(
+    outline: CollectionOutline, filters: Sequence[Filter], *, kind: DocumentKind | None
+) -> list[Document]:
+    """Return the documents of filters, of a ``kind`` if there are any.
+
+    None for filters on places within documents, and for more than `MAX_HEADINGS`.
+    """
+    if any(each.field not in ABOUT_DOCUMENTS for each in filters):
+        return []
+    documents = named_documents(outline, filters)
+    listed = [each for each in documents if each.kind == kind] or documents
+    return listed if len(listed) <= MAX_HEADINGS else []
 
 
 def document_of_chapter(
@@ -279,6 +293,9 @@ def _readable(documents: Sequence[Document], language: str) -> Sequence[Document
 
 
 def _is(document: Document, condition: Filter) -> bool:
+    if condition.field == "date":
+        first, last = map(float, condition.values)
+        return first <= day_number(document.date) <= last
     value = {
         "document": document.document_id,
         "kind": document.kind,

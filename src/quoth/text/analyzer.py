@@ -1,4 +1,4 @@
-"""Text analysis for keyword search: terms, normalization and language detection.
+"""Text analysis for keyword search: terms and normalization.
 
 The index stores `terms` of every chunk as a column separated by white space; a question goes
 through `analyze_query`. Both sides must agree, so `ANALYSER` is part of an index's fingerprint and
@@ -11,68 +11,24 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from string import ascii_letters
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import Stemmer
-from stop_words import StopWordError, get_stop_words
 
-from quoth.core.errors import StorageFull
-
-if TYPE_CHECKING:
-    from py3langid.langid import LanguageIdentifier
-
+from quoth.text.language import detect_query_language
+from quoth.text.stop_words import STOP_WORDS, query_stop_words
 
 ANALYSER = "quoth-terms-2"
 """Name and version of the rules; an index built by another one is refused."""
-
-CONFIDENCE_FLOOR = 0.8
-"""Probability among the languages asked for, below which the fallback is taken."""
-
-SAMPLE, SAMPLES = 2000, 8
-"""Characters of a text that the model looks at at once, and how often in a document."""
-
-NO_LANGUAGE = "zxx"
-"""What the model calls numbers and signs."""
 
 MAX_TERM_BYTES = 39
 """Terms are cut here on both sides; keyword indexes drop tokens of 40 bytes and more."""
 
 MAX_KNOWN_TERMS = 200_000
 """Words of a language whose terms are remembered."""
-
-_ENGLISH = """
-    a about above after again against all also am an and any are aren as at be because been
-    before being below between both but by can cannot could couldn did didn do does doesn doing
-    don down during each either else ever every few for from further get had hadn has hasn have
-    haven having he her here hers herself him himself his how i if in into is isn it its itself
-    just let like me might more most mustn my myself no nor not of off on once only or other ought
-    our ours ourselves out over own please same shall shan she should shouldn so some such tell
-    than that the their theirs them themselves then there these they this those through to too
-    under until up upon very was wasn we were weren what when where whether which while who
-    whom whose why will with within without won would wouldn yet you your yours yourself
-    yourselves"""
-_FRENCH = """
-    a à afin ai aie ainsi alors après as au aucun aucune aujourd auquel aura aussi autre autres
-    aux auxquelles auxquels avait avant avec avez avoir avons car ce ceci cela celle celles celui
-    ces cet cette ceux chaque chez ci combien comme comment dans de depuis des desquelles desquels
-    dès donc dont du duquel elle elles en encore entre es est et étaient étais était étant été
-    êtes être eu eux fait faire fais font hui il ils je jusque la là laquelle le lequel les
-    lesquelles lesquels leur leurs lors lorsque lui ma mais me même mêmes mes moi moins mon ne ni
-    non nos notre nôtre nous on ont ou où oui par parce pas pendant peu peut peux plus pour
-    pourquoi puis puisque quand que quel quelle quelles quels quelque quelques qui quoi sa sans se
-    sera ses si sien soi soit sommes son sont sous suis sur ta te tes toi ton tous tout toute
-    toutes très tres tu un une vers veut veux via voici voilà vos votre vôtre vous vu y ça
-    apres ca etaient etais etait etant ete etes etre meme memes voila"""
-ENGLISH = frozenset(_ENGLISH.split())
-FRENCH = frozenset(_FRENCH.split())
-STOP_WORDS: Mapping[str, frozenset[str]] = MappingProxyType({"en": ENGLISH, "fr": FRENCH})
-"""Words that carry no subject, per language; the terms of an index are without them. Another
-language keeps all its words in the index; queries lose those of `query_stop_words`."""
 
 STEMMERS: Mapping[str, str] = MappingProxyType(
     {
@@ -136,7 +92,7 @@ def analyze_query(text: str, *, languages: Sequence[str]) -> list[str]:
     yields its term in every language, since chunks are analyzed in their own. A repeated word
     yields its terms repeatedly, as in Lucene.
     """
-    own = detect_language(text, among=(*languages, *STOP_WORDS), fallback="")
+    own = detect_query_language(text, among=(*languages, *STOP_WORDS), fallback="")
     tokens = _tokens(text)
     for without in (own, ""):
         found = [
@@ -152,17 +108,6 @@ def analyze_query(text: str, *, languages: Sequence[str]) -> list[str]:
     return [term for terms in found for term in terms]
 
 
-@cache
-def query_stop_words(language: str) -> frozenset[str]:
-    """Return the words of a language that no query is about; empty for an unknown language."""
-    if not language:
-        return frozenset()
-    try:
-        return STOP_WORDS.get(language) or frozenset(get_stop_words(language))
-    except StopWordError:
-        return frozenset()
-
-
 def normalize_name(text: str) -> str:
     """Return a name as names are compared: small letters, no accents, single spaces.
 
@@ -172,44 +117,6 @@ def normalize_name(text: str) -> str:
     if text.isascii():
         return text
     return _without_accents(unicodedata.normalize("NFKC", text).translate(_STRAIGHT)).casefold()
-
-
-def detect_language(text: str, *, among: Sequence[str], fallback: str) -> str:
-    """Return the language of a text, one of `among`, or the fallback when uncertain.
-
-    Function words decide where they are clear, which takes microseconds; a statistical model
-    (py3langid) decides the rest, and costs a few hundred milliseconds the first time.
-    """
-    languages = tuple(dict.fromkeys(among))
-    if len(languages) < 2:
-        return languages[0] if languages and text.strip() else fallback
-    if all(language in _TELLING for language in languages):
-        # The words that only one of the languages uses as a function word.
-        words = [part for token in _tokens(text[:2000]) for part in token.split("-")]
-        counts = {each: sum(word in _TELLING[each] for word in words) for each in languages}
-        best, second = sorted(languages, key=counts.__getitem__, reverse=True)[:2]
-        if counts[best] > 2 * counts[second]:
-            return best
-    return _by_model(text, languages) or fallback
-
-
-def clear_language(text: str) -> str | None:
-    """Return the language of more than half of the samples of a text, None without one.
-
-    It is one of all that py3langid knows; each sample is in one with the `CONFIDENCE_FLOOR`. A text
-    in English and French has the language of most of its function words.
-    """
-    step = max(SAMPLE, len(text) // SAMPLES)
-    samples = [text[at : at + SAMPLE] for at in range(0, len(text), step)][:SAMPLES]
-    whole = [sample for sample in samples if 2 * len(sample) >= min(len(text), SAMPLE)]
-    ranked = (_model().rank(sample)[0] for sample in whole)
-    found = Counter[str](language for language, score in ranked if score >= CONFIDENCE_FLOOR)
-    del found[NO_LANGUAGE]
-    most = next((each for each, count in found.items() if 2 * count > len(whole)), None)
-    if most is None and len(found) > 1 and found.keys() <= _TELLING.keys():
-        words = text.casefold().split()
-        return max(found, key=lambda each: sum(map(_TELLING[each].__contains__, words)))
-    return most
 
 
 def _normalized(text: str) -> str:
@@ -320,44 +227,6 @@ def _cut(term: str) -> str:
     if len(term) * 4 <= MAX_TERM_BYTES:
         return term
     return term.encode()[:MAX_TERM_BYTES].decode(errors="ignore")
-
-
-def _by_model(text: str, languages: tuple[str, ...]) -> str | None:
-    ranked = _model().rank(text[:SAMPLE])
-    scores = {language: float(score) for language, score in ranked if language in languages}
-    total = sum(scores.values())
-    if not total:
-        return None
-    best = max(languages, key=lambda language: scores.get(language, 0.0))
-    return best if scores[best] / total >= CONFIDENCE_FLOOR else None
-
-
-def _model() -> LanguageIdentifier:
-    with _loading:  # once, however many threads need it first
-        return _identifier()
-
-
-_loading = threading.Lock()
-
-
-@cache
-def _identifier() -> LanguageIdentifier:
-    # Imported on first use: loading the model can take longer than answering a query.
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    try:
-        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    except OSError as error:  # it unpacks its model into a temporary file
-        raise StorageFull(
-            f"The folder for temporary files cannot be written to ({error.strerror}). Free some "
-            "space there, or name another folder in the variable TMPDIR."
-        ) from error
-
-
-# Function words that only one language has, without those that English texts use as well.
-_TELLING: Mapping[str, frozenset[str]] = MappingProxyType(
-    {"en": ENGLISH - FRENCH, "fr": FRENCH - ENGLISH - {"car", "non", "plus", "via"}}
-)
 
 
 _PROSE = f"{ascii_letters} ".encode()

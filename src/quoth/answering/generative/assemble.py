@@ -22,7 +22,7 @@ from quoth.core.types import (
     RejectedSentence,
     Sentence,
 )
-from quoth.text.analyzer import detect_language
+from quoth.text.language import detect_language
 
 TORN = StatementCheck("unverified", 0.0, ())
 """The check result of an unfinished sentence, which cannot be verified."""

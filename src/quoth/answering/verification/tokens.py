@@ -15,8 +15,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from quoth.text.analyzer import STOP_WORDS, analyze, normalize_name
+from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import ORDINALS, WORDS
+from quoth.text.stop_words import STOP_WORDS
 
 
 def _grouped(text: str) -> Mapping[str, str]:

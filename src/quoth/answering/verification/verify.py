@@ -26,7 +26,7 @@ from quoth.answering.verification.tokens import TextToken, tokens
 from quoth.core.calibration import logistic
 from quoth.core.protocols import EntailmentModel
 from quoth.core.types import Support
-from quoth.text.analyzer import detect_language
+from quoth.text.language import detect_language
 
 JUDGE_SHARE = 0.5
 """The judge's weight relative to the head."""

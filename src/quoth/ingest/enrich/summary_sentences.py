@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quoth.core.types import Chunk
-from quoth.text.analyzer import ENGLISH, FRENCH, normalize_name
+from quoth.text.analyzer import normalize_name
 from quoth.text.sentences import ANAPHORIC, CONNECTIVES, FILLERS, NOT_ANAPHORIC, sentences
+from quoth.text.stop_words import ENGLISH, FRENCH
 
 SHORTEST, LONGEST = 40, 350
 """Characters of a sentence that a summary may have."""

@@ -32,8 +32,8 @@ from quoth.interfaces.cli.render import (
 )
 from quoth.interfaces.cli.session import CliSession
 from quoth.interfaces.links import answer_page
-from quoth.text.analyzer import detect_language
 from quoth.text.json_codec import to_json
+from quoth.text.language import detect_language
 
 _WORD = re.compile(r"(?<!\s)(\s*)(\S+(?: \[\S*)*)")
 """A word with the marks behind it, which stay on its line."""

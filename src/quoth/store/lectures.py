@@ -108,6 +108,10 @@ class Lectures(TenantConnection):
                 found |= {row.id: row.name for row in rows}
         return found
 
+    def talk_of(self, session_id: str) -> dict[str, str]:
+        """Return the document that a session was added as and its collection, if still there."""
+        return self.homes([self.lecture(session_id).document_id or ""])
+
     def put_segments(self, session_id: str, segments: Sequence[TranscriptSegment]) -> None:
         """Write final segments; one that is there is replaced."""
         table = lecture_segments

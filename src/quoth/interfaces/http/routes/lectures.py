@@ -108,7 +108,7 @@ async def change(
     names = set(body.collections or ()) - set(known.collections)
     ids = set(body.documents or ()) - set(known.documents)
     await asyncio.to_thread(_require_attachable, caller, sorted(names), sorted(ids))
-    talk = await asyncio.to_thread(_store(caller).homes, [known.document_id or ""])
+    talk = await asyncio.to_thread(_store(caller).talk_of, session_id)
     if names & {*talk.values()} or ids & {*talk}:
         raise Conflict("The transcript of this session is among these: it would cite itself.")
     given = {name: value for name, value in body.model_dump().items() if value is not None}

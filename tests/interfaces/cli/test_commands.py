@@ -177,7 +177,9 @@ def test_add_takes_what_is_said_of_a_file(home: Path, tmp_path: Path) -> None:
     assert said.code == 0
     (document,) = pure(said)
     assert (document["title"], document["speaker"]) == (title, "Eve")
-    assert f"{title} · text, en, 1 passage · plain.txt" in quoth(home, "list").out
+    quoth(home, "set", title, "date=2024-05-01")
+    listed = quoth(home, "list").out
+    assert f"{title} · text, en, 1 passage, Eve, 2024-05-01 · plain.txt" in listed
     shown = quoth(home, "search", "wasps paper", "-k", "1")
     assert "[i]Wasps[/] of the world" in shown.out
     assert title not in shown.out

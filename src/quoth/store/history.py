@@ -245,7 +245,8 @@ class QueryHistory(TenantConnection):
             if row is not None and first_intact([row]) is None:
                 raise StoreDown(
                     f"What is stored of the question {query_id} is damaged; only a backup holds it "
-                    "whole. Look at: quoth doctor"
+                    "whole. Look at: quoth doctor",
+                    damaged=True,
                 )
 
     def _whole_id(self, beginning: str) -> str:

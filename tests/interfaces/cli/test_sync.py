@@ -68,6 +68,18 @@ def test_sync_adds_updates_and_removes_what_came_from_the_folder(
     )
 
 
+def test_sync_says_which_files_were_renamed(home: Path, sources: Path) -> None:
+    before = {each["title"]: each["document_id"] for each in quoth(home, "--json", "list").json}
+    (sources / "notes.md").rename(sources / "bees.md")
+    done = quoth(home, "--json", "sync", str(sources))
+    counted = {key: done.json[key] for key in ("added", "updated", "moved", "unchanged")}
+    assert counted == {"added": 0, "updated": 0, "moved": 1, "unchanged": 3}
+    assert done.json["removed"] == []
+    assert "moved      1\n" in done.err
+    after = {each["title"]: each["document_id"] for each in quoth(home, "--json", "list").json}
+    assert after == before
+
+
 @pytest.mark.parametrize("name", ["nowhere", "empty"])
 def test_sync_refuses_a_folder_that_is_missing_or_empty(
     home: Path, tmp_path: Path, name: str

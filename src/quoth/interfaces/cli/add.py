@@ -218,11 +218,11 @@ def _stored_names(files: Sequence[Path]) -> frozenset[str]:
     return frozenset(file_uri(Path(realpath(each))) for each in files)
 
 
-def _ready_sources(engine: Engine, name: str) -> frozenset[str]:
+def _ready_sources(engine: Engine, name: str) -> dict[str, str]:
     catalogue = engine.parts.catalogue
     collection = catalogue.find_collection(name)
     there = catalogue.documents(collection) if collection else []
-    return frozenset(each.source for each in there if each.status == "ready")
+    return {each.source: each.document_id for each in there if each.status == "ready"}
 
 
 async def remove_gone(

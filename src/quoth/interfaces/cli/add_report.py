@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from rich.text import Text
@@ -62,12 +62,12 @@ class LeftOutFiles:
 class AddReport:
     """The documents of an add, the sources that were there before, and what was left out.
 
-    ``types_left_out`` are the files that were not read for their type, ``named`` the sources of
-    files that were given by their name.
+    ``known`` are their documents, by source. ``types_left_out`` are the files that were not read
+    for their type, ``named`` the sources of files that were given by their name.
     """
 
     documents: Sequence[Document]
-    known: frozenset[str] = frozenset()
+    known: Mapping[str, str] = field(default_factory=dict)
     types_left_out: Sequence[LeftOutFiles] = ()
     named: frozenset[str] = frozenset()
 
@@ -91,16 +91,19 @@ class AddReport:
         source = document.source
         empty = document.error is not None and document.error.code == "empty"
         is_picture = SUFFIX_FORMATS.get(PurePath(source).suffix.lower()) == "picture"
-        return empty and is_picture and source not in self.named | self.known
+        return empty and is_picture and source not in {*self.named, *self.known}
 
     def counts(self) -> dict[str, int]:
         """Return the number of documents by what became of them."""
         ready = [each for each in self.documents if each.status == "ready"]
         updated = sum(each.source in self.known for each in ready)
+        before = {*self.known.values()}
+        moved = sum(e.source not in self.known and e.document_id in before for e in ready)
         unchanged = sum(each.status == "unchanged" for each in self.documents)
         return {
-            "added": len(ready) - updated,
+            "added": len(ready) - updated - moved,
             "updated": updated,
+            "moved": moved,
             "unchanged": unchanged,
             "failed": len(self.failed),
         }

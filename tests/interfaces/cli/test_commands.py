@@ -153,12 +153,18 @@ def test_add_reports_each_document(
 def test_add_goes_on_past_a_bad_file(tmp_path: Path, sources: Path) -> None:
     (sources / "empty [b].md").write_text("")
     (sources / "void.md").write_text("\n")
+    (sources / "old").mkdir()
+    (sources / "old" / "a.md").write_text("\n\n")
+    (sources / "old" / "b.json").write_text("{")
     said = quoth(tmp_path / "home", "--json", "--quiet", "add", str(sources))
     assert said.code == 1
-    assert sorted(each["status"] for each in pure(said)) == ["failed", "failed", *["ready"] * 4]
+    assert sorted(each["status"] for each in pure(said)) == [*["failed"] * 4, *["ready"] * 4]
     assert "  empty [b].md is empty" in said.err
     assert "[empty]\n" in said.err
-    assert "the same: void.md\n" in said.err
+    assert "the same: old/a.md, void.md\n" in said.err
+    assert "  old/b.json is not valid JSON" in said.err
+    (sources / "old" / "a.md").write_text("Ants farm fungi.")
+    (sources / "old" / "b.json").write_text('{"ants": "They farm fungi."}')
     (sources / "void.md").write_text("A hive has one entrance.")
     listed = quoth(tmp_path / "home", "list")
     assert listed.code == 0

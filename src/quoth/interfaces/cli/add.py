@@ -204,7 +204,8 @@ async def add_all(
     chosen_by = patterns.include if patterns else ()
     ways = ways_of(await asyncio.to_thread(left_out, paths, include=chosen_by))
     given_files = [*fetched, *(each for each in paths if not each.is_dir())]
-    report = AddReport(documents, known, ways, _stored_names(given_files))
+    folders = [each.resolve() for each in paths if each.is_dir()]
+    report = AddReport(documents, known, ways, _stored_names(given_files), folders)
     show_report(session, report)
     say_charged(session, engine)
     await engine.settle(session.say)

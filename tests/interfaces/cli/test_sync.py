@@ -132,6 +132,16 @@ def test_files_that_are_left_out_are_counted_by_type_with_a_way(tmp_path: Path, 
         assert line in said
 
 
+def test_rows_of_a_table_without_a_file_are_named(tmp_path: Path, home: Path) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    (folder / "wasps.md").write_text(WASPS)
+    (folder / "talks.meta.csv").write_text("file,speaker\nwasps.md,Eve\nlost.md,Ada\n")
+    said = quoth(home, "add", str(folder)).err
+    assert f"{folder / 'talks.meta.csv'} names files that are not there: lost.md\n" in said
+    assert "are not there" not in quoth(home, "add", str(folder / "wasps.md")).err
+
+
 @pytest.mark.skipif(missing_for_pictures() is not None, reason="needs OCR")
 def test_a_picture_without_text_is_left_out_and_fails_where_it_is_named(
     tmp_path: Path, home: Path

@@ -181,7 +181,7 @@ async def add_all(
     patterns: FilePatterns | None = None,
 ) -> AddReport:
     """Add files, folders and pages; show the progress, and what became of every file."""
-    from quoth.ingest.sources.files import find_files, left_out
+    from quoth.ingest.sources.files import find_files, left_out, missing_files
     from quoth.interfaces.cli.add_report import AddReport, show_report, ways_of
     from quoth.interfaces.cli.documents_view import adding, fetching, say_charged
     from quoth.pipeline.given_metadata import DocumentMetadata
@@ -207,6 +207,8 @@ async def add_all(
     folders = [each.resolve() for each in paths if each.is_dir()]
     report = AddReport(documents, known, ways, _stored_names(given_files), folders)
     show_report(session, report)
+    for table, names in (await asyncio.to_thread(missing_files, paths)).items():
+        session.say(f"note       {table} names files that are not there: {', '.join(names)}")
     say_charged(session, engine)
     await engine.settle(session.say)
     return report

@@ -438,6 +438,9 @@ def test_wrong_usage_is_2(sample_home: Path, words: tuple[str, ...]) -> None:
     assert said.code == 2
     assert said.out == ""
     assert said.err.strip()
+    machine = quoth(sample_home, "--json", *words)
+    assert (machine.code, machine.err) == (2, said.err)
+    assert (pure(machine)["code"], bool(pure(machine)["detail"])) == ("invalid_input", True)
 
 
 @pytest.mark.parametrize(

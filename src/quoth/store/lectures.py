@@ -72,6 +72,12 @@ class Lectures(TenantConnection):
             rows = connection.execute(order.offset(skip).limit(limit))
             return [_lecture(row) for row in intact(rows)]
 
+    def total(self) -> int:
+        """Count the sessions."""
+        own = select(func.count()).where(lectures.c.tenant == self.tenant)
+        with self.reading() as connection:
+            return int(connection.execute(own).scalar_one())
+
     def change(self, session_id: str, **values: Any) -> Lecture:
         """Change columns of a session; raises NotFound."""
         for name in {"collections", "documents"} & values.keys():

@@ -78,7 +78,8 @@ async def start(request: Request, body: NewSessionRequest, caller: Speaker) -> R
 async def sessions(caller: Speaker, skip: Skip = 0, limit: Limit = 20) -> Response:
     """List the live sessions of the tenant, the newest first."""
     found = await asyncio.to_thread(_store(caller).all, skip=skip, limit=limit)
-    return ApiResponse(SessionPage(found, skip, limit))
+    total = await asyncio.to_thread(_store(caller).total)
+    return ApiResponse(SessionPage(found, total, skip, limit))
 
 
 @router.get("/v1/sessions/{session_id}", summary="Show a live session", response_model=LectureView)

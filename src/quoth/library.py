@@ -104,7 +104,8 @@ class Library:
         """Add a text, or the bytes of a file of any format; the library keeps a copy of it.
 
         ``name`` is its file name, whose ending names the format where the content does not. The
-        same text added again is the same document. ``metadata`` as `add` takes them.
+        same text added again is the same document; another one of that name is another document.
+        ``metadata`` as `add` takes them.
         """
         data = text.encode("utf-8", "replace") if isinstance(text, str) else text
         if not isinstance(data, bytes) or not isinstance(name, str):

@@ -17,6 +17,7 @@ from quoth.ingest.sources.files import (
     find_files,
     fingerprint,
     left_out,
+    missing_files,
 )
 
 
@@ -101,6 +102,7 @@ def test_a_table_of_talks_describes_the_files_of_its_folder(tmp_path: Path) -> N
     assert fingerprint(other, given=()) == before[1]
     assert list(find_files([tmp_path])) == [other, talk]
     assert left_out([tmp_path]) == {}
+    assert missing_files([tmp_path, talk]) == {table: ["lost.md"]}
 
 
 @pytest.mark.parametrize(
@@ -122,6 +124,7 @@ def test_tables_of_talks_of_spreadsheets_and_other_systems(
     document = read(talk)
     assert document.title == title
     assert document.warnings == ((warning,) if warning else ())
+    assert missing_files([tmp_path]) == {}
 
 
 @pytest.mark.parametrize(

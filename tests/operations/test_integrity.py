@@ -135,6 +135,15 @@ def test_the_doctor_does_not_call_damaged_what_cannot_be_opened(tmp_path: Path) 
     assert "quoth repair" not in done.out
 
 
+def test_the_doctor_does_not_know_damage_by_a_word_in_a_path(tmp_path: Path) -> None:
+    home = tmp_path / "damaged"
+    asyncio.run(_make(home))
+    (home / "catalogue.sqlite").write_bytes(b"")
+    done = quoth(home, "doctor")
+    assert "is empty, but" in done.out
+    assert "quoth repair" not in done.out
+
+
 def test_the_doctor_says_with_which_tenant_its_advice_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

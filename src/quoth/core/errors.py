@@ -134,6 +134,10 @@ class StoreDown(ConfigError):
     code = "store_down"
     status = 503
 
+    def __init__(self, message: str, *, damaged: bool = False) -> None:
+        super().__init__(message)
+        self.damaged = damaged
+
 
 class MissingExtra(ConfigError):
     """An optional package is not installed."""

@@ -60,7 +60,7 @@ async def keep_as_talk(engine: Engine, session_id: str, *, collection: str) -> D
         [document] = [step async for step in steps if isinstance(step, Document)]
     if document.error is not None:
         raise InputError(document.error.message)
-    earlier = await asyncio.to_thread(_talk_of, store, session_id)
+    earlier = await asyncio.to_thread(store.talk_of, session_id)
     await asyncio.to_thread(store.change, session_id, document_id=document.document_id)
     for document_id, home in earlier.items():
         if document_id != document.document_id:
@@ -71,14 +71,9 @@ async def keep_as_talk(engine: Engine, session_id: str, *, collection: str) -> D
 async def update_talk(engine: Engine, session_id: str) -> Lecture:
     """Add what was said since a session was added as a talk, if it was; return the session."""
     store = Lectures.of(engine.parts.catalogue)
-    for home in (await asyncio.to_thread(_talk_of, store, session_id)).values():
+    for home in (await asyncio.to_thread(store.talk_of, session_id)).values():
         await keep_as_talk(engine, session_id, collection=home)
     return await asyncio.to_thread(store.lecture, session_id)
-
-
-def _talk_of(store: Lectures, session_id: str) -> dict[str, str]:
-    """Return the document that a session was added as and its collection, if it is still there."""
-    return store.homes([store.lecture(session_id).document_id or ""])
 
 
 def explained_moments(

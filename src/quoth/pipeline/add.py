@@ -209,8 +209,8 @@ def _earlier_texts(parts: Components, collection: Collection, source: str) -> li
     """Return the texts of the chunks before, of versions that were chunked by the same settings."""
     chunks = parts.catalogue.chunks_from(collection, [source])
     stored = DocumentLists.of(parts.catalogue)
-    shas = {each: stored.fingerprint(each) for each in {c.document_id for c in chunks}}
-    same = {each for each, sha in shas.items() if each == _version_id(parts, collection, sha or "")}
+    shas = stored.fingerprints(sorted({each.document_id for each in chunks}))
+    same = {each for each, sha in shas.items() if each == _version_id(parts, collection, sha)}
     return [each.text for each in chunks if each.document_id in same]
 
 

@@ -57,7 +57,10 @@ class CollectionRows(TenantConnection):
         with self.reading() as connection:
             row = connection.execute(named).first()
         if row is not None and first_intact([row]) is None:
-            raise StoreDown(f"The row of the collection '{name}' is damaged. Look at: quoth doctor")
+            raise StoreDown(
+                f"The row of the collection '{name}' is damaged. Look at: quoth doctor",
+                damaged=True,
+            )
         return None if row is None else collection_from_row(row)
 
     def make_collection(

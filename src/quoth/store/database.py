@@ -146,7 +146,7 @@ def translated_errors() -> Iterator[None]:
     except sqlite3.Error as error:
         raise translate_error(error) from error
     except UnicodeDecodeError as error:
-        raise StoreDown(f"The catalogue is damaged: {sqlite.WAY_OUT}") from error
+        raise StoreDown(f"The catalogue is damaged: {sqlite.WAY_OUT}", damaged=True) from error
 
 
 def translate_error(error: BaseException | None) -> QuothError:

@@ -144,11 +144,15 @@ class DocumentLists(TenantConnection):
 
     def fingerprint(self, document_id: str) -> str | None:
         """Return the fingerprint of a document's file; None if it is not ready."""
-        statement = select(documents.c.sha256).where(
-            documents.c.tenant == self.tenant, documents.c.id == document_id
+        return self.fingerprints([document_id]).get(document_id)
+
+    def fingerprints(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return the fingerprints of the files of these documents, those that are ready."""
+        statement = select(documents.c.id, documents.c.sha256).where(
+            documents.c.tenant == self.tenant, documents.c.id.in_(ids)
         )
         with self.reading() as connection:
-            return connection.execute(statement).scalar()
+            return {row.id: row.sha256 for row in connection.execute(statement)}
 
     def all_there(self, ids: Sequence[str], *, collections: Sequence[Collection]) -> bool:
         """Return whether all these documents are ready in one of the collections."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from quoth.core.errors import InputError, NotFound, StoreDown
 from quoth.store.checksums import first_intact, intact
@@ -179,15 +179,7 @@ class QueryHistory(TenantConnection):
         With ``words`` only those that hold each of them, case and accents aside, in the question,
         its title or the text of the answer.
         """
-        wanted = [queries.c.tenant == self.tenant]
-        if collection is not None:
-            wanted.append(queries.c.collection == collection)
-        if upload_id is not None:
-            wanted.append(queries.c.upload_id == upload_id)
-        wanted.extend(
-            queries.c.folded.contains(word, autoescape=True)
-            for word in normalize_name(words).split()
-        )
+        wanted = self._wanted(collection, upload_id, words)
         newest = (queries.c.created_at.desc(), queries.c.id)
         statement = select(queries).where(*wanted).order_by(*newest).offset(skip).limit(limit)
         with self.reading() as connection:
@@ -197,6 +189,29 @@ class QueryHistory(TenantConnection):
                 )
                 for row in intact(connection.execute(statement))
             ]
+
+    def count_asked(
+        self, *, collection: str | None = None, upload_id: str | None = None, words: str = ""
+    ) -> int:
+        """Count the questions that `asked` lists."""
+        wanted = self._wanted(collection, upload_id, words)
+        with self.reading() as connection:
+            statement = select(func.count()).select_from(queries).where(*wanted)
+            return int(connection.execute(statement).scalar_one())
+
+    def _wanted(
+        self, collection: str | None, upload_id: str | None, words: str
+    ) -> list[ColumnElement[bool]]:
+        wanted = [queries.c.tenant == self.tenant]
+        if collection is not None:
+            wanted.append(queries.c.collection == collection)
+        if upload_id is not None:
+            wanted.append(queries.c.upload_id == upload_id)
+        wanted.extend(
+            queries.c.folded.contains(word, autoescape=True)
+            for word in normalize_name(words).split()
+        )
+        return wanted
 
     def asked_by(self, query_id: str) -> str | None:
         """Return the id of the key that asked a question, None for an unknown one."""
@@ -245,7 +260,8 @@ class QueryHistory(TenantConnection):
             if row is not None and first_intact([row]) is None:
                 raise StoreDown(
                     f"What is stored of the question {query_id} is damaged; only a backup holds it "
-                    "whole. Look at: quoth doctor"
+                    "whole. Look at: quoth doctor",
+                    damaged=True,
                 )
 
     def _whole_id(self, beginning: str) -> str:

@@ -72,6 +72,12 @@ class Lectures(TenantConnection):
             rows = connection.execute(order.offset(skip).limit(limit))
             return [_lecture(row) for row in intact(rows)]
 
+    def total(self) -> int:
+        """Count the sessions."""
+        own = select(func.count()).where(lectures.c.tenant == self.tenant)
+        with self.reading() as connection:
+            return int(connection.execute(own).scalar_one())
+
     def change(self, session_id: str, **values: Any) -> Lecture:
         """Change columns of a session; raises NotFound."""
         for name in {"collections", "documents"} & values.keys():
@@ -107,6 +113,10 @@ class Lectures(TenantConnection):
                 )
                 found |= {row.id: row.name for row in rows}
         return found
+
+    def talk_of(self, session_id: str) -> dict[str, str]:
+        """Return the document that a session was added as and its collection, if still there."""
+        return self.homes([self.lecture(session_id).document_id or ""])
 
     def put_segments(self, session_id: str, segments: Sequence[TranscriptSegment]) -> None:
         """Write final segments; one that is there is replaced."""

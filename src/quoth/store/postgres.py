@@ -108,7 +108,8 @@ def translate_driver_error(error: Any) -> QuothError:
         return StoreDown(f"The catalogue's database refuses quoth ({first}). {WAY_OUT}")
     if state.startswith(DAMAGED):
         return StoreDown(
-            f"The catalogue's database is damaged ({first}). Restore it from a backup."
+            f"The catalogue's database is damaged ({first}). Restore it from a backup.",
+            damaged=True,
         )
     if state.startswith(GONE):
         return RetrievalError(

@@ -142,7 +142,7 @@ def translate_driver_error(error: sqlite3.Error) -> QuothError:
             retry_after_s=1.0,
         )
     if code.startswith(DAMAGED) or message.startswith(UNDECODABLE):
-        return StoreDown(f"The catalogue is damaged ({message}): {WAY_OUT}")
+        return StoreDown(f"The catalogue is damaged ({message}): {WAY_OUT}", damaged=True)
     if code.startswith(NO_ACCESS):
         return StoreDown(
             f"The catalogue cannot be opened ({message}). Look at who may write to the home "

@@ -153,12 +153,18 @@ def test_add_reports_each_document(
 def test_add_goes_on_past_a_bad_file(tmp_path: Path, sources: Path) -> None:
     (sources / "empty [b].md").write_text("")
     (sources / "void.md").write_text("\n")
+    (sources / "old").mkdir()
+    (sources / "old" / "a.md").write_text("\n\n")
+    (sources / "old" / "b.json").write_text("{")
     said = quoth(tmp_path / "home", "--json", "--quiet", "add", str(sources))
     assert said.code == 1
-    assert sorted(each["status"] for each in pure(said)) == ["failed", "failed", *["ready"] * 4]
+    assert sorted(each["status"] for each in pure(said)) == [*["failed"] * 4, *["ready"] * 4]
     assert "  empty [b].md is empty" in said.err
     assert "[empty]\n" in said.err
-    assert "the same: void.md\n" in said.err
+    assert "the same: old/a.md, void.md\n" in said.err
+    assert "  old/b.json is not valid JSON" in said.err
+    (sources / "old" / "a.md").write_text("Ants farm fungi.")
+    (sources / "old" / "b.json").write_text('{"ants": "They farm fungi."}')
     (sources / "void.md").write_text("A hive has one entrance.")
     listed = quoth(tmp_path / "home", "list")
     assert listed.code == 0
@@ -177,7 +183,9 @@ def test_add_takes_what_is_said_of_a_file(home: Path, tmp_path: Path) -> None:
     assert said.code == 0
     (document,) = pure(said)
     assert (document["title"], document["speaker"]) == (title, "Eve")
-    assert f"{title} · text, en, 1 passage · plain.txt" in quoth(home, "list").out
+    quoth(home, "set", title, "date=2024-05-01")
+    listed = quoth(home, "list").out
+    assert f"{title} · text, en, 1 passage, Eve, 2024-05-01 · plain.txt" in listed
     shown = quoth(home, "search", "wasps paper", "-k", "1")
     assert "[i]Wasps[/] of the world" in shown.out
     assert title not in shown.out
@@ -430,6 +438,9 @@ def test_wrong_usage_is_2(sample_home: Path, words: tuple[str, ...]) -> None:
     assert said.code == 2
     assert said.out == ""
     assert said.err.strip()
+    machine = quoth(sample_home, "--json", *words)
+    assert (machine.code, machine.err) == (2, said.err)
+    assert (pure(machine)["code"], bool(pure(machine)["detail"])) == ("invalid_input", True)
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,10 @@ def test_a_key_is_shown_once_and_alone_on_stdout(home: Path) -> None:
 
 def test_keys_of_a_tenant_are_listed_and_revoked(home: Path) -> None:
     words = ("--tenant", "ada", "--expires-days", "7", "--json")
-    key = quoth(home, "keys", "add", "--label", "x", *words).json["key"]
+    made = quoth(home, "keys", "add", "--label", "x", *words)
+    key = made.json["key"]
     assert key["tenant"] == "ada"
+    assert "The tenant 'ada' is new" in made.err
     assert key["expires_at"] > key["created_at"]
     assert quoth(home, "keys", "list", "--json").json == []
     assert quoth(home, "keys", "list", "--tenant", "ada", "--json").json == [key]
@@ -55,6 +57,7 @@ def test_keys_of_a_tenant_are_listed_and_revoked(home: Path) -> None:
         ("key.revoke", key["key_id"]),
         ("key.make", key["key_id"]),
     ]
+    assert "is new" not in quoth(home, "keys", "add", "--label", "y", "--tenant", "ada").err
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "quoth.example", ""])

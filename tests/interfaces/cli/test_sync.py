@@ -68,6 +68,18 @@ def test_sync_adds_updates_and_removes_what_came_from_the_folder(
     )
 
 
+def test_sync_says_which_files_were_renamed(home: Path, sources: Path) -> None:
+    before = {each["title"]: each["document_id"] for each in quoth(home, "--json", "list").json}
+    (sources / "notes.md").rename(sources / "bees.md")
+    done = quoth(home, "--json", "sync", str(sources))
+    counted = {key: done.json[key] for key in ("added", "updated", "moved", "unchanged")}
+    assert counted == {"added": 0, "updated": 0, "moved": 1, "unchanged": 3}
+    assert done.json["removed"] == []
+    assert "moved      1\n" in done.err
+    after = {each["title"]: each["document_id"] for each in quoth(home, "--json", "list").json}
+    assert after == before
+
+
 @pytest.mark.parametrize("name", ["nowhere", "empty"])
 def test_sync_refuses_a_folder_that_is_missing_or_empty(
     home: Path, tmp_path: Path, name: str
@@ -118,6 +130,16 @@ def test_files_that_are_left_out_are_counted_by_type_with_a_way(tmp_path: Path, 
         "1 .weird:",
     ):
         assert line in said
+
+
+def test_rows_of_a_table_without_a_file_are_named(tmp_path: Path, home: Path) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    (folder / "wasps.md").write_text(WASPS)
+    (folder / "talks.meta.csv").write_text("file,speaker\nwasps.md,Eve\nlost.md,Ada\n")
+    said = quoth(home, "add", str(folder)).err
+    assert f"{folder / 'talks.meta.csv'} names files that are not there: lost.md\n" in said
+    assert "are not there" not in quoth(home, "add", str(folder / "wasps.md")).err
 
 
 @pytest.mark.skipif(missing_for_pictures() is not None, reason="needs OCR")

@@ -95,18 +95,18 @@ async def test_whoever_is_turned_away_is_noted(house: House) -> None:
     operator = house.tenants.settings.tenant
     before = audit_rows(house, operator)
     async with house.client("qth_aaaaaaaa_" + "x" * 43) as stranger:
-        await stranger.get("/v1/documents")
+        await stranger.get("/v1/documents/zeppelin?page_number=1")
         await stranger.post("/v1/query", json={"query": "May I come in?"})
     added = audit_rows(house, operator)[len(before) :]
-    assert [(each.action, each.result) for each in added] == [
-        ("auth", "refused 401"),
-        ("ask", "refused 401"),
+    assert [(each.action, each.object_id, each.result) for each in added] == [
+        ("auth", "GET /v1/documents/{document_id}", "refused 401"),
+        ("ask", "", "refused 401"),
     ]
     before = audit_rows(house, "ada")
     async with house.client(house.key("ada", scopes=("read",))) as reader:
         await reader.get("/v1/keys")
     (row,) = audit_rows(house, "ada")[len(before) :]
-    assert (row.action, row.result) == ("auth", "refused 403")
+    assert (row.action, row.object_id, row.result) == ("auth", "GET /v1/keys", "refused 403")
 
 
 async def test_strangers_cannot_fill_the_disk(house: House) -> None:

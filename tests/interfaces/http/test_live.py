@@ -242,6 +242,8 @@ async def test_single_documents_are_attached_and_must_be_there(tmp_path: Path) -
             path = f"/v1/sessions/{made.json()['session_id']}"
             await client.post(f"{path}/segments", json=_segments(*TITLES))
             await client.post(f"{path}/end")
+            first = (await client.get("/v1/sessions", params={"limit": 1})).json()
+            assert (len(first["sessions"]), first["total"]) == (1, 2)
             cards = (await client.get(f"{path}/citations")).json()["citations"]
             assert {each["document_id"] for each in cards} == {book["document_id"]}
             await client.delete(f"/v1/documents/{book['document_id']}")

@@ -93,6 +93,12 @@ def row_beside(path: Path) -> Mapping[str, str] | None:
     return _table_beside(path).rows.get(_composed(path.name))
 
 
+def rows_without_file(table: Path) -> list[str]:
+    """Return the names in a table of talks of which its folder has no file."""
+    there = {_composed(each.name) for each in table.parent.iterdir()}
+    return [name for name in _table_beside(table).rows if name and name not in there]
+
+
 def _table_beside(path: Path) -> TalksTable:
     table = path.with_name(TALKS)
     try:

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 from quoth.core.errors import DocumentError
 from quoth.ingest.readers.formats import SUFFIX_FORMATS, is_wanted
 from quoth.ingest.readers.media import MEDIA_SUFFIXES, captions_beside
-from quoth.ingest.readers.metadata import SIDECARS, row_beside, sidecar
+from quoth.ingest.readers.metadata import SIDECARS, TALKS, row_beside, rows_without_file, sidecar
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -115,6 +115,13 @@ def left_out(sources: Sequence[Path], *, include: Sequence[str] = ()) -> Counter
             # The captions beside a recording are read in its place.
             found[suffix] += suffix not in MEDIA_SUFFIXES or captions_beside(path) is None
     return +found
+
+
+def missing_files(sources: Sequence[Path]) -> dict[Path, list[str]]:
+    """Return the tables of talks below the given folders that name files which are not there."""
+    folders = (source for source in sources if isdir(source))
+    tables = (path for each in folders for path in _visible(each) if path.name == TALKS)
+    return {table: names for table in tables if (names := rows_without_file(table))}
 
 
 def _below(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Iterator[Path]:

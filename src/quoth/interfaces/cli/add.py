@@ -181,7 +181,7 @@ async def add_all(
     patterns: FilePatterns | None = None,
 ) -> AddReport:
     """Add files, folders and pages; show the progress, and what became of every file."""
-    from quoth.ingest.sources.files import find_files, left_out
+    from quoth.ingest.sources.files import find_files, left_out, missing_files
     from quoth.interfaces.cli.add_report import AddReport, show_report, ways_of
     from quoth.interfaces.cli.documents_view import adding, fetching, say_charged
     from quoth.pipeline.given_metadata import DocumentMetadata
@@ -204,8 +204,11 @@ async def add_all(
     chosen_by = patterns.include if patterns else ()
     ways = ways_of(await asyncio.to_thread(left_out, paths, include=chosen_by))
     given_files = [*fetched, *(each for each in paths if not each.is_dir())]
-    report = AddReport(documents, known, ways, _stored_names(given_files))
+    folders = [each.resolve() for each in paths if each.is_dir()]
+    report = AddReport(documents, known, ways, _stored_names(given_files), folders)
     show_report(session, report)
+    for table, names in (await asyncio.to_thread(missing_files, paths)).items():
+        session.say(f"note       {table} names files that are not there: {', '.join(names)}")
     say_charged(session, engine)
     await engine.settle(session.say)
     return report
@@ -218,11 +221,11 @@ def _stored_names(files: Sequence[Path]) -> frozenset[str]:
     return frozenset(file_uri(Path(realpath(each))) for each in files)
 
 
-def _ready_sources(engine: Engine, name: str) -> frozenset[str]:
+def _ready_sources(engine: Engine, name: str) -> dict[str, str]:
     catalogue = engine.parts.catalogue
     collection = catalogue.find_collection(name)
     there = catalogue.documents(collection) if collection else []
-    return frozenset(each.source for each in there if each.status == "ready")
+    return {each.source: each.document_id for each in there if each.status == "ready"}
 
 
 async def remove_gone(

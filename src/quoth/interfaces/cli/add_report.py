@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import PurePath
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
 
 from rich.text import Text
 
@@ -13,6 +13,7 @@ from quoth.core.types import Document, Json
 from quoth.ingest.readers.formats import SUFFIX_FORMATS
 from quoth.ingest.sources.files import GENERATED, LINKED, SHOWN
 from quoth.interfaces.cli.session import CliSession
+from quoth.store.blobs import source_path
 from quoth.text.json_codec import to_json
 
 NOTHING = "Nothing to add: there is no file here that quoth reads. It reads {known}."
@@ -62,14 +63,16 @@ class LeftOutFiles:
 class AddReport:
     """The documents of an add, the sources that were there before, and what was left out.
 
-    ``types_left_out`` are the files that were not read for their type, ``named`` the sources of
-    files that were given by their name.
+    ``known`` are their documents, by source. ``types_left_out`` are the files that were not read
+    for their type, ``named`` the sources of files that were given by their name. What failed is
+    named by its path below the ``folders``.
     """
 
     documents: Sequence[Document]
-    known: frozenset[str] = frozenset()
+    known: Mapping[str, str] = field(default_factory=dict)
     types_left_out: Sequence[LeftOutFiles] = ()
     named: frozenset[str] = frozenset()
+    folders: Sequence[Path] = ()
 
     @property
     def failed(self) -> list[Document]:
@@ -91,16 +94,27 @@ class AddReport:
         source = document.source
         empty = document.error is not None and document.error.code == "empty"
         is_picture = SUFFIX_FORMATS.get(PurePath(source).suffix.lower()) == "picture"
-        return empty and is_picture and source not in self.named | self.known
+        return empty and is_picture and source not in {*self.named, *self.known}
+
+    def name_of(self, document: Document) -> str:
+        """Return the path of a document below the folder that was added, or else its title."""
+        path = source_path(document.source)
+        for folder in self.folders:
+            if path is not None and path.is_relative_to(folder):
+                return str(path.relative_to(folder))
+        return document.title
 
     def counts(self) -> dict[str, int]:
         """Return the number of documents by what became of them."""
         ready = [each for each in self.documents if each.status == "ready"]
         updated = sum(each.source in self.known for each in ready)
+        before = {*self.known.values()}
+        moved = sum(e.source not in self.known and e.document_id in before for e in ready)
         unchanged = sum(each.status == "unchanged" for each in self.documents)
         return {
-            "added": len(ready) - updated,
+            "added": len(ready) - updated - moved,
             "updated": updated,
+            "moved": moved,
             "unchanged": unchanged,
             "failed": len(self.failed),
         }
@@ -129,7 +143,7 @@ def show_report(session: CliSession, report: AddReport) -> None:
 
     if not report.documents:
         session.err.print_line(NOTHING.format(known=KNOWN))
-    failures = _failures(report.failed)
+    failures = _failures(report)
     counts = report.counts()
     left_out = sum(sum(each.types.values()) for each in report.left_out)
     rows = [(word, count, failures if word == "failed" else []) for word, count in counts.items()]
@@ -140,10 +154,10 @@ def show_report(session: CliSession, report: AddReport) -> None:
             _show_row(session, f"{word:<10} {count:>{width}}", details)
 
 
-def _failures(failed: Sequence[Document]) -> list[str]:
+def _failures(report: AddReport) -> list[str]:
     """Return a line for each reason, and below it the names of the others that it holds for."""
     groups: dict[tuple[str, str], list[Document]] = {}
-    for each in failed:
+    for each in report.failed:
         if each.error is not None:
             said = each.error.message.replace(PurePath(each.source).name, "")
             groups.setdefault((each.error.code, said), []).append(each)
@@ -151,11 +165,13 @@ def _failures(failed: Sequence[Document]) -> list[str]:
     ways = list(groups.items())
     for (code, _), (first, *others) in ways[:LISTED_FAILURES]:
         assert first.error is not None
-        said = first.error.message
-        name = "" if first.title in said else f"{first.title}: "
-        lines.append(f"{name}{said} [{code}]")
+        said, name = first.error.message, report.name_of(first)
+        if said.startswith(f"{PurePath(name).name} "):
+            said = f"{name.removesuffix(PurePath(name).name)}{said}"
+        begin = "" if name in said else f"{name}: "
+        lines.append(f"{begin}{said} [{code}]")
         if others:
-            lines.append(f"the same: {_listed([each.title for each in others])}")
+            lines.append(f"the same: {_listed([*map(report.name_of, others)])}")
     if more := sum(len(alike) for _, alike in ways[LISTED_FAILURES:]):
         lines.append(f"… and {more} more: quoth list")
     return lines

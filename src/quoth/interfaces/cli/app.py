@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from io import TextIOWrapper
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Annotated, Any
 
 import typer
@@ -47,6 +48,8 @@ from quoth.interfaces.cli.session import (
     answering,
     command,
     engine_of,
+    error_message,
+    put,
     question_of,
     read_choices,
     report,
@@ -56,6 +59,8 @@ from quoth.interfaces.cli.session import (
 from quoth.interfaces.cli.show import open_reference, show
 from quoth.interfaces.cli.tune import tune
 
+UsageError: Any = typer.BadParameter.__base__
+"""What is raised for a wrong command line; typer exports no name for it."""
 FLAGS = ("--json", "--quiet", "-q")
 VALUED = (
     *("--home", "--collection", "--profile", "--embedder", "--store", "--reranker"),
@@ -64,11 +69,27 @@ VALUED = (
 
 
 class GlobalOptionsGroup(TyperGroup):
-    """The group of all commands; global options may also stand behind the command."""
+    """The group of all commands; global options may also stand behind the command.
+
+    With ``--json`` wrong usage is reported on stdout, too.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the command line, global options first."""
-        return super().parse_args(ctx, globals_first(args))
+        as_json = "--json" in takewhile("--".__ne__, args)
+        ctx.with_resource(_reported(as_json=as_json))  # for what the command finds wrong
+        with _reported(as_json=as_json):
+            return super().parse_args(ctx, globals_first(args))
+
+
+@contextmanager
+def _reported(*, as_json: bool) -> Iterator[None]:
+    try:
+        yield
+    except UsageError as error:
+        if as_json and (message := error.format_message()):
+            put(error_message(InputError(message)))
+        raise
 
 
 def globals_first(words: Sequence[str]) -> list[str]:

@@ -152,7 +152,7 @@ def _stored(session: CliSession) -> list[Check]:
 
 def _out_of_reach(error: BaseException) -> bool:
     """Say whether what is stored could not be read and is not known to be damaged."""
-    unopened = isinstance(error, StoreDown) and "damaged" not in str(error)
+    unopened = isinstance(error, StoreDown) and not error.damaged
     return unopened or isinstance(error, BackendError)
 
 

@@ -140,8 +140,8 @@ async def set_metadata(
         if custom:
             new = await engine.set_metadata(documents[0].document_id, metadata)
             documents = [replace(documents[0], metadata=new.metadata)]
-    known = frozenset({found.source})
-    show_report(session, AddReport(documents, known, named=known))
+    known = {found.source: found.document_id}
+    show_report(session, AddReport(documents, known, named=frozenset(known)))
     session.show(documents, lambda _session, _documents: None)
     return FAILED if any(each.status == "failed" for each in documents) else DONE
 

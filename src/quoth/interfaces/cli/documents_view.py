@@ -181,7 +181,8 @@ def _document_line(each: Document) -> Text:
 def _about(each: Document) -> str:
     passages = f"{each.chunks} passage{'' if each.chunks == 1 else 's'}"
     own = pairs_of(each.metadata)
-    return ", ".join(filter(None, (each.kind, each.language, _length(each), passages, *own)))
+    what = (each.kind, each.language, _length(each), passages, each.speaker, each.date, *own)
+    return ", ".join(filter(None, what))
 
 
 def _length(each: Document) -> str:

@@ -41,10 +41,15 @@ def add(
         float | None, typer.Option(help="Days until it runs out; without it never.")
     ] = None,
 ) -> None:
-    """Make a key and show it, once."""
+    """Make a key and show it, once; a new tenant begins with its first key."""
+    from quoth.store.audit import audited_tenants
+
     with keys_of(session, tenant) as keys:
+        new = keys.tenant not in audited_tenants(keys.database)
         made = keys.add(label=label, scopes=scopes.split(","), expires_days=expires_days)
         audit_action(session, keys, "key.make", made.key.key_id)
+    if new and tenant is not None:
+        session.say(f"The tenant '{keys.tenant}' is new: nothing of it was there before.")
     if session.json:
         session.put(to_json(made))
     else:

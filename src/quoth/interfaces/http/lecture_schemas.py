@@ -99,6 +99,7 @@ class SessionPage:
     """A page of sessions, the newest first."""
 
     sessions: list[Lecture]
+    total: int
     skip: int
     limit: int
 

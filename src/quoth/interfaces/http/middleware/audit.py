@@ -131,14 +131,17 @@ class AuditMiddleware:
 
 
 def _action(scope: Scope, request: RequestState, *, status: int | None) -> tuple[str, str]:
-    """Return the action and the ids in the path; an empty action for unaudited requests."""
+    """Return the action and the ids in the path; an empty action for unaudited requests.
+
+    A refused request that would only have read is "auth", its object the method and the route.
+    """
     template, ids = _route(scope, request)
     name = f"{request.method} {template}"
     if name in ACTIONS:
         return ACTIONS[name], ids
     if template and request.method not in READING_METHODS:
         return name.casefold(), ids
-    return ("auth", "") if status in DENIED else ("", "")
+    return ("auth", name.strip()) if status in DENIED else ("", "")
 
 
 class AuditWriter:

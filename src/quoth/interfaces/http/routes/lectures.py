@@ -78,7 +78,8 @@ async def start(request: Request, body: NewSessionRequest, caller: Speaker) -> R
 async def sessions(caller: Speaker, skip: Skip = 0, limit: Limit = 20) -> Response:
     """List the live sessions of the tenant, the newest first."""
     found = await asyncio.to_thread(_store(caller).all, skip=skip, limit=limit)
-    return ApiResponse(SessionPage(found, skip, limit))
+    total = await asyncio.to_thread(_store(caller).total)
+    return ApiResponse(SessionPage(found, total, skip, limit))
 
 
 @router.get("/v1/sessions/{session_id}", summary="Show a live session", response_model=LectureView)
@@ -108,7 +109,7 @@ async def change(
     names = set(body.collections or ()) - set(known.collections)
     ids = set(body.documents or ()) - set(known.documents)
     await asyncio.to_thread(_require_attachable, caller, sorted(names), sorted(ids))
-    talk = await asyncio.to_thread(_store(caller).homes, [known.document_id or ""])
+    talk = await asyncio.to_thread(_store(caller).talk_of, session_id)
     if names & {*talk.values()} or ids & {*talk}:
         raise Conflict("The transcript of this session is among these: it would cite itself.")
     given = {name: value for name, value in body.model_dump().items() if value is not None}

@@ -97,6 +97,7 @@ class QueryPage:
     """A page of queries, the newest first."""
 
     queries: list[QuerySummary]
+    total: int
     skip: int
     limit: int
 
@@ -212,7 +213,10 @@ async def queries(
         upload_id=upload_id,
         words=words,
     )
-    return ApiResponse(QueryPage(found, skip, limit))
+    total = await asyncio.to_thread(
+        catalogue.count_asked, collection=collection, upload_id=upload_id, words=words
+    )
+    return ApiResponse(QueryPage(found, total, skip, limit))
 
 
 @router.get("/v1/queries/{query_id}", summary="Show a question again", response_model=QueryRecord)

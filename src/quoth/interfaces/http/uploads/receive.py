@@ -121,15 +121,13 @@ async def receive_whole(
         try:
             await _receive(stream, growing)
             said = about()
-            if not growing.received:
-                raise InputError(EMPTY)
             await asyncio.to_thread(growing.close)
             sha256, given = growing.sha256(), metadata_fields(said)
             collection = said["collection"] or parts.settings.collection
             name = clean_name(said["name"] or "")
             about_file = metadata_of(given)
             key = content_key(parts, collection=collection, sha256=sha256, given=about_file)
-            await asyncio.to_thread(_require_room_for, parts, key, size=growing.received)
+            await asyncio.to_thread(check_size, parts, growing.received, key=key)
             task, new = await asyncio.to_thread(
                 arrivals.submit,
                 key,
@@ -228,18 +226,16 @@ def received(part: Path) -> int:
         return 0
 
 
-def check_size(parts: Components, size: int) -> None:
-    """Refuse a file before its first byte; raises InputError, TooLarge and StorageFull."""
+def check_size(parts: Components, size: int, *, key: str = "") -> None:
+    """Refuse an empty or too large file, or one beyond the tenant's quotas, unless it is there.
+
+    ``key`` is its upload's, once its content is known. Raises InputError, TooLarge, StorageFull.
+    """
     most = parts.settings.max_upload_mb
     if size < 1:
         raise InputError(EMPTY)
     if size > most * 2**20:
         raise TooLarge(f"A file can have up to {most} MB.")
-    require_room(parts, size=size)
-
-
-def _require_room_for(parts: Components, key: str, *, size: int) -> None:
-    """Refuse a received file beyond the tenant's quotas, unless it is there already."""
     try:
         upload_store(parts).find(key)
     except NotFound:

@@ -48,11 +48,24 @@ export function postJson(path, body, options = {}) {
 
 /**
  * Ask a question; yields the events of the answer as plain values with their field `event`.
- * @param {object} body @param {AbortSignal} signal
+ * The last one is `done`, `error`, also where the question is refused, or `broken`; none comes once it is aborted.
+ * @param {object} body @param {AbortSignal} signal @returns {AsyncGenerator<any>}
  */
 export async function* askStream(body, signal) {
-  const response = await postJson("/v1/query", { ...body, stream: true }, { signal });
-  for await (const { event, data } of readEvents(response)) yield { ...data, event };
+  try {
+    const response = await postJson("/v1/query", { ...body, stream: true }, { signal });
+    for await (const { event, data } of readEvents(response)) {
+      if (signal.aborted) return;
+      yield { ...data, event };
+      if (event === "done" || event === "error") return;
+    }
+  } catch (error) {
+    if (error instanceof Problem) {
+      yield { event: "error", status: error.status, code: error.code, detail: error.message };
+      return;
+    }
+  }
+  if (!signal.aborted) yield { event: "broken" };
 }
 
 /** Return a stored answer; its citations say what became of their documents since. @param {string} id @returns {Promise<any>} */

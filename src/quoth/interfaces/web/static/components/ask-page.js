@@ -155,17 +155,10 @@ class AskPage extends Base {
     // A page that is loaded again meanwhile has the question, and the conversation before it.
     const { turns, at, choices } = this;
     go(`/?${new URLSearchParams({ question })}`, { state: { turns, at, filters, choices } });
-    try {
-      for await (const event of askStream({ ...this.body(question), ...(anew && { cache: "none" }) }, abort.signal)) {
-        if (abort.signal.aborted) return;
-        this.apply(event);
-        if (event.event === "done") this.completed();
-      }
-      if (isRunning(this.asking)) await this.recover();
-    } catch (error) {
-      if (abort.signal.aborted) return;
-      if (error instanceof Problem) this.apply({ event: "error", status: error.status, code: error.code, detail: error.message });
-      else await this.recover();
+    for await (const event of askStream({ ...this.body(question), ...(anew && { cache: "none" }) }, abort.signal)) {
+      if (event.event === "broken") await this.recover();
+      else this.apply(event);
+      if (event.event === "done") this.completed();
     }
   }
 

@@ -5,7 +5,7 @@
 import { askStream, postJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
-import { IDLE, isRunning, reduce } from "../reduce.js";
+import { IDLE, reduce } from "../reduce.js";
 import { linkTo } from "../router.js";
 import { passages } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
@@ -49,11 +49,8 @@ class LiveQuestion extends Base {
     const query = event.target.elements.question.value.trim();
     this.asking = reduce(this.asking, { event: "asked", question: query });
     try {
-      for await (const each of askStream({ query, ...(await this.kept(signal)) }, signal)) {
-        if (signal.aborted) return;
-        this.asking = reduce(this.asking, each);
-      }
-      if (isRunning(this.asking)) this.asking = reduce(this.asking, { event: "broken" });
+      const where = await this.kept(signal);
+      for await (const each of askStream({ query, ...where }, signal)) this.asking = reduce(this.asking, each);
     } catch (error) {
       if (!signal.aborted) this.asking = reduce(this.asking, { event: "error", detail: /** @type {Error} */ (error).message });
     }
@@ -84,12 +81,11 @@ class LiveQuestion extends Base {
 
   answer() {
     const { answer, queryId } = this.asking;
-    const closest = passages(this.asking).slice(0, MAX_CLOSEST)
-      .map(({ item, mark }) => html`<evidence-card .item=${item} .mark=${mark}></evidence-card>`);
+    const closest = answer && !answer.citations.length ? passages(this.asking).slice(0, MAX_CLOSEST) : [];
     return html`<div class="live-answer" @quoth-open=${this.open}>
         <status-note .asking=${this.asking}></status-note>
         <answer-view .asking=${this.asking}></answer-view>
-        ${answer && !answer.citations.length ? closest : nothing}
+        ${closest.map(({ item, mark }) => html`<evidence-card .item=${item} .mark=${mark}></evidence-card>`)}
         ${answer ? html`<p><a href=${linkTo(`/q/${queryId}`)} target="_blank">${t("live.answer")}</a></p>` : nothing}
       </div>`;
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from quoth.answering.answerability import (
@@ -62,6 +63,19 @@ def test_a_name_that_no_passage_holds_makes_the_answer_partial() -> None:
     assert decide_status(AnswerEvidence(1.0, 0.5, False, found.missing)) == "partial"
 
 
+def test_the_best_sentence_decides_whether_the_evidence_is_cross_lingual() -> None:
+    query = Query("Where do penguins breed?", "Where do penguins breed?", "en")
+    passages = [
+        passage("Penguins eat fish.", language="en"),
+        passage("Les manchots se reproduisent sur la glace.", number=2, language="fr"),
+    ]
+    candidates = collect_sentences(query, passages)
+    for scores, cross_lingual in (([0.0, 3.0], True), ([3.0, 0.0], False), ([0.0, 0.5], False)):
+        found = weigh_evidence(query, candidates, cosines=None, scores=np.array(scores))
+        assert found.cross_lingual is cross_lingual
+    assert not weigh_evidence(query, candidates, cosines=None).cross_lingual
+
+
 def test_the_name_of_a_speaker_is_not_missed() -> None:
     written = passage("Penguins breed. Bread is baked.")
     voices = (SpanLocator(0, 15, Seconds(0, 2, "Ada Moor")), SpanLocator(16, 31, Seconds(2, 4)))
@@ -116,6 +130,17 @@ def test_the_thresholds(found: AnswerEvidence, status: str) -> None:
 
 @pytest.mark.parametrize(
     ("probability", "status"),
+    [(0.019, "no_results"), (0.02, "low_relevance"), (0.5, "answered")],
+)
+def test_across_languages_less_is_needed_for_the_closest_passages(
+    probability: float, status: str
+) -> None:
+    found = AnswerEvidence(0.0, None, True)
+    assert decide_status(found, probability=probability, answer_from=0.5) == status
+
+
+@pytest.mark.parametrize(
+    ("probability", "status"),
     [
         (0.0, "no_results"),
         (UNSURE - 0.001, "no_results"),
@@ -131,7 +156,7 @@ def test_where_a_calibration_applies_the_probability_decides(
     for found in (
         AnswerEvidence(0.0, 0.0, False),
         AnswerEvidence(1.0, 1.0, False),
-        AnswerEvidence(0.0, None, True),
+        AnswerEvidence(0.0, None, False),
     ):
         assert decide_status(found, probability=probability, answer_from=0.5) == status
 

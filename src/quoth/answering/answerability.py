@@ -14,7 +14,7 @@ from statistics import median
 from typing import Literal
 
 from quoth.answering.extractive.candidates import normalize
-from quoth.answering.extractive.score import CandidateSentences
+from quoth.answering.extractive.score import CandidateSentences, Scores, prefer_language
 from quoth.answering.verification.tokens import TextToken, Value, read_values, tokens
 from quoth.core.translations import translate
 from quoth.core.types import Answer, AnswerStatus, Query
@@ -74,8 +74,9 @@ def notes(answer: Answer, *, language: str | None = None) -> Iterator[str]:
     yield from (describe_degradation(entry, language=spoken) for entry in answer.degraded)
 
 
-UNSURE = 0.06
-"""The probability from which passages that do not answer are shown as the closest ones."""
+UNSURE, FOREIGN_UNSURE = 0.06, 0.02
+"""The probability from which passages that do not answer are shown as the closest ones; the second
+where they are in another language (docs/decisions/057)."""
 NOTHING = 0.56
 """Coverage + gap below which a same-language query is not answered."""
 FLOOR = 0.12
@@ -109,9 +110,9 @@ class AnswerEvidence:
     titles and speakers. ``gap`` is how far the best chunk's cosine exceeds the median of those
     compared, as a share of the maximum: (best − median) / (1 − median); None when too few were
     compared.
-    ``cross_lingual`` means that no passage is in the query's language, so that word features are
-    meaningless. ``missing`` are names and numbers of the query that no passage contains. ``terms``
-    is the number of query words that count.
+    ``cross_lingual`` means that the best sentence is in another language than the query, so that
+    word features are meaningless. ``missing`` are names and numbers of the query that no passage
+    contains. ``terms`` is the number of query words that count.
     """
 
     coverage: float
@@ -122,12 +123,22 @@ class AnswerEvidence:
 
 
 def weigh_evidence(
-    query: Query, candidates: CandidateSentences, *, cosines: Sequence[float] | None
+    query: Query,
+    candidates: CandidateSentences,
+    *,
+    cosines: Sequence[float] | None,
+    scores: Scores | None = None,
 ) -> AnswerEvidence:
-    """Compute the evidence from the passages; ``cosines`` are vector search's, None without it."""
-    foreign = bool(candidates.sentences) and all(
-        sentence.language != query.language for sentence in candidates.sentences
-    )
+    """Compute the evidence from the passages.
+
+    ``cosines`` are vector search's, None without it, ``scores`` those of `sentence_scores`: the
+    best sentence's language decides whether the evidence is cross-lingual. Without them it is where
+    no passage is in the query's language.
+    """
+    foreign = [sentence.language != query.language for sentence in candidates.sentences]
+    cross_lingual = bool(foreign) and all(foreign)
+    if foreign and scores is not None:
+        cross_lingual = foreign[int(prefer_language(query, candidates, scores).argmax())]
     held: dict[str, frozenset[str]] = {}
     for each, stems, around in zip(
         candidates.sentences, candidates.stems, candidates.around, strict=True
@@ -140,8 +151,8 @@ def weigh_evidence(
     return AnswerEvidence(
         coverage=max((candidates.coverage(stems) for stems in held.values()), default=0.0),
         gap=gap,
-        cross_lingual=foreign,
-        missing=() if foreign else _missing(query, candidates),
+        cross_lingual=cross_lingual,
+        missing=() if cross_lingual else _missing(query, candidates),
         terms=len(candidates.terms),
     )
 
@@ -162,7 +173,8 @@ def decide_status(
     an explicit place (``placed``) is the answer, whatever the evidence.
     """
     if probability is not None and answer_from is not None:
-        strength, enough, some = probability, answer_from, UNSURE
+        strength, enough = probability, answer_from
+        some = FOREIGN_UNSURE if evidence.cross_lingual else UNSURE
     else:
         strength, enough = _strength(evidence)
         some = UNSURE_SHARE * enough

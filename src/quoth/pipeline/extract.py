@@ -191,7 +191,7 @@ async def _choose(
     if not placed and query.notes and asks_place:  # A note says that there is no such place.
         return _Selection((), "no_results")
     scores = await _score_sentences(parts, found, passages, candidates, trace=trace)
-    evidence = weigh_evidence(subject, candidates, cosines=found.cosines)
+    evidence = weigh_evidence(subject, candidates, cosines=found.cosines, scores=scores)
     probability, threshold = _answer_probability(
         found, evidence, reranker=parts.reranker, trace=trace
     )
@@ -275,7 +275,8 @@ async def _statements_of_both(
         candidates = collect_sentences(
             strip_locator_words(query), passages, filters=found.plan.filters
         )
-        evidence = weigh_evidence(query, candidates, cosines=found.cosines)
+        scores = await _score_sentences(parts, own, passages, candidates, trace=trace)
+        evidence = weigh_evidence(query, candidates, cosines=found.cosines, scores=scores)
         probability, threshold = _answer_probability(
             own, evidence, reranker=parts.reranker, trace=trace
         )
@@ -283,7 +284,6 @@ async def _statements_of_both(
         if status in ("no_results", "low_relevance") or not candidates.sentences:
             halved = True
             continue
-        scores = await _score_sentences(parts, own, passages, candidates, trace=trace)
         statements = choose_statements(
             query,
             candidates,

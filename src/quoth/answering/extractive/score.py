@@ -71,6 +71,8 @@ MIN_SPREAD = 0.008
 """Minimum standard deviation of similarities: a few of them may be equal."""
 MIN_NAME = 3
 """Minimum letters of a speaker's name in a query; "Dr" is none."""
+FOREIGN_PENALTY = 1.0
+"""What a sentence in another language than the query's loses."""
 MAX_TITLE = 60
 """Maximum characters of a title that are embedded before a sentence."""
 
@@ -135,6 +137,15 @@ class CandidateSentences:
         whole = sum(term.weight for term in self.terms)
         held = sum(term.weight for term in self.terms if term.among(stems))
         return held / whole if whole else 0.0
+
+
+def prefer_language(query: Query, candidates: CandidateSentences, scores: Scores) -> Scores:
+    """Return scores with `FOREIGN_PENALTY` less for sentences in another language than the query's.
+
+    It is the same for all where none is in the query's.
+    """
+    foreign = [sentence.language != query.language for sentence in candidates.sentences]
+    return scores - FOREIGN_PENALTY * np.array(foreign, dtype=float)
 
 
 def collect_features(

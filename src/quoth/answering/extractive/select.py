@@ -34,7 +34,12 @@ from quoth.answering.extractive.runs import (
     is_program,
     sections_of,
 )
-from quoth.answering.extractive.score import CandidateSentences, Scores, collect_features
+from quoth.answering.extractive.score import (
+    CandidateSentences,
+    Scores,
+    collect_features,
+    prefer_language,
+)
 from quoth.core.types import Chunk, Filter, Passage, Query, QueryKind
 from quoth.text.locators import CELL_GAP, filters_from_moment, is_within_filters, locate_in
 
@@ -48,8 +53,6 @@ ASPECT_MARGIN = 6.0
 """The same for the only sentence about an aspect of a comparison."""
 BESIDE_MARGIN = 2.5
 """The same where the best sentence of all is neither about one of them nor compares them."""
-FOREIGN_PENALTY = 1.0
-"""What a sentence in another language than the query's loses where both are there."""
 CLEAR_MARGIN = 1.0
 """Log-odds from the others of its run that emphasise a sentence: .74 are right, without .62."""
 HEAD_MARGIN = 3.0
@@ -149,10 +152,7 @@ def choose_statements(
     it. A run that repeats another one is left out. ``scores`` are those of `sentence_scores`.
     ``shown`` are sentences of earlier answers: the best of the others are chosen.
     """
-    foreign = [sentence.language != query.language for sentence in candidates.sentences]
-    if not all(foreign):
-        scores = scores - [FOREIGN_PENALTY * each for each in foreign]
-    scores = _with_heads(candidates, scores)
+    scores = _with_heads(candidates, prefer_language(query, candidates, scores))
     ranked = [int(place) for place in (-scores).argsort(kind="stable")]
     order = [place for place in ranked if place not in shown]
     if not order or scores[ranked[0]] - scores[order[0]] > MORE_MARGIN:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -78,7 +79,7 @@ class Segment:
 
     def terms(self, key: int) -> tuple[Numbers, Numbers]:
         """Return the rows with a term, and how often each has it."""
-        found = self._postings("term", [key])
+        found = self._postings("term", np.array([key], np.uint64))
         postings = found[0] if found else slice(0)
         return self.arrays["term_rows"][postings], self.arrays["term_counts"][postings]
 
@@ -100,13 +101,13 @@ class Segment:
 
     def tagged(self, field: str, values: Sequence[object]) -> Numbers:
         """Return the rows with one of the values, those with several repeatedly."""
-        keys = [encode_key(field, column_value(field, value)) for value in values]
+        keys = encode_keys(field, tuple(values))
         found = [self.arrays["tag_rows"][postings] for postings in self._postings("tag", keys)]
         return np.concatenate(found) if found else np.zeros(0, np.int32)
 
-    def _postings(self, name: str, keys: Sequence[int]) -> list[slice]:
+    def _postings(self, name: str, keys: Numbers) -> list[slice]:
         """Return the slices of the posting lists of the keys that are here."""
-        _, found = look_up(self.arrays[f"{name}_keys"], np.array(keys, np.uint64))
+        _, found = look_up(self.arrays[f"{name}_keys"], keys)
         bounds = self.arrays[f"{name}_at"]
         starts, ends = bounds[found].tolist(), bounds[found + 1].tolist()
         return [slice(start, end) for start, end in zip(starts, ends, strict=True)]
@@ -143,6 +144,13 @@ def look_up(known: Numbers, wanted: Numbers) -> tuple[Numbers, Numbers]:
     there = np.flatnonzero(at < len(known))
     there = there[known[at[there]] == wanted[there]]
     return there, at[there]
+
+
+@lru_cache(maxsize=16)
+def encode_keys(field: str, values: tuple[object, ...]) -> Numbers:
+    """Return the sorted keys of a filter's values; every segment looks for the same ones."""
+    keys = [encode_key(field, column_value(field, value)) for value in values]
+    return np.sort(np.array(keys, np.uint64))
 
 
 def encode_key(field: str, value: str | bytes) -> int:

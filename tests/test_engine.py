@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import quoth
 from quoth.core.errors import (
     IndexMismatch,
     InputError,
@@ -245,6 +246,18 @@ async def test_where_it_is_not_sure_the_closest_passages_are_marked_and_none_is_
             *(f"{number}. “{each}”" for number, each in enumerate(marked, start=1)),
         ]
     )
+
+
+def test_the_closest_passages_are_numbered_without_gaps(tmp_path: Path) -> None:
+    said, other = "The keeper of the wood counts lanterns in winter.", "A keeper counts lanterns."
+    texts = {"oak": f"{said}\n\nMoss.", "elm": f"{said}\n\nRain fell on a price.", "ash": other}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\n{text}\n")
+    with quoth.open(tmp_path / "home", embedder="fake") as library:
+        library.add(tmp_path)
+        answer = library.ask("What is the price of lanterns in winter?")
+    assert answer.text.endswith(f"1. “{said}”\n\n2. “{other}”")
+    assert [each.rank for each in answer.closest] == [1, 2]
 
 
 async def test_a_marked_sentence_of_an_indented_text_is_whole(tmp_path: Path) -> None:

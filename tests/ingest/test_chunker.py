@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given
@@ -205,6 +206,12 @@ def test_prefix_and_section_say_where_a_chunk_stands() -> None:
     assert last.prefix == "The hedge ▸ Hedges ▸ Planting & care ▸ Odds"
     assert isinstance(last.locator, Chars)
     assert last.locator.anchor == "ends"
+
+
+def test_prefix_names_the_author_of_a_text_but_not_of_a_pdf() -> None:
+    guide = replace(read(FIXTURES / "pages" / "guide.md"), speaker="Ann Berg")
+    assert all(each.prefix.endswith(" ▸ Ann Berg") for each in cut(guide))
+    assert not any("Ann" in each.prefix for each in cut(replace(guide, kind="pdf")))
 
 
 def test_prefix_names_the_only_speaker_of_a_chunk() -> None:

@@ -57,6 +57,13 @@ def test_a_file_in_the_folder_lists_what_is_never_added(tmp_path: Path) -> None:
     assert left_out([root]) == {}
 
 
+def test_the_lock_of_an_open_document_is_no_document(tmp_path: Path) -> None:
+    for name in ("report.docx", "~$report.docx", ".~lock.report.docx#"):
+        (tmp_path / name).write_bytes(b"x")
+    assert [path.name for path in find_files([tmp_path])] == ["report.docx"]
+    assert not left_out([tmp_path])
+
+
 def test_links_to_files_are_followed_and_those_to_folders_are_counted(tmp_path: Path) -> None:
     root, outside = tmp_path / "root", tmp_path / "outside"
     root.mkdir()

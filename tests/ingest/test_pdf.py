@@ -284,6 +284,19 @@ def test_a_preface_is_not_the_title_of_a_book(first: str, title: str, tmp_path: 
     assert read_pdf(tmp_path / "tides.pdf").title == title
 
 
+@pytest.mark.parametrize(
+    ("stated", "author"),
+    [("Ada Berg, Noor Vos", "Ada Berg, Noor Vos"), ("e516160", None), ("Windows User", None)],
+)
+def test_the_author_is_whom_the_file_names(stated: str, author: str | None, tmp_path: Path) -> None:
+    module = maker()
+    pdf = module.Pdf()
+    pdf.page(module.show(module.wrap(module.PARAGRAPH, width=250), y=600))
+    info = pdf.add(f"<< /Author ({stated}) >>")
+    (tmp_path / "tides.pdf").write_bytes(pdf.bytes(trailer=f"/Info {info} 0 R"))
+    assert read_pdf(tmp_path / "tides.pdf").speaker == author
+
+
 def test_only_lines_that_follow_one_another_are_one_title(tmp_path: Path) -> None:
     module = maker()
     pdf = module.Pdf()

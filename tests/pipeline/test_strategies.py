@@ -235,6 +235,15 @@ async def test_a_summary_names_every_section_and_quotes_its_beginning(tmp_path: 
     )
 
 
+async def test_a_summary_does_not_begin_with_the_title_alone(tmp_path: Path) -> None:
+    text = "# The harbour\n\n# Tides\n\nThe tide turns twice a day.\n\n# Boats\n\nTen boats lie.\n"
+    (tmp_path / "harbour.md").write_text(text)
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, tmp_path)
+        answer = await engine.answer("Summarize The harbour")
+    assert answer.text.startswith("Tides:\nThe tide turns twice a day. [1]")
+
+
 async def test_what_a_document_is_about_is_its_summary_whatever_the_type_of_the_question(
     blind: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

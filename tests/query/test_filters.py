@@ -259,6 +259,9 @@ def test_a_title_of_one_word_within_another_title_only_lifts(
         ('Who inspects the stove in "hut rules.docx"?', ["h"], []),
         ("Does guide.fr.pdf mention the stove?", [], ["m"]),
         ("Compare the stove in guide.fr.pdf with hut rules.docx.", ["m", "h"], []),
+        ('Who inspects the stove, according to "hut rules"?', ["h"], []),
+        ("Que dit la page 3 de « guide.fr » ?", ["m"], []),
+        ('What does "hut rules" mean?', [], []),
         ("What is on page 3 of other.pdf?", [], []),
         ("Is the stove in guide.fr.pdf.bak?", [], []),
         ("Is the stove in index.html?", [], []),
@@ -277,6 +280,14 @@ def test_a_document_is_named_by_its_file(text: str, filtered: list[str], lifted:
     chosen = [v for each in query.filters if each.field == "document" for v in each.values]
     assert chosen == filtered
     assert lifted == [v for each in query.boosts for v in each.values if not filtered]
+
+
+@pytest.mark.parametrize("title", ["The Book of Hut Stoves", "The Book of Hut Stoves, 2nd ed."])
+def test_a_title_is_named_without_its_edition(title: str) -> None:
+    documents = (Document("b", title, "pdf", "ready", pages=9),)
+    names = build_entity_index(CollectionOutline("1", ("en",), documents))
+    query = understand("What is on page 3 of The Book of Hut Stoves?", names=names)
+    assert [each.field for each in query.filters] == ["document", "label"]
 
 
 def test_a_document_whose_words_are_named_needs_no_name() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.errors import InputError
-from quoth.core.types import Filter
+from quoth.core.types import Document, Filter
 from quoth.query.filters.parse import (
     KEYS,
     MAX_PAGES,
@@ -59,6 +59,26 @@ from quoth.query.filters.parse import (
 )
 def test_a_filter_is_read(text: str, expected: Filter) -> None:
     assert parse_filters([text]) == (expected,)
+
+
+@pytest.mark.parametrize(
+    ("value", "ids"),
+    [
+        ("The Hut, 2nd ed.", ("a",)),
+        ("the hut, 2nd ed.", ("a",)),
+        ("hut.pdf", ("a", "b")),
+        ("b, Stoves", ("b", "c")),
+        ("Hats", ("Hats",)),
+    ],
+)
+def test_a_document_is_called_by_its_title_or_file(value: str, ids: tuple[str, ...]) -> None:
+    documents = (
+        Document("a", "The Hut, 2nd ed.", "pdf", "ready", source="/books/hut.pdf"),
+        Document("b", "Hut rules", "pdf", "ready", source="/rules/Hut.pdf"),
+        Document("c", "Stoves", "html", "ready"),
+    )
+    found = parse_filters([f"document={value}"], documents=documents)
+    assert found == (Filter("document", "in", ids),)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from tests.support.passages import passage
 def test_passages_with_several_speakers_are_searched_beside_those_of_one() -> None:
     kind, asked = Filter("kind", "in", ("transcript",)), Filter("speaker", "in", ("Ada", "Eve"))
     assert speaker_filters((asked, kind)) == (asked,)
-    assert within_speakers([Variant("zinc")], ()) == [Variant("zinc")]
-    alone, among = within_speakers([Variant("zinc")], (asked,))
+    assert within_speakers([Variant("zinc")], (), authors={}) == [Variant("zinc")]
+    alone, among = within_speakers([Variant("zinc")], (asked,), authors={})
     assert (alone.name, alone.filters) == ("", (asked,))
     assert (among.name, among.filters) == (
         "several speakers",
@@ -24,7 +24,7 @@ def test_passages_with_several_speakers_are_searched_beside_those_of_one() -> No
     )
 
 
-def test_only_passages_in_which_the_speaker_speaks_stay() -> None:
+async def test_only_passages_in_which_the_speaker_speaks_stay() -> None:
     (chunk,) = passage("Tin.\nZinc.", cues=True).chunks
     names = (("Ada", "Eve"), ("Bob", None), ("Eve", "Eve"))
     chunks = {
@@ -38,10 +38,14 @@ def test_only_passages_in_which_the_speaker_speaks_stay() -> None:
         for number, pair in enumerate(names)
     }
     found = [Candidate(f"c{number}", 1.0, "rrf") for number in range(4)]
-    kept = said_by(found, [Filter("speaker", "in", ("Eve",))], fetch=lambda _: chunks)
+    kept = await said_by(
+        found, [Filter("speaker", "in", ("Eve",))], authors={}, fetch=lambda _: chunks
+    )
     assert [each.chunk_id for each in kept] == ["c0", "c2"]
     both = [Filter("speaker", "in", (name,)) for name in ("Ada", "Eve")]
-    assert [each.chunk_id for each in said_by(found, both, fetch=lambda _: chunks)] == ["c0"]
+    assert [
+        each.chunk_id for each in await said_by(found, both, authors={}, fetch=lambda _: chunks)
+    ] == ["c0"]
 
 
 PANEL = """WEBVTT
@@ -73,6 +77,22 @@ def test_who_is_asked_for_is_found_among_others(tmp_path: Path) -> None:
         assert cited.snippet == "Zinc protects a roof from rust for forty years."
         assert isinstance(cited.locator, Seconds)
         assert (cited.locator.speaker, cited.locator.start) == ("Ada Berg", 5.0)
+
+
+def test_what_an_author_wrote_is_found_beside_what_is_said(tmp_path: Path) -> None:
+    (tmp_path / "panel.vtt").write_text(PANEL)
+    for name, author in (("roofs", "Ada Berg"), ("pipes", "Noor Vos")):
+        text = f"---\nauthor: {author}\n---\n# On {name}\n\nZinc keeps {name} from rust.\n"
+        (tmp_path / f"{name}.md").write_text(text)
+    with quoth.open(tmp_path / "home", embedder="fake") as library:
+        library.add(tmp_path)
+        hits = library.search("What of zinc and rust?", filters={"speaker": "Ada Berg"})
+        asked = library.ask("What does Noor Vos say about zinc and rust?")
+        there = library.ask("What?", filters={"speaker": "Ada Berg", "section": "On roofs"})
+    assert {hit.document for hit in hits} == {"On roofs", "panel"}
+    assert asked.text == "Zinc keeps pipes from rust. [1]"
+    assert not any("Nothing was found" in warning for warning in asked.warnings)
+    assert there.citations[0].snippet == "On roofs\n\nZinc keeps roofs from rust."
 
 
 def test_recordings_without_speakers_hide_no_speaker(tmp_path: Path) -> None:

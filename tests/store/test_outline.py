@@ -207,7 +207,9 @@ def books(library: Library) -> Library:
         (Filter("chapter", "in", ("1",)), ["a.1", "b.0"]),
         (Filter("seconds", "overlaps", (60, 61)), ["c.0", "c.1"]),
         (Filter("seconds", "overlaps", (61, 900)), ["c.1"]),
-        (Filter("speaker", "in", ("Ada",)), ["c.0"]),
+        # The author of all three; in the talk, Bob speaks second.
+        (Filter("speaker", "in", ("Ada",)), ["a.0", "a.1", "a.2", "b.0", "b.1", "c.0"]),
+        (Filter("speaker", "in", ("Bob",)), ["c.1"]),
         (Filter("section", "in", ("FÔXES",)), ["a.0", "a.1", "a.2", "b.0", "b.1", "c.0", "c.1"]),
         (Filter("section", "in", ("fox",)), []),
         (Filter("section", "in", ("_____",)), []),

@@ -29,8 +29,8 @@ def closest_passages(
     """Return the first hits; with ``scores``, the likeliest sentence of each is marked.
 
     Contents and indexes come last. ``skipped`` is how many earlier answers showed passages;
-    ``quoted`` is what the answer cites: its passages are left out, the ranks go on behind them,
-    and there are none below a place or a summary, which is whole.
+    ``quoted`` is what the answer cites: its passages are left out, and there are none below a place
+    or a summary, which is whole. The ranks go on behind those, without gaps.
     """
     if quoted and scores is None:
         return ()
@@ -40,6 +40,7 @@ def closest_passages(
         for chunk in passage.chunks
     }
     closest: list[Hit] = []
+    before = len(quoted) or MAX_CLOSEST * skipped
     hits = [
         hit
         for hit in found.hits
@@ -58,7 +59,7 @@ def closest_passages(
             if any(best.text == each.text[slice(*each.marked)] for each in closest if each.marked):
                 continue
             hit = _marked(hit, best, *known[hit.chunk_id])
-        closest.append(replace(hit, rank=len(quoted) + len(closest) + 1) if quoted else hit)
+        closest.append(replace(hit, rank=before + len(closest) + 1))
     return tuple(closest)
 
 

@@ -37,6 +37,7 @@ from quoth.retrieval.passages import maximal_marginal_relevance
 from quoth.retrieval.rerank import rerank
 from quoth.retrieval.search import (
     RetrieverResults,
+    authors_of,
     embed_variants,
     merge,
     said_by,
@@ -138,14 +139,15 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     if parts.reader is not None and (plan.expansion == "generated" or plan.hyde):
         others = await _expand(context, query, generator=parts.reader)
     by_speaker = speaker_filters(plan.filters)
-    variants = within_speakers((*_query_variants(query, plan), *others), by_speaker)
-    other_filters = tuple(each for each in plan.filters if each not in by_speaker)
+    authors = authors_of(context.outline.documents, by_speaker)
+    worded = (*_query_variants(query, plan), *others)
+    variants = within_speakers(worded, by_speaker, authors=authors)
     encoded_variants = await embed_variants(
         variants, encoded, plan, embedder=parts.embedder, trace=trace, page=context.page
     )
     found = await search(
         encoded_variants,
-        replace(plan, filters=other_filters),
+        replace(plan, filters=tuple(each for each in plan.filters if each not in by_speaker)),
         index=context.index,
         languages=context.outline.languages,
         trace=trace,
@@ -153,9 +155,7 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     await _verify_index_complete(context)
     with trace.stage("fuse"):
         fused = merge(encoded_variants, found, plan)
-        if by_speaker:
-            fetch = parts.catalogue.chunks
-            fused = await asyncio.to_thread(said_by, fused, by_speaker, fetch=fetch)
+        fused = await said_by(fused, by_speaker, authors=authors, fetch=parts.catalogue.chunks)
     pool = fused[: plan.rerank_pool]
     ids = [candidate.chunk_id for candidate in pool]
     vectors: Mapping[str, Matrix] = {}

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import PurePath
 from typing import Literal
 
 from quoth.core.outline import CollectionOutline, Heading
@@ -34,7 +35,7 @@ ARTICLES = word_set("articles")
 
 _TAIL = re.compile(
     r"(?<!\s)\s*(?:[:;([]|\s[-–—|]\s"
-    r"|,\s*(?:chapt\w+|vol\w*\.?|tome|parte?|partie|episode|lecture)\b).*$",
+    r"|,\s*\d|,\s*(?:chapt\w+|vol\w*\.?|tome|parte?|partie|episode|lecture)\b).*$",
     re.DOTALL | re.IGNORECASE,
 )
 _CAPITALS = re.compile(r"(?<!\w)[A-Z]{2,3}(?!\w)")
@@ -97,7 +98,7 @@ class EntityIndex:
     ``dates`` are first and last days as numbers such as 20261231, ``labels`` the pages as
     printed, ``printed`` all of them, ``spoken`` the seconds of recordings. ``everything`` are all
     documents, ``by_speaker`` and ``by_language`` those of each, ``files`` those of a normalized
-    file name.
+    file name, ``stems`` those of one without its suffix.
     """
 
     languages: tuple[str, ...] = ()
@@ -120,6 +121,7 @@ class EntityIndex:
     by_language: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     spoken: Mapping[str, float] = field(default_factory=dict)
     files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    stems: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def build_entity_index(
@@ -140,6 +142,7 @@ def build_entity_index(
     topics = _collected("topic", headings)
     spelled = _spelled((*titles, *speakers, *topics))
     pages = _labels(documents, labels or {})
+    files = _by_value(_file_names(documents))
     return EntityIndex(
         languages=tuple(
             dict.fromkeys([*outline.languages, *(d.language for d in documents if d.language)])
@@ -172,7 +175,8 @@ def build_entity_index(
         spoken={
             document.document_id: document.seconds for document in documents if document.seconds
         },
-        files=_by_value(_file_names(documents)),
+        files=files,
+        stems=_by_value((PurePath(name).stem, id_) for name, ids in files.items() for id_ in ids),
     )
 
 

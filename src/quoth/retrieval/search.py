@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from quoth.core.protocols import (
     SparseWeights,
 )
 from quoth.core.trace import Trace
-from quoth.core.types import Candidate, Chunk, Filter, Scored, Variant
+from quoth.core.types import Candidate, Chunk, Document, Filter, Scored, Variant
 from quoth.retrieval.fusion import (
     convex_combination,
     passthrough,
@@ -210,37 +210,52 @@ async def _search_variant(
 # --- filters on a speaker: alone, or among others ---------------------------------------------
 
 
-def within_speakers(variants: Sequence[Variant], filters: Sequence[Filter]) -> list[Variant]:
-    """Return each variant twice: for what the speakers of the filters say alone, and among others.
+def authors_of(documents: Iterable[Document], filters: Sequence[Filter]) -> dict[str, str]:
+    """Return the speakers of the documents that pass all filters on a speaker, by their ids."""
+    return {
+        document.document_id: document.speaker
+        for document in documents
+        if filters and document.speaker and all(document.speaker in each.values for each in filters)
+    }
 
-    An index knows the speaker of a passage that has only one; of the others `said_by` keeps those
-    that fit. ``filters`` are those on a speaker; without one the variants stay as they are.
+
+def within_speakers(
+    variants: Sequence[Variant], filters: Sequence[Filter], *, authors: Mapping[str, str]
+) -> list[Variant]:
+    """Return each variant for what the speakers of the filters say alone, and among others.
+
+    An index knows the speaker of a passage that has only one; of the others, and of the documents
+    of these ``authors``, `said_by` keeps those that fit. ``filters`` are those on a speaker;
+    without one the variants stay as they are.
     """
     if not filters:
         return list(variants)
-    among = (Filter("speaker", "in", (SEVERAL,)),)
+    kinds = [("", tuple(filters)), (" several speakers", (Filter("speaker", "in", (SEVERAL,)),))]
+    if authors:
+        kinds.append((" by author", (Filter("document", "in", tuple(authors)),)))
     return [
-        replace(variant, name=name, filters=(*variant.filters, *found))
+        replace(variant, name=f"{variant.name}{name}".strip(), filters=(*variant.filters, *found))
         for variant in variants
-        for name, found in (
-            (variant.name, filters),
-            (f"{variant.name} several speakers".strip(), among),
-        )
+        for name, found in kinds
     ]
 
 
-def said_by(
-    candidates: Sequence[Candidate],
+async def said_by(
+    candidates: list[Candidate],
     filters: Sequence[Filter],
     *,
+    authors: Mapping[str, str],
     fetch: Callable[[Sequence[str]], Mapping[str, Chunk]],
 ) -> list[Candidate]:
     """Return the candidates whose chunk, read by ``fetch``, passes the filters on a speaker."""
-    chunks = fetch([each.chunk_id for each in candidates])
+    if not filters:
+        return candidates
+    chunks = await asyncio.to_thread(fetch, [each.chunk_id for each in candidates])
     return [
         each
         for each in candidates
-        if (chunk := chunks.get(each.chunk_id)) and has_speakers(chunk, filters)
+        if (chunk := chunks.get(each.chunk_id))
+        and has_speakers(chunk, filters, author=authors.get(chunk.document_id, ""))
     ]
 
 

@@ -95,7 +95,9 @@ def _condition(each: Filter) -> Any:
         # after them with a character appended that sorts after hyphens and digits.
         return and_(documents.c.date <= high, documents.c.date + "~" >= low)
     if each.field == "speaker":
-        return spots.c.speaker.in_([*map(str, values), SEVERAL])
+        names = [*map(str, values)]
+        by_author = and_(spots.c.speaker == "", documents.c.speaker.in_(names))
+        return or_(spots.c.speaker.in_([*names, SEVERAL]), by_author)
     if each.operator == "in":
         return _IN[each.field].in_([str(value) for value in values])
     first, last = _OVERLAPS[each.field]
@@ -194,7 +196,7 @@ class OutlineReader(TenantConnection):
         """Return up to `limit` chunks that pass every filter, in the order of title and text."""
         owned = self.for_tenant(documents, collection)
         statement = (
-            select(spots.c.document_id, spots.c.ordinal)
+            select(spots.c.document_id, spots.c.ordinal, documents.c.speaker)
             .join_from(documents, spots, spots.c.document_id == documents.c.id)
             .where(owned, *(_condition(each) for each in filters))
             .order_by(documents.c.title, documents.c.id, spots.c.ordinal)
@@ -203,7 +205,8 @@ class OutlineReader(TenantConnection):
             statement = statement.limit(limit)
         passed: list[Chunk] = []
         with self.reading() as connection:
-            keys = [(row.document_id, row.ordinal) for row in connection.execute(statement)]
+            authors = {(row[0], row[1]): row[2] or "" for row in connection.execute(statement)}
+            keys = list(authors)
             for at in range(0, len(keys), BATCH):
                 if len(passed) >= limit:
                     break
@@ -216,7 +219,10 @@ class OutlineReader(TenantConnection):
                 found = {
                     (row.document_id, row.ordinal): chunk_from_row(row) for row in intact(rows)
                 }
-                there = (found[key] for key in part if key in found)
                 # The column names the speaker of a passage that has only one.
-                passed += [each for each in there if has_speakers(each, filters)]
+                passed += [
+                    found[key]
+                    for key in part
+                    if key in found and has_speakers(found[key], filters, author=authors[key])
+                ]
         return passed[:limit]

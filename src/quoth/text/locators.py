@@ -305,9 +305,12 @@ def speaker_filters(filters: Iterable[Filter]) -> tuple[Filter, ...]:
     return tuple(each for each in filters if each.field == "speaker")
 
 
-def has_speakers(chunk: Chunk, filters: Iterable[Filter]) -> bool:
-    """Return whether a chunk passes every filter on a speaker: one of those named speaks in it."""
-    there = speakers_in(chunk)
+def has_speakers(chunk: Chunk, filters: Iterable[Filter], *, author: str = "") -> bool:
+    """Return whether a chunk passes every filter on a speaker: one of those named speaks in it.
+
+    Where the chunk names none, the ``author`` of its document speaks.
+    """
+    there = speakers_in(chunk) or {author}
     return all(not there.isdisjoint(map(str, each.values)) for each in speaker_filters(filters))
 
 

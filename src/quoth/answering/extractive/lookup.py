@@ -114,7 +114,10 @@ def section_statements(
     like are left out where there is anything else.
     """
     chunks = (chunk for passage in passages for chunk in passage.chunks)
-    mine = {each.ordinal: each for each in chunks if each.document_id == headings[0].document_id}
+    document = headings[0].document_id
+    mine = {each.ordinal: each for each in chunks if each.document_id == document}
+    known = (passage.document for passage in passages)
+    title = normalize_name(next(each.title for each in known if each.document_id == document))
     ordered = [mine[ordinal] for ordinal in sorted(mine)]
     told = summary_statements(summary, candidates, passages)
     longest = MAX_SUMMARY_CHARACTERS if len(headings) <= MAX_LONG_SECTIONS else 0
@@ -135,7 +138,9 @@ def section_statements(
             begun = _opening(here[:2], candidates, passages, longest=longest, least=least)
             own = begun + [each for each in own if not overlaps(each, begun)]
         found += [replace(each, heading=heading.path[-1]) for each in own[:limit]]
-        if not own and not matter:
+        # A page with the title alone says nothing of what is below it.
+        is_title = len(headings) > 1 and normalize_name(heading.path[-1]) == title
+        if not own and not matter and not is_title:
             titles = heading_statements([heading], passages)
             found += [replace(each, line=False) for each in titles]
     return tuple(found)

@@ -15,7 +15,7 @@ from typing import Any
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.enclosed import Enclosure
-from quoth.ingest.readers.formats import SUFFIXES
+from quoth.ingest.readers.formats import HIDDEN, SUFFIXES
 from quoth.ingest.readers.metadata import SIDECARS
 from quoth.ingest.readers.source_file import MAX_NESTING, SourceFile
 from quoth.ingest.readers.zip_container import (
@@ -104,7 +104,7 @@ def _read(file: SourceFile, members: Iterator[tuple[str, bytes]]) -> ParsedDocum
     for name, data in members:
         # Nothing is unpacked to the disk: a way up or from the root is a part of a name.
         path = PurePosixPath(*(part for part in PurePosixPath(name).parts if part not in _WAYS))
-        hidden = any(part.startswith((".", "__MACOSX")) for part in path.parts)
+        hidden = any(part.startswith((*HIDDEN, "__MACOSX")) for part in path.parts)
         if hidden or name.lower().endswith(SIDECARS):
             continue
         if path.suffix.lower() not in SUFFIXES:

@@ -178,6 +178,9 @@ SUFFIX_FORMATS: Mapping[str, Format] = {
 SUFFIXES = frozenset(SUFFIX_FORMATS)
 """The suffixes, in small letters, of the files that a walk through a folder picks up."""
 
+HIDDEN = (".", "~$")
+"""How the names of hidden files begin, and those of the locks of open Office files."""
+
 FORMAT_NAMES: Mapping[Format, str] = {
     "pdf": "a PDF",
     "html": "HTML",

@@ -7,7 +7,7 @@ import re
 from quoth.core.errors import DocumentError
 from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
 from quoth.ingest.readers.dates import normalize_date
-from quoth.ingest.readers.metadata import Metadata, normalize_language
+from quoth.ingest.readers.metadata import Metadata, names_author, normalize_language
 from quoth.ingest.readers.xml_parts import parse_xml, text_of
 from quoth.ingest.readers.zip_container import ZipContainer
 
@@ -15,9 +15,6 @@ _NO_TITLE = re.compile(
     r"(?:untitled|microsoft \w+ - .*|slide 1|(?:powerpoint )?presentation\d*|no title|document\d*"
     r"|[^\s]*\.\w{2,4})",
     re.I,
-)
-_NO_AUTHOR = re.compile(
-    r"(?:unknown author|user|author|admin|python-\w+|openpyxl|xlsxwriter)", re.I
 )
 _PARTS = ("docProps/core.xml", "meta.xml")
 """Of Office Open XML and of OpenDocument."""
@@ -37,7 +34,7 @@ def office_properties(container: ZipContainer) -> Metadata:
     dates = (text_of(root, name) for name in ("modified", "date", "created", "creation-date"))
     return Metadata(
         title=None if not title or _NO_TITLE.fullmatch(title) else title,
-        speaker=None if not author or _NO_AUTHOR.fullmatch(author) else author,
+        speaker=author if names_author(author) else None,
         language=normalize_language(text_of(root, "language")),
         date=next((date for each in dates if (date := normalize_date(each))), None),
     )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from quoth.core.errors import DocumentError
-from quoth.ingest.readers.formats import SUFFIX_FORMATS, is_wanted
+from quoth.ingest.readers.formats import HIDDEN, SUFFIX_FORMATS, is_wanted
 from quoth.ingest.readers.media import MEDIA_SUFFIXES, captions_beside
 from quoth.ingest.readers.metadata import SIDECARS, TALKS, row_beside, rows_without_file, sidecar
 
@@ -170,7 +170,7 @@ def _not_ignored(folder: Path) -> Iterator[Path]:
     ignored = [*INSTALLED, *_ignored(folder)]
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
-        hidden = any(part.startswith(".") for part in inside.parts)
+        hidden = any(part.startswith(HIDDEN) for part in inside.parts)
         if not hidden and not _matches(inside.as_posix(), ignored):
             yield path
 

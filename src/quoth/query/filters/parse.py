@@ -19,6 +19,7 @@ from quoth.core.translations import translate
 from quoth.core.types import Document, DocumentKind, Filter, FilterField
 from quoth.query.entity_index import date_bounds, is_day
 from quoth.query.filters.patterns import mapping
+from quoth.store.blobs import source_name
 from quoth.text.analyzer import normalize_name
 from quoth.text.locators import format_timestamp
 from quoth.text.numbers import from_roman, labels_between, to_roman
@@ -43,7 +44,8 @@ def parse_filters(
 
     Those that only remove something (``KEY=any``, ``none``) give no filter. Custom metadata
     (``meta.KEY=VALUE``) are looked up in ``documents``: those that fit are searched. The name of a
-    speaker fits those of ``speakers`` that differ in capitals, accents or spaces alone.
+    speaker fits those of ``speakers`` that differ in capitals, accents or spaces alone, as do the
+    title and the file name of a document.
     """
     given = [text for text in texts if not _removed_fields(text) and not _is_any_metadata(text)]
     return tuple([_as_stored(_parse(text, documents), speakers) for text in given])
@@ -106,7 +108,22 @@ def _parse(text: str, documents: Collection[Document]) -> Filter:
             f"'{text}' is not a filter. Write KEY=VALUE with one of the keys {', '.join(KEYS)}, or "
             "meta.KEY=VALUE for your own metadata."
         )
-    return KEYS[key](value)
+    return _called(value, documents) if key == "document" else KEYS[key](value)
+
+
+def _called(value: str, documents: Collection[Document]) -> Filter:
+    """Return the filter on the documents with an id, a title or a file name, which may be several.
+
+    What none has stays as it is: it is the id of a document that is gone.
+    """
+    named: dict[str, list[str]] = {}
+    for each in documents:
+        for name in {normalize_name(each.title), normalize_name(source_name(each.source))}:
+            named.setdefault(name, []).append(each.document_id)
+    # A title may have commas of its own.
+    values = [value] if normalize_name(value) in named else _list(value)
+    ids = [id_ for each in values for id_ in named.get(normalize_name(each), [each])]
+    return Filter("document", "in", tuple(dict.fromkeys(ids)))
 
 
 def _with_metadata(key: str, value: str, documents: Collection[Document]) -> Filter:

@@ -100,9 +100,7 @@ def _files(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilter
             named += [id_ for id_ in ids if id_ in context.documents]
             spans.append((start, match.end()))
             before = query.folded[:start]
-            is_place = is_place or any(
-                rule.before and rule.before.search(before) for rule in rules("title_place")
-            )
+            is_place = is_place or _places(before)
             break
     found = restrict_to("document", named)
     if is_place or not set(query.quoted).isdisjoint(spans):
@@ -110,10 +108,18 @@ def _files(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilter
     return ExtractedFilters(soft_filters=found, spans=tuple(spans))
 
 
+def _places(before: str) -> bool:
+    """Return whether a title or file that follows is the place to search."""
+    return any(rule.before and rule.before.search(before) for rule in rules("title_place"))
+
+
 def _quoted(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
     extracted = NOTHING
     for start, end in query.quoted:
-        extracted += ExtractedFilters(spans=((start, end),))
+        before = query.folded[:start].rstrip(" \"'“”„«»") + " "
+        file = context.entities.stems.get(query.folded[start:end], ()) if _places(before) else ()
+        named = restrict_to("document", [id_ for id_ in file if id_ in context.documents])
+        extracted += ExtractedFilters(named, spans=((start, end),))
         for mention in context.mentions:
             first, last = query.starts[mention.first], query.ends[mention.last - 1]
             rest = query.folded[start:first].strip(" ,.'l")

@@ -25,6 +25,7 @@ from quoth.core.errors import DocumentCode, DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.enrich.chapters import names_matter
 from quoth.ingest.readers.formats import PICTURES, SUFFIX_FORMATS
+from quoth.ingest.readers.metadata import names_author
 from quoth.ingest.readers.pdf.furniture import find_furniture, printed_labels
 from quoth.ingest.readers.pdf.glyphs import clean_text, is_unreadable
 from quoth.ingest.readers.pdf.lines import PrintedLine, page_lines, page_pieces
@@ -78,7 +79,7 @@ def read_pdf(
         _refuse_without_text(path, pages, left_out, scanned)
         labels = {n: clean_text(_label(document, n - 1))[:40] for n in numbers}
         outline = read_outline(document)
-        stated = clean_text(_metadata(document, b"Title"))
+        stated, author = (clean_text(_metadata(document, key)) for key in (b"Title", b"Author"))
     furniture = find_furniture(pages, labels=labels, body=body_size(_all(pages)))
     kept = {
         page: lines
@@ -104,6 +105,8 @@ def read_pdf(
         sections=sections(headings, starts=result.starts, end=len(result.text)),
         language=language,
         url=url,
+        # One word is the name of an account: programs write it into what they print.
+        speaker=author[:300] if " " in author and names_author(author) else None,
         pages=len(numbers),
         labels=tuple(labels[n] or str(n) for n in numbers) if any(labels.values()) else (),
         warnings=_warnings(left_out, scanned),

@@ -338,8 +338,7 @@ def _in_section(place: SpanLocator, section: str | None) -> SpanLocator:
 def _prefix(reading: ParsedDocument, path: Sequence[str], places: Sequence[SpanLocator]) -> str:
     """Return title, section titles and speakers, without case-insensitive duplicates.
 
-    The author of a PDF is left out: in every passage of a book the names made citations of lectures
-    less precise (.854 to .844, and .970 to .955 of the windows off the book without one).
+    The author of a PDF is left out: the same names in every passage of a book tell none apart.
     """
     locators = (place.locator for place in places)
     said = [each.speaker for each in locators if isinstance(each, Seconds) and each.speaker]

@@ -98,7 +98,15 @@ _NAME = re.compile(r"(?<=\s)[\"'«“(]?(?:[^\W\d_]['’])?([A-ZÀ-ÖØ-Þ][\w.-
 _CAPITALS_NAME = frozenset({"en", "fr", "es", "it", "pt"})
 
 Notice = Literal[
-    "no_results", "partial", "low_relevance", "degraded", "missing", "empty", "nothing", "no_more"
+    "no_results",
+    "partial",
+    "low_relevance",
+    "degraded",
+    "missing",
+    "unquoted",
+    "empty",
+    "nothing",
+    "no_more",
 ]
 
 
@@ -110,9 +118,9 @@ class AnswerEvidence:
     titles and speakers. ``gap`` is how far the best chunk's cosine exceeds the median of those
     compared, as a share of the maximum: (best − median) / (1 − median); None when too few were
     compared.
-    ``cross_lingual`` means that the best sentence is in another language than the query, so that
-    word features are meaningless. ``missing`` are names and numbers of the query that no passage
-    contains. ``terms`` is the number of query words that count.
+    ``cross_lingual`` means that the best sentence is in another language than the query, or that
+    all are, so that word features are meaningless. ``missing`` are names and numbers of the query
+    that no passage contains. ``terms`` is the number of query words that count.
     """
 
     coverage: float
@@ -131,9 +139,9 @@ def weigh_evidence(
 ) -> AnswerEvidence:
     """Compute the evidence from the passages.
 
-    ``cosines`` are vector search's, None without it, ``scores`` those of `sentence_scores`: the
-    best sentence's language decides whether the evidence is cross-lingual. Without them it is where
-    no passage is in the query's language.
+    ``cosines`` are vector search's, None without it, ``scores`` those of `sentence_scores` where a
+    calibration applies: the best sentence's language decides whether the evidence is cross-lingual.
+    Without them it is where no passage is in the query's language.
     """
     foreign = [sentence.language != query.language for sentence in candidates.sentences]
     cross_lingual = bool(foreign) and all(foreign)
@@ -219,7 +227,7 @@ def _missing(query: Query, candidates: CandidateSentences) -> tuple[str, ...]:
 
 
 def notice(kind: Notice, *, language: str, names: Sequence[str] = ()) -> str:
-    """Return the notice of an outcome; ``names`` are put into the notice ``missing``."""
+    """Return the notice of an outcome; ``names`` are put into ``missing`` and ``unquoted``."""
     quoted = (translate("answering.quoted_name", language, name=name) for name in names)
     return translate(f"answering.{kind}", language, names=", ".join(quoted))
 

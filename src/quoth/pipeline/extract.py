@@ -47,6 +47,7 @@ from quoth.answering.extractive.select import (
     collect_sentences,
     new_first,
     sentence_spans,
+    unquoted_aspects,
 )
 from quoth.answering.extractive.write import marked_sentences, write_answer
 from quoth.core.events import CitationAdded, Event, TextAdded
@@ -191,7 +192,8 @@ async def _choose(
     if not placed and query.notes and asks_place:  # A note says that there is no such place.
         return _Selection((), "no_results")
     scores = await _score_sentences(parts, found, passages, candidates, trace=trace)
-    evidence = weigh_evidence(subject, candidates, cosines=found.cosines, scores=scores)
+    calibrated = scores if len(found.ranked) == 1 and found.ranked[0].tuning else None
+    evidence = weigh_evidence(subject, candidates, cosines=found.cosines, scores=calibrated)
     probability, threshold = _answer_probability(
         found, evidence, reranker=parts.reranker, trace=trace
     )
@@ -227,6 +229,8 @@ async def _choose(
     notices = status_notices(status, evidence, language=query.language)
     if without := query.aspects and aspects_without(query, candidates):
         notices = (*notices, notice("missing", language=query.language, names=without))
+    elif beside := unquoted_aspects(query, candidates, statements):
+        notices = (*notices, notice("unquoted", language=query.language, names=beside))
     return _Selection(statements, status, notices, scores, probability, near)
 
 
@@ -275,8 +279,7 @@ async def _statements_of_both(
         candidates = collect_sentences(
             strip_locator_words(query), passages, filters=found.plan.filters
         )
-        scores = await _score_sentences(parts, own, passages, candidates, trace=trace)
-        evidence = weigh_evidence(query, candidates, cosines=found.cosines, scores=scores)
+        evidence = weigh_evidence(query, candidates, cosines=found.cosines)
         probability, threshold = _answer_probability(
             own, evidence, reranker=parts.reranker, trace=trace
         )
@@ -284,6 +287,7 @@ async def _statements_of_both(
         if status in ("no_results", "low_relevance") or not candidates.sentences:
             halved = True
             continue
+        scores = await _score_sentences(parts, own, passages, candidates, trace=trace)
         statements = choose_statements(
             query,
             candidates,

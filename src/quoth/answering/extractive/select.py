@@ -190,6 +190,23 @@ def choose_statements(
     return tuple(replace(each, heading=names.get(seed, each.heading)) for each, (_, seed) in named)
 
 
+def unquoted_aspects(
+    query: Query, candidates: CandidateSentences, statements: Sequence[Statement]
+) -> tuple[str, ...]:
+    """Return the aspects of a comparison that no statement names, where one names another."""
+    quoted = [
+        at
+        for at, sentence in enumerate(candidates.sentences)
+        if any(each.holds(sentence) for each in statements)
+    ]
+    absent = tuple(
+        aspect
+        for aspect in query.aspects
+        if not any(speaks_of(candidates, at, aspect) for at in quoted)
+    )
+    return absent if len(absent) < len(query.aspects) else ()
+
+
 def new_first(statements: Sequence[Statement], answer: str) -> tuple[Statement, ...]:
     """Put what the last answer quoted behind what is new; leave it out where the best is new."""
     quoted = are_quoted([each.text for each in statements], [answer])

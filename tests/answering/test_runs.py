@@ -18,6 +18,7 @@ from quoth.answering.extractive.select import (
     choose_statements,
     collect_sentences,
     new_first,
+    unquoted_aspects,
 )
 from quoth.answering.extractive.write import quotation_lines, write_answer
 from quoth.core.types import Passage, Query, Seconds
@@ -614,6 +615,18 @@ def test_an_aspect_that_is_alone_is_no_heading_and_the_other_is_named() -> None:
     assert aspects_without(COMPARED, candidates) == ("lead",)
     signs = replace(COMPARED, aspects=("$@", "tin"))
     assert aspects_without(signs, candidates) == ()
+
+
+def test_an_aspect_that_is_found_and_not_quoted_is_named() -> None:
+    passages = [passage("Tin melts early.", number=1), passage("Lead melts late.", number=2)]
+    candidates = collect_sentences(COMPARED, passages)
+    for scores, beside in (([0.0, -20.0], ("lead",)), ([0.0, -1.0], ()), ([-20.0, 0.0], ("tin",))):
+        found = choose_statements(
+            COMPARED, candidates, scores=np.array(scores), passages=passages, max_sentences=6
+        )
+        assert unquoted_aspects(COMPARED, candidates, found) == beside
+    neither = replace(COMPARED, aspects=("gold", "silver"))
+    assert unquoted_aspects(neither, candidates, found) == ()
 
 
 def test_an_aspect_in_other_words_is_not_said_to_be_missing() -> None:

@@ -194,17 +194,12 @@ def unquoted_aspects(
     query: Query, candidates: CandidateSentences, statements: Sequence[Statement]
 ) -> tuple[str, ...]:
     """Return the aspects of a comparison that no statement names, where one names another."""
-    quoted = [
-        at
-        for at, sentence in enumerate(candidates.sentences)
-        if any(each.holds(sentence) for each in statements)
+    at_each = enumerate(candidates.sentences)
+    quoted = [at for at, sentence in at_each if any(each.holds(sentence) for each in statements)]
+    named = [
+        name for name in query.aspects if any(speaks_of(candidates, at, name) for at in quoted)
     ]
-    absent = tuple(
-        aspect
-        for aspect in query.aspects
-        if not any(speaks_of(candidates, at, aspect) for at in quoted)
-    )
-    return absent if len(absent) < len(query.aspects) else ()
+    return tuple(name for name in query.aspects if named and name not in named)
 
 
 def new_first(statements: Sequence[Statement], answer: str) -> tuple[Statement, ...]:

@@ -163,6 +163,24 @@ async def test_the_documents_are_listed(blind: Engine, question: str) -> None:
     assert "Inside the hive:\nA beehive has one queen" in answer.text
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which documents are in French?",
+        "Show me all documents in French",
+        "Listez les documents en français",
+    ],
+)
+async def test_the_documents_of_a_language_are_listed(tmp_path: Path, question: str) -> None:
+    sources = write_sources(tmp_path / "sources")
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, sources)
+        answer = await engine.answer(question)
+        languages = {each.document_id: each.language for each in await engine.documents()}
+    assert {languages[each.document_id] for each in answer.citations} == {"fr"}
+    assert answer.status == "answered"
+
+
 @pytest.mark.parametrize("question", ["Which talks are there?", "Quels exposés y a-t-il ?"])
 async def test_documents_of_the_kind_that_is_asked_for_are_listed(
     blind: Engine, question: str

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from quoth.backends.indexes.filter_columns import label_key, title_key
+from quoth.backends.indexes.filter_columns import day_number, label_key, title_key
 from quoth.backends.indexes.rows import printed_labels
 from quoth.core.protocols import (
     EncodedQuery,
@@ -31,7 +31,6 @@ from quoth.core.protocols import (
 from quoth.core.types import Chunk, Filter, Pages, Scored, Seconds, Usage
 from quoth.text.locators import speaker_key
 from quoth.text.near_terms import MAX_NEAR, NEAR_WEIGHT, near_terms
-from quoth.text.numbers import day_number
 
 WORDS = re.compile(r"\w+")
 K1 = 1.2

@@ -193,6 +193,23 @@ async def test_documents_of_the_kind_that_is_asked_for_are_listed(
 
 @pytest.mark.parametrize(
     "question",
+    ["What are sources?", "Which episodes are there?", "Show all documents of 14 May 2025"],
+)
+async def test_what_asks_for_something_else_is_no_list(tmp_path: Path, question: str) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("one", "two", "three"):
+        (notes / f"{name}.md").write_text(
+            f"# Note {name}\n\nBread is baked {name} times.\n", "utf-8"
+        )
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, notes)
+        assert len((await engine.answer("Which documents are there?")).citations) == 3
+        assert len((await engine.answer(question)).citations) < 3
+
+
+@pytest.mark.parametrize(
+    "question",
     [
         "List the talks by Ada Lovelace",
         "Which talks did Ada Lovelace give?",

@@ -229,7 +229,7 @@ async def _choose(
     notices = status_notices(status, evidence, language=query.language)
     if without := query.aspects and aspects_without(query, candidates):
         notices = (*notices, notice("missing", language=query.language, names=without))
-    elif beside := unquoted_aspects(query, candidates, statements):
+    elif not evidence.cross_lingual and (beside := unquoted_aspects(query, candidates, statements)):
         notices = (*notices, notice("unquoted", language=query.language, names=beside))
     return _Selection(statements, status, notices, scores, probability, near)
 

@@ -35,7 +35,7 @@ ARTICLES = word_set("articles")
 
 _TAIL = re.compile(
     r"(?<!\s)\s*(?:[:;([]|\s[-–—|]\s"
-    r"|,\s*\d|,\s*(?:chapt\w+|vol\w*\.?|tome|parte?|partie|episode|lecture)\b).*$",
+    r"|,\s+\d|,\s*(?:chapt\w+|vol\w*\.?|tome|parte?|partie|episode|lecture)\b).*$",
     re.DOTALL | re.IGNORECASE,
 )
 _CAPITALS = re.compile(r"(?<!\w)[A-Z]{2,3}(?!\w)")

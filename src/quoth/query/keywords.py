@@ -67,7 +67,9 @@ def names_place(filters: Iterable[Filter]) -> bool:
 
 _NOUNS: Mapping[DocumentKind, frozenset[str]] = {
     "pdf": frozenset(("book", "pdf", "paper", "thesis", "livre", "article", "these")),
-    "transcript": frozenset(("talk", "video", "lecture", "podcast", "expose", "conference")),
+    "transcript": frozenset(
+        "talk video lecture podcast episode recording expose conference enregistrement".split()
+    ),
 }
 _LABEL = re.compile(r"[a-z]{1,3}\d{1,4}")
 _SIGNS = " .,;:!?\"'()[]«»“”…"
@@ -173,13 +175,17 @@ def strip_outline_words(query: Query) -> Query | None:
 def asks_for_documents(query: Query) -> bool:
     """Return whether a query asks which documents there are, such as "Which talks do I have?".
 
-    They may be those of a name or a date that filters: "List the talks by Ada Lovelace".
+    With a filter on a speaker, a date or a language also whether it asks for theirs: "List the
+    talks by Ada Lovelace". A date is not in the standalone query.
     """
-    words = normalized_query_words(query.standalone)
-    if query.filters:
-        named = {word for name in query.entities for word in normalized_query_words(name)}
-        words = [word for word in words if word not in named]
-    return has_phrase(phrase_pattern("intent", "documents"), words)
+    asked = normalized_query_words(query.original)
+    if has_phrase(phrase_pattern("intent", "documents"), asked):
+        return True
+    named = {word for name in query.entities for word in normalized_query_words(name)}
+    return any(each.field in ("speaker", "date", "language") for each in query.filters) and any(
+        has_phrase(phrase_pattern("intent", "documents_of"), [w for w in words if w not in named])
+        for words in (asked, normalized_query_words(query.standalone))
+    )
 
 
 def asks_for_summary(query: Query) -> bool:

@@ -13,9 +13,10 @@ from quoth.core.outline import (
     SummarySentence,
 )
 from quoth.core.types import Document, DocumentKind, Filter
+from quoth.query.entity_index import date_bounds
 from quoth.store.blobs import source_name
 from quoth.text.analyzer import analyze, normalize_name
-from quoth.text.numbers import day_number, natural_order
+from quoth.text.numbers import natural_order
 
 ABOUT_PARTS = frozenset({"chapter", "section", "segment"})
 ABOUT_DOCUMENTS = frozenset({"date", "document", "kind", "language", "speaker"})
@@ -98,14 +99,16 @@ def named_documents(outline: CollectionOutline, filters: Sequence[Filter]) -> li
 def listed_documents(
     outline: CollectionOutline, filters: Sequence[Filter], *, kind: DocumentKind | None
 ) -> list[Document]:
-    """Return the documents of filters, of a ``kind`` if there are any.
+    """Return the documents of filters: those of a ``kind``, or any for a book.
 
-    None for filters on places within documents, and for more than `MAX_HEADINGS`.
+    Empty for filters on places within documents, and for more than `MAX_HEADINGS`.
     """
     if any(each.field not in ABOUT_DOCUMENTS for each in filters):
         return []
     documents = named_documents(outline, filters)
-    listed = [each for each in documents if each.kind == kind] or documents
+    listed = [each for each in documents if kind in (None, each.kind)]
+    if kind == "pdf":  # A book may be of any format.
+        listed = [each for each in documents if each.kind in ("pdf", "book")] or documents
     return listed if len(listed) <= MAX_HEADINGS else []
 
 
@@ -294,8 +297,9 @@ def _readable(documents: Sequence[Document], language: str) -> Sequence[Document
 
 def _is(document: Document, condition: Filter) -> bool:
     if condition.field == "date":
+        days = date_bounds(document.date or "")
         first, last = map(float, condition.values)
-        return first <= day_number(document.date) <= last
+        return days is not None and days[0] <= last and days[1] >= first
     value = {
         "document": document.document_id,
         "kind": document.kind,

@@ -143,15 +143,3 @@ def _spoken_number(words: str) -> int | None:
 def natural_order(text: str) -> str:
     """Return a key that sorts texts by the numbers in them: "2.9" before "2.10"."""
     return re.sub(r"\d+", lambda number: number[0].zfill(12), text.casefold())
-
-
-def day_number(date: str | None) -> float:
-    """Return an ISO date as a number such as 20261231; a month or a year alone is its first day.
-
-    It is −1 without a date.
-    """
-    digits = [part for part in (date or "")[:10].split("-") if part.isdecimal()]
-    if not digits or len(digits[0]) != 4:
-        return -1.0
-    year, month, day = (*map(int, digits), 1, 1)[:3]
-    return float(year * 10000 + month * 100 + day)

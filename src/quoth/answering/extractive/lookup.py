@@ -117,7 +117,7 @@ def section_statements(
     document = headings[0].document_id
     mine = {each.ordinal: each for each in chunks if each.document_id == document}
     known = (passage.document for passage in passages)
-    title = normalize_name(next(each.title for each in known if each.document_id == document))
+    title = normalize_name(next((each.title for each in known if each.document_id == document), ""))
     ordered = [mine[ordinal] for ordinal in sorted(mine)]
     told = summary_statements(summary, candidates, passages)
     longest = MAX_SUMMARY_CHARACTERS if len(headings) <= MAX_LONG_SECTIONS else 0

@@ -72,7 +72,7 @@ MIN_SPREAD = 0.008
 MIN_NAME = 3
 """Minimum letters of a speaker's name in a query; "Dr" is none."""
 FOREIGN_PENALTY = 1.0
-"""What a sentence in another language than the query's loses."""
+"""The penalty of a sentence in another language than the query's."""
 MAX_TITLE = 60
 """Maximum characters of a title that are embedded before a sentence."""
 

@@ -48,3 +48,12 @@ def label_key(label: str) -> str:
 def title_key(title: str) -> str:
     """Return a title as it is compared: without case, accents and bars."""
     return normalize_name(title.replace("|", " "))
+
+
+def day_number(date: str | None) -> float:
+    """Return an ISO date as a number such as 20261231; a month or a year alone is its first day."""
+    digits = [part for part in (date or "")[:10].split("-") if part.isdecimal()]
+    if not digits or len(digits[0]) != 4:
+        return NOWHERE
+    year, month, day = (*map(int, digits), 1, 1)[:3]
+    return float(year * 10000 + month * 100 + day)

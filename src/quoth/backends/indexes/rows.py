@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from quoth.backends.indexes.filter_columns import NOWHERE, label_key, title_key
+from quoth.backends.indexes.filter_columns import NOWHERE, day_number, label_key, title_key
 from quoth.core.types import Chunk, Pages, Seconds
 from quoth.text.analyzer import analyze
 from quoth.text.locators import speaker_key
-from quoth.text.numbers import day_number
 
 PREFIX_TIMES = 2
 """How often a chunk's prefix (titles above it) is counted among its terms."""

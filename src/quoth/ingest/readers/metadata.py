@@ -44,7 +44,9 @@ _OTHER_NAMES = {
 _FRONT = re.compile(r"\s*---[ \t]*\n(?P<lines>.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _PAIR = re.compile(r"(?P<key>[A-Za-z_][\w -]{0,60}?)[ \t]*:(?:[ \t]+(?P<value>.*))?$")
 _NO_AUTHOR = re.compile(
-    r"(?:unknown author|(?:\w+ ){0,2}user|author|admin|python-\w+|openpyxl|xlsxwriter)", re.I
+    r"(?:unknown author|(?:\w+ ){0,2}user|utilisateur(?: \w+)?|author|admin|python-\w+|openpyxl"
+    r"|xlsxwriter|(?:microsoft|adobe) \w+)",
+    re.I,
 )
 _LANGUAGE = re.compile(r"(?P<primary>[A-Za-z]{2,3})(?:[-_][A-Za-z0-9]{1,8})*")
 

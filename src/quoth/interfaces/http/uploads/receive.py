@@ -226,7 +226,7 @@ def received(part: Path) -> int:
         return 0
 
 
-def check_size(parts: Components, size: int, *, key: str = "") -> None:
+def check_size(parts: Components, size: int, *, key: str | None = None) -> None:
     """Refuse an empty or too large file, or one beyond the tenant's quotas, unless it is there.
 
     ``key`` is its upload's, once its content is known. Raises InputError, TooLarge, StorageFull.
@@ -237,8 +237,10 @@ def check_size(parts: Components, size: int, *, key: str = "") -> None:
     if size > most * 2**20:
         raise TooLarge(f"A file can have up to {most} MB.")
     try:
-        upload_store(parts).find(key)
+        known = key is not None and upload_store(parts).find(key)
     except NotFound:
+        known = False
+    if not known:
         require_room(parts, size=size)
 
 

@@ -60,6 +60,7 @@ export async function* askStream(body, signal) {
       if (event === "done" || event === "error") return;
     }
   } catch (error) {
+    if (signal.aborted) return;
     if (error instanceof Problem) {
       yield { event: "error", status: error.status, code: error.code, detail: error.message };
       return;

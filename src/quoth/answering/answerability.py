@@ -76,7 +76,7 @@ def notes(answer: Answer, *, language: str | None = None) -> Iterator[str]:
 
 UNSURE, FOREIGN_UNSURE = 0.06, 0.02
 """The probability from which passages that do not answer are shown as the closest ones; the second
-where they are in another language (docs/decisions/057)."""
+where they are in another language (docs/decisions/057 and 065)."""
 NOTHING = 0.56
 """Coverage + gap below which a same-language query is not answered."""
 FLOOR = 0.12

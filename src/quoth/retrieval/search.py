@@ -211,18 +211,23 @@ async def _search_variant(
 
 
 def authors_of(documents: Iterable[Document], filters: Sequence[Filter]) -> dict[str, str]:
-    """Return the speakers of the documents that pass all filters on a speaker, by their ids."""
+    """Return the speakers of the documents that pass all filters on a speaker, by their ids.
+
+    Empty without a filter.
+    """
+    if not filters:
+        return {}
     return {
         document.document_id: document.speaker
         for document in documents
-        if filters and document.speaker and all(document.speaker in each.values for each in filters)
+        if document.speaker and all(document.speaker in each.values for each in filters)
     }
 
 
 def within_speakers(
     variants: Sequence[Variant], filters: Sequence[Filter], *, authors: Mapping[str, str]
 ) -> list[Variant]:
-    """Return each variant for what the speakers of the filters say alone, and among others.
+    """Return each variant for what the speakers say alone, among others, and wrote as authors.
 
     An index knows the speaker of a passage that has only one; of the others, and of the documents
     of these ``authors``, `said_by` keeps those that fit. ``filters`` are those on a speaker;

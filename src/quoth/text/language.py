@@ -6,7 +6,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -67,8 +67,9 @@ def detect_query_language(text: str, *, among: Sequence[str], fallback: str) -> 
     languages = tuple(dict.fromkeys(among))
     if found := _by_function_words(text, languages, _own_function_words()):
         return found
-    ranked = (language for language, _ in _model().rank(text[:SAMPLE]))
-    likeliest = next(language for language in ranked if query_stop_words(language))
+    likeliest = next(
+        language for language, _ in _ranked(text[:SAMPLE]) if query_stop_words(language)
+    )
     if not query_stop_words(likeliest).isdisjoint(_WORD.findall(text.casefold())):
         found = _by_model(text, (*languages, likeliest), floor=OTHER_FLOOR)
     return found or detect_language(text, among=languages, fallback=fallback)
@@ -108,13 +109,19 @@ def clear_language(text: str) -> str | None:
 def _by_model(
     text: str, languages: tuple[str, ...], *, floor: float = CONFIDENCE_FLOOR
 ) -> str | None:
-    ranked = _model().rank(text[:SAMPLE])
+    ranked = _ranked(text[:SAMPLE])
     scores = {language: float(score) for language, score in ranked if language in languages}
     total = sum(scores.values())
     if not total:
         return None
     best = max(languages, key=lambda language: scores.get(language, 0.0))
     return best if scores[best] / total >= floor else None
+
+
+@lru_cache(maxsize=16)  # A query is identified several times in a row.
+def _ranked(sample: str) -> tuple[tuple[str, float], ...]:
+    """Return all languages with their probabilities, the likeliest first."""
+    return tuple(_model().rank(sample))
 
 
 def _model() -> LanguageIdentifier:

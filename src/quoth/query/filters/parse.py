@@ -108,14 +108,17 @@ def _parse(text: str, documents: Collection[Document]) -> Filter:
             f"'{text}' is not a filter. Write KEY=VALUE with one of the keys {', '.join(KEYS)}, or "
             "meta.KEY=VALUE for your own metadata."
         )
-    return _called(value, documents) if key == "document" else KEYS[key](value)
+    return _document_filter(value, documents) if key == "document" else KEYS[key](value)
 
 
-def _called(value: str, documents: Collection[Document]) -> Filter:
+def _document_filter(value: str, documents: Collection[Document]) -> Filter:
     """Return the filter on the documents with an id, a title or a file name, which may be several.
 
     What none has stays as it is: it is the id of a document that is gone.
     """
+    by_id = KEYS["document"](value)
+    if {each.document_id for each in documents}.issuperset(by_id.values):
+        return by_id  # The names of many documents take a while to normalize.
     named: dict[str, list[str]] = {}
     for each in documents:
         for name in {normalize_name(each.title), normalize_name(source_name(each.source))}:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from quoth.answering.answerability import expected_kind, has_value
+from quoth.answering.answerability import expected_kind, has_value, lacks_what_is_asked
+from quoth.answering.extractive.select import collect_sentences
 from quoth.core.types import Query
+from tests.support.passages import passage
 
 
 @pytest.mark.parametrize(
@@ -42,6 +44,8 @@ def test_the_kind_that_a_question_asks_for(question: str, kind: str) -> None:
         ("number", "It has rooms, see #4598.", False),
         ("price", "It costs 12 euros.", True),
         ("price", "Entry is free.", True),
+        ("price", "Year: 1655 | Wheat (shillings): 40.5", True),
+        ("price", "Year: long ago | Wheat: dear", False),
         ("price", "The Free Harbour makes free software.", False),
         ("date", "It opened in 1871.", True),
         ("date", "It opened in April.", True),
@@ -51,3 +55,44 @@ def test_the_kind_that_a_question_asks_for(question: str, kind: str) -> None:
 def test_a_text_has_a_value_of_its_own(kind: str, text: str, has: bool) -> None:
     query = Query("How many rooms has pier 9?", "How many rooms has pier 9?", "en")
     assert has_value(query, kind, text, language="en") == has
+
+
+DEATHS = """Month: March 1854 | Wounds: 3 | Disease: 40
+
+Month: April 1855 | Wounds: 5 | Disease: 110
+
+Month: June 1855 | Wounds: 8 | Disease: 95"""
+
+
+@pytest.mark.parametrize(
+    ("question", "lacks"),
+    [
+        ("Who died of disease in April 1855?", False),
+        ("Who died of disease in April 1854?", True),
+        ("disease in March 1854 and June 1855", False),
+        ("deaths from wounds in the Garden", False),
+        ("deaths from wounds at Inkerman", True),
+        ("deaths from wounds in July", True),
+        ("deaths from wounds", False),
+    ],
+)
+def test_rows_of_a_table_have_each_name_of_the_question(question: str, lacks: bool) -> None:
+    query = Query(question, question, "en")
+    candidates = collect_sentences(query, [passage(DEATHS, title="Garden")])
+    rows = range(len(candidates.sentences))
+    assert lacks_what_is_asked(query, candidates, places=rows) is lacks
+
+
+def test_rows_in_another_language_lack_only_numbers() -> None:
+    for question, lacks in (("The capital of Germany", False), ("Germany in 1990", True)):
+        query = Query(question, question, "en")
+        row = "Pays: Allemagne | Année: 1950 | Capitale: Bonn"
+        candidates = collect_sentences(query, [passage(row, language="fr")])
+        assert lacks_what_is_asked(query, candidates, places=[0]) is lacks
+
+
+def test_prose_may_lack_a_name() -> None:
+    question = "Who died of disease at Inkerman?"
+    query = Query(question, question, "en")
+    candidates = collect_sentences(query, [passage("Many soldiers died of disease.")])
+    assert not lacks_what_is_asked(query, candidates, places=[0])

@@ -168,6 +168,33 @@ def test_rows_with_most_words_of_the_question_are_quoted_without_the_others() ->
     assert asked("price of lead in 2013?", tin=0, lead=-1.5) == [table]
 
 
+def test_of_two_tables_the_one_with_the_column_that_is_asked_for_is_quoted() -> None:
+    people = "\n\n".join(
+        f"Country: Chad | Year: {year} | People: {year}000" for year in (1952, 1957)
+    )
+    capitals = "Country: Chad | Capital: N'Djamena\n\nCountry: Mali | Capital: Bamako"
+    query = Query("capital of Chad", "capital of Chad", "en")
+    for score, quoted in ((-0.5, "Djamena"), (-1.5, "1952")):
+        scores = {"1952": 0, "1957": -0.1, "Djamena": score}
+        first, *_ = said(runs(people, capitals, scores=scores, query=query))
+        assert quoted in first
+
+
+def test_a_fact_in_speech_is_quoted_with_less_around_it() -> None:
+    text = " ".join(["Tin melts."] + [f"So much for the long line {at} of it." for at in range(40)])
+    made = passage(text)
+    talk = replace(made, document=replace(made.document, kind="transcript"))
+
+    def length(query: Query, of: Passage) -> int:
+        (run,) = chosen([of], scores={"Tin": 0}, query=query, most=40)
+        return len(run.text)
+
+    why = replace(QUERY, kind="conceptual")
+    broad = replace(QUERY, kind="comparison")
+    assert 350 < length(QUERY, talk) <= 400 < length(why, talk) <= 600
+    assert length(why, talk) == length(broad, talk) == length(QUERY, made) < length(broad, made)
+
+
 def test_words_of_a_new_question_choose_a_row_before_those_of_the_conversation() -> None:
     birds = (("puffin", 58), ("gannet", 180), ("tern", 80), ("auk", 80))
     rows = [f"bird: {name} | wingspan: {wide}" for name, wide in birds]

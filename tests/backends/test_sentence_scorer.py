@@ -182,7 +182,7 @@ async def test_only_a_doubtful_answer_is_read_again(
     notes.write_text(text, "utf-8")
     settings = Settings(home=tmp_path / "home", models=load_settings().models, threads=1)
     chance = 0.3
-    monkeypatch.setattr(extract, "_answer_probability", lambda *_, **__: (chance, 0.25))
+    monkeypatch.setattr(extract, "estimate_probability", lambda *_, **__: (chance, 0.25))
     async with open_engine(settings) as engine:
         assert [step async for step in engine.add([notes])]
         assert isinstance(engine.parts.sentence_scorer, OnnxSentenceScorer)

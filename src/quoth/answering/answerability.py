@@ -19,6 +19,7 @@ from quoth.answering.verification.tokens import TextToken, Value, read_values, t
 from quoth.core.translations import translate
 from quoth.core.types import Answer, AnswerStatus, Query
 from quoth.query.filters.patterns import find_matches, has_match, word_set
+from quoth.text.locators import CELL_GAP
 
 CERTAIN = 0.45
 """The probability below which an answer says that it may be none (docs/decisions/057)."""
@@ -160,7 +161,7 @@ def weigh_evidence(
         coverage=max((candidates.coverage(stems) for stems in held.values()), default=0.0),
         gap=gap,
         cross_lingual=cross_lingual,
-        missing=() if cross_lingual else _missing(query, candidates),
+        missing=() if cross_lingual else _missing(query, candidates, places=range(len(foreign))),
         terms=len(candidates.terms),
     )
 
@@ -207,10 +208,54 @@ def _strength(evidence: AnswerEvidence) -> tuple[float, float]:
     return evidence.coverage + evidence.gap, NOTHING
 
 
-def _missing(query: Query, candidates: CandidateSentences) -> tuple[str, ...]:
-    everything = candidates.all_stems.union(*candidates.speakers)
+def lacks_what_is_asked(
+    query: Query, candidates: CandidateSentences, *, places: Sequence[int]
+) -> bool:
+    """Return whether the sentences at ``places``, a quotation, are none of what is asked for.
+
+    They are not if a number or a date is asked for and they have none, and if they are rows of a
+    table of which none, with its titles, has a name or number of the question with all its words
+    ("April 1854"): a row about something else has the right columns and a wrong value.
+    """
+    quoted = [candidates.sentences[at] for at in places]
+    text, language = "\n".join(each.text for each in quoted), candidates.sentences[0].language
+    kind = expected_kind(query)
+    if kind and not has_value(query, kind, text, language=language):
+        return True
+    if not all(CELL_GAP in each.text for each in quoted):
+        return False
+    missing = [set(_missing(query, candidates, places=[at])) for at in places]
+    translated = any(each.language != query.language for each in quoted)
+    names = [
+        {word for word in name.split() if not (translated and word.isalpha())}
+        for name in _names(query)
+    ]
+    return any(all(not name.isdisjoint(absent) for absent in missing) for name in names)
+
+
+def _names(query: Query) -> list[str]:
+    """Return the names and numbers of a query, with the words of one separated by spaces."""
+    found: list[str] = []
+    end = -1
+    for match in _NAME.finditer(query.standalone):
+        shown = match.group(1) or match.group(2)
+        if found and match.start() == end + 1:
+            found[-1] += f" {shown}"
+        else:
+            found.append(shown)
+        end = match.end()
+    return found
+
+
+def _missing(
+    query: Query, candidates: CandidateSentences, *, places: Sequence[int]
+) -> tuple[str, ...]:
+    """Return the query's names and numbers that are neither in sentences nor around them."""
+    everything = frozenset[str]().union(
+        *(candidates.stems[at] | candidates.around[at] | candidates.speakers[at] for at in places)
+    )
     absent = {term.word for term in candidates.terms if not term.among(everything)}
-    said = "\n".join(each.text for each in candidates.sentences) if absent else ""
+    said = "\n".join(candidates.sentences[at].text for at in places) if absent else ""
     named: list[str] = []
     for match in _NAME.finditer(query.standalone):
         name, number = match.group(1), match.group(2)
@@ -263,7 +308,10 @@ def has_value(query: Query, kind: str, text: str, *, language: str) -> bool:
     """Return whether a text has a value of a kind.
 
     Values of the question answer nothing, and numbers of pages, chapters and sections are none.
+    In a row of a table the name of the column tells the currency, so a number may be a price.
     """
+    if kind == "price" and CELL_GAP in text:
+        kind = "number"
     asked = {value.key for value in _values(query.standalone, query.language)}
     if any(
         value.key not in asked and _is_of_kind(value, kind) for value in _values(text, language)

@@ -12,11 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from quoth.answering.answerability import (
-    AnswerEvidence,
     Notice,
     decide_status,
-    expected_kind,
-    has_value,
+    lacks_what_is_asked,
     notice,
     status_notices,
     weigh_evidence,
@@ -52,18 +50,18 @@ from quoth.answering.extractive.select import (
 from quoth.answering.extractive.write import marked_sentences, write_answer
 from quoth.core.events import CitationAdded, Event, TextAdded
 from quoth.core.plan import Plan
-from quoth.core.protocols import EncodedQuery, Reranker
+from quoth.core.protocols import EncodedQuery
 from quoth.core.sentence_scores import SpanScorer
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, AnswerStatus, Citation, Counts, Hit, Passage, Query, Turn
 from quoth.pipeline.closest import closest_passages
 from quoth.pipeline.components import Components
 from quoth.pipeline.doubtful_answers import read_again
+from quoth.pipeline.probability import estimate_probability, is_calibrated
 from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.query.dialogue_act import continuations
 from quoth.query.keywords import names_place, strip_locator_words
 from quoth.query.rewrite import two_questions
-from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
 from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.search import encode_query
 from quoth.store.rows import now
@@ -192,9 +190,9 @@ async def _choose(
     if not placed and query.notes and asks_place:  # A note says that there is no such place.
         return _Selection((), "no_results")
     scores = await _score_sentences(parts, found, passages, candidates, trace=trace)
-    calibrated = scores if len(found.ranked) == 1 and found.ranked[0].tuning else None
+    calibrated = scores if is_calibrated(found) else None
     evidence = weigh_evidence(subject, candidates, cosines=found.cosines, scores=calibrated)
-    probability, threshold = _answer_probability(
+    probability, threshold = estimate_probability(
         found, evidence, reranker=parts.reranker, trace=trace
     )
     probability = await read_again(parts, found, candidates, scores, probability, trace=trace)
@@ -224,7 +222,8 @@ async def _choose(
     near = [int(at) for at in np.argsort(-scores)[:CLOSEST_SENTENCES]]
     if not statements:  # All that would answer was shown.
         return _Selection((), "no_results", (), scores, probability)
-    if not placed and _lacks_value(query, _best_of(statements, near, candidates), candidates):
+    best = _best_of(statements, near, candidates)
+    if not placed and lacks_what_is_asked(query, candidates, places=best):
         return _Selection((), "low_relevance", (), scores, probability)
     notices = status_notices(status, evidence, language=query.language)
     if without := query.aspects and aspects_without(query, candidates):
@@ -280,7 +279,7 @@ async def _statements_of_both(
             strip_locator_words(query), passages, filters=found.plan.filters
         )
         evidence = weigh_evidence(query, candidates, cosines=found.cosines)
-        probability, threshold = _answer_probability(
+        probability, threshold = estimate_probability(
             own, evidence, reranker=parts.reranker, trace=trace
         )
         status = decide_status(evidence, probability=probability, answer_from=threshold)
@@ -302,19 +301,12 @@ async def _statements_of_both(
 
 def _best_of(
     statements: Sequence[Statement], near: Sequence[int], candidates: CandidateSentences
-) -> Statement:
-    """Return the statement with the best of the sentences ``near``, else the first."""
-    holders = (each for at in near for each in statements if each.holds(candidates.sentences[at]))
-    return next(holders, statements[0])
-
-
-def _lacks_value(query: Query, statement: Statement, candidates: CandidateSentences) -> bool:
-    """Return whether a number or a date is asked for and a statement has none."""
-    kind = expected_kind(query)
-    if not kind:
-        return False
-    language = candidates.sentences[0].language
-    return not has_value(query, kind, statement.text, language=language)
+) -> list[int]:
+    """Return the sentences of the statement with the best of those ``near``, else of the first."""
+    sentences = candidates.sentences
+    holders = (each for at in near for each in statements if each.holds(sentences[at]))
+    best = next(holders, statements[0])
+    return [at for at, each in enumerate(sentences) if best.holds(each)]
 
 
 async def _score_sentences(
@@ -377,23 +369,3 @@ async def _score_spans(
     within = await scorer.score(query.in_context, chunks, spans=places)
     mean: list[float] = np.average([alone, within], axis=0, weights=(2, 1)).tolist()
     return mean
-
-
-def _answer_probability(
-    found: Retrieved, evidence: AnswerEvidence, *, reranker: Reranker | None, trace: Trace
-) -> tuple[float | None, float | None]:
-    """Return the probability that the collection answers, and its threshold."""
-    failed = any(entry.startswith(("embed:", "semantic:", "keyword:")) for entry in trace.degraded)
-    if failed or len(found.ranked) != 1:
-        return None, None
-    legs, tuning = found.ranked[0].legs, found.ranked[0].tuning
-    signals = question_signals(
-        keyword=legs.keyword,
-        semantic=legs.semantic,
-        coverage=evidence.coverage,
-        terms=evidence.terms,
-        gap=evidence.gap,
-        foreign=evidence.cross_lingual,
-        read=reranker_scores(found.ranked[0].pool, reranker=reranker),
-    )
-    return answer_probability(tuning, signals), None if tuning is None else tuning.answer_from

@@ -47,6 +47,27 @@ def asked_rows(
     return found if telling and covered and (is_near or is_other) and length <= MAX_LIST else []
 
 
+def fullest_row(
+    candidates: CandidateSentences, seed: int, *, scores: Scores, passages: Sequence[Passage]
+) -> int:
+    """Return the row, of any table, that has most of the question; the seed if it is no row.
+
+    Only rows up to `MARGIN` below it count: tables on one subject hold the same names, but only one
+    has the column that is asked for.
+    """
+    sentences = candidates.sentences
+    near = [
+        at
+        for at, each in enumerate(sentences)
+        if scores[at] >= scores[seed] - MARGIN
+        and is_row(each, passages[each.passage])
+        and not each.listing
+    ]
+    if seed not in near:
+        return seed
+    return max((seed, *near), key=lambda at: candidates.coverage(candidates.stems[at]))
+
+
 def is_row(sentence: Quotable, passage: Passage) -> bool:
     """Return whether a sentence is a row of a table."""
     return CELL_GAP in sentence.text and not is_program(passage)

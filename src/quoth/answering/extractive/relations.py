@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from quoth.answering.extractive.candidates import NEGATION, normalize
-from quoth.answering.extractive.score import CandidateSentences
-from quoth.core.types import Passage
+from quoth.answering.extractive.score import CandidateSentences, Scores
+from quoth.core.types import Passage, Query
 from quoth.query.tokens import folded_words
 from quoth.text.analyzer import analyze
 
@@ -18,6 +18,10 @@ BEGINNING = 20
 """Characters beside an aspect's name in which a sentence begins with it."""
 MIN_TITLE = 4
 """Minimum letters of a title that is looked for in a text."""
+ASPECT_MARGIN = 6.0
+"""How far the only sentence about an aspect of a comparison may be below the best of all."""
+BESIDE_MARGIN = 2.5
+"""The same where the best sentence of all is neither about one of them nor compares them."""
 
 _BRACKETS = re.compile(r"\([^()]*+\)")
 _WORD = re.compile(r"[^\W_]+")
@@ -44,6 +48,43 @@ def begins_with(candidates: CandidateSentences, place: int, aspect: str) -> bool
     return frozenset(analyze(aspect, language=each.language)) <= frozenset(
         analyze(opening, language=each.language)
     )
+
+
+def best_of_aspects(
+    query: Query, candidates: CandidateSentences, order: Sequence[int], scores: Scores
+) -> dict[int, str]:
+    """Return the best sentence of each aspect of a comparison, with the aspect's name.
+
+    A sentence that begins with the aspect tells what it is, another may only mention it; best are
+    such sentences of one passage. Where an aspect has no such sentence, there are none if the best
+    sentence of all speaks of each aspect: it compares them itself. Sentences far below that one
+    are left out, and there are none if only one is left.
+    """
+    found: dict[int, str] = {}
+    openings: dict[str, list[int]] = {}
+    for aspect in query.aspects:
+        speaking = [at for at in order if speaks_of(candidates, at, aspect)]
+        near = [at for at in speaking if scores[speaking[0]] - scores[at] <= ASPECT_MARGIN]
+        openings[aspect] = [at for at in near if begins_with(candidates, at, aspect)]
+        place = next((at for at in openings[aspect] + speaking if at not in found), None)
+        if place is not None:
+            found[place] = aspect
+    compared = all(is_named(candidates, order[0], aspect) for aspect in query.aspects)
+    passages = [{candidates.sentences[at].passage for at in each} for each in openings.values()]
+    for passage in sorted(set.intersection(*passages)) if passages else ():
+        together = {
+            next(at for at in places if candidates.sentences[at].passage == passage): aspect
+            for aspect, places in openings.items()
+        }
+        if len(together) == len(query.aspects):
+            found = together
+            break
+    else:
+        if compared and not all(openings.values()):
+            return {}
+    margin = ASPECT_MARGIN if compared or order[0] in found else BESIDE_MARGIN
+    kept = {at: name for at, name in found.items() if scores[order[0]] - scores[at] <= margin}
+    return kept if len(kept) > 1 else {}
 
 
 def is_duplicate(candidates: CandidateSentences, place: int, other: int) -> bool:

@@ -256,7 +256,10 @@ def _surroundings(
     stems: Sequence[frozenset[str]],
     speakers: Sequence[frozenset[str]],
 ) -> tuple[frozenset[str], ...]:
-    """Return for each sentence the stems of its titles, speaker and the sentence before it."""
+    """Return for each sentence the stems of its titles, speaker and the sentence before it.
+
+    A row of a table says nothing about the next one.
+    """
     titles: dict[int, frozenset[str]] = {}
     for index, passage in enumerate(passages):
         first = passage.chunks[0]
@@ -265,7 +268,12 @@ def _surroundings(
     found = []
     for place, each in enumerate(sentences):
         before = frozenset[str]()
-        if place and sentences[place - 1].passage == each.passage:
+        last = sentences[place - 1] if place else each
+        if (
+            place
+            and last.passage == each.passage
+            and not (CELL_GAP in last.text and not last.listing)
+        ):
             before = stems[place - 1]
         found.append(titles[each.passage] | before | speakers[place])
     return tuple(found)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from quoth.answering.extractive.asked_rows import asked_rows, is_row
+from quoth.answering.extractive.asked_rows import asked_rows, fullest_row, is_row
 from quoth.answering.extractive.candidates import (
     Quotable,
     is_sound,
@@ -21,8 +21,8 @@ from quoth.answering.extractive.grow import grow
 from quoth.answering.extractive.relations import (
     are_quoted,
     begins_with,
+    best_of_aspects,
     is_duplicate,
-    is_named,
     linked_sentence,
     speaks_of,
 )
@@ -49,10 +49,6 @@ LINK_MARGIN = 6.0
 """The same for a document that names the first one, or is named by it: a second step."""
 MORE_MARGIN = 6.0
 """The same for a further answer to the question of an earlier one."""
-ASPECT_MARGIN = 6.0
-"""The same for the only sentence about an aspect of a comparison."""
-BESIDE_MARGIN = 2.5
-"""The same where the best sentence of all is neither about one of them nor compares them."""
 CLEAR_MARGIN = 1.0
 """Log-odds from the others of its run that emphasise a sentence: .74 are right, without .62."""
 HEAD_MARGIN = 3.0
@@ -62,6 +58,8 @@ MAX_CHARACTERS = 600
 """Maximum length of a run that has more than one sentence."""
 BROAD_CHARACTERS = 900
 """The same for a question that asks for more than a fact."""
+SPOKEN_CHARACTERS = 400
+"""The same for a fact in speech, which has no paragraphs with whose end a quotation could end."""
 BROAD: frozenset[QueryKind] = frozenset(("exploratory", "summary", "comparison"))
 
 
@@ -160,7 +158,7 @@ def choose_statements(
     order = [at for at in order if is_sound(candidates.sentences[at])] or order
     best = scores[order[0]]
     language = candidates.sentences[order[0]].language
-    about = _best_of_aspects(query, candidates, order, scores)
+    about = best_of_aspects(query, candidates, order, scores)
     seeds = about | {at: "" for at in order if at not in about and best - scores[at] <= MARGIN}
     limit = max(MAX_RUNS, len(about))
     longest = BROAD_CHARACTERS if query.kind in BROAD else MAX_CHARACTERS
@@ -170,6 +168,7 @@ def choose_statements(
         passages,
         max_sentences=max_sentences + len(shown),
         longest=longest,
+        spoken=SPOKEN_CHARACTERS if query.kind == "factual" else MAX_CHARACTERS,
         reserved=about,
         used=set(shown),
     )
@@ -249,8 +248,7 @@ def _statement_of_run(
 class _Chooser:
     """Runs of sentences chosen so far, each with the sentence that it grew from.
 
-    ``reserved`` are sentences that have a run of their own, ``used`` those that are quoted, and
-    beside ``max_sentences``, those that earlier answers quote.
+    XX
     """
 
     candidates: CandidateSentences
@@ -258,6 +256,7 @@ class _Chooser:
     passages: Sequence[Passage]
     max_sentences: int
     longest: int
+    spoken: int
     reserved: Collection[int]
     used: set[int]
     runs: list[tuple[range, int]] = field(default_factory=list)
@@ -272,6 +271,8 @@ class _Chooser:
         left = self.max_sentences - len(self.used)
         if left <= 0 or seed in self.used:
             return
+        if seed not in self.reserved:
+            seed = fullest_row(self.candidates, seed, scores=self.scores, passages=self.passages)
         rows = asked_rows(self.candidates, seed, scores=self.scores, passages=self.passages)
         fresh = [row for row in rows if row not in self.used]
         if rows and len(fresh) <= left:
@@ -279,13 +280,15 @@ class _Chooser:
             self.runs += [(range(row, row + 1), row) for row in fresh]
             return
         passage = self.passages[self.candidates.sentences[seed].passage]
-        section = headed_section(self.candidates, passage, seed, longest=self.longest)
+        is_speech = passage.document.kind == "transcript"
+        longest = self.spoken if is_speech else self.longest
+        section = headed_section(self.candidates, passage, seed, longest=longest)
         if section is None or len(section) > left or not self.used.isdisjoint(section):
             section = range(seed, seed + 1)
         taken = self.used | ({*self.reserved} - set(section))
         first, last = section[0], section[-1]
         start = SentenceRun(self.candidates, passage, taken, left, first=first, last=last)
-        run = grow(start, scores=self.scores, longest=self.longest)
+        run = grow(start, scores=self.scores, longest=longest)
         self.used.update(run)
         self.runs.append((run, seed))
 
@@ -339,43 +342,6 @@ class _Chooser:
             and sections[last.chunk_id] == sections[first.chunk_id]
             and first.start - last.end <= MAX_REST
         )
-
-
-def _best_of_aspects(
-    query: Query, candidates: CandidateSentences, order: Sequence[int], scores: Scores
-) -> dict[int, str]:
-    """Return the best sentence of each aspect of a comparison, with the aspect's name.
-
-    A sentence that begins with the aspect tells what it is, another may only mention it; best are
-    such sentences of one passage. Where an aspect has no such sentence, there are none if the best
-    sentence of all speaks of each aspect: it compares them itself. Sentences far below that one
-    are left out, and there are none if only one is left.
-    """
-    found: dict[int, str] = {}
-    openings: dict[str, list[int]] = {}
-    for aspect in query.aspects:
-        speaking = [at for at in order if speaks_of(candidates, at, aspect)]
-        near = [at for at in speaking if scores[speaking[0]] - scores[at] <= ASPECT_MARGIN]
-        openings[aspect] = [at for at in near if begins_with(candidates, at, aspect)]
-        place = next((at for at in openings[aspect] + speaking if at not in found), None)
-        if place is not None:
-            found[place] = aspect
-    compared = all(is_named(candidates, order[0], aspect) for aspect in query.aspects)
-    passages = [{candidates.sentences[at].passage for at in each} for each in openings.values()]
-    for passage in sorted(set.intersection(*passages)) if passages else ():
-        together = {
-            next(at for at in places if candidates.sentences[at].passage == passage): aspect
-            for aspect, places in openings.items()
-        }
-        if len(together) == len(query.aspects):
-            found = together
-            break
-    else:
-        if compared and not all(openings.values()):
-            return {}
-    margin = ASPECT_MARGIN if compared or order[0] in found else BESIDE_MARGIN
-    kept = {at: name for at, name in found.items() if scores[order[0]] - scores[at] <= margin}
-    return kept if len(kept) > 1 else {}
 
 
 def statement_of(parts: Sequence[Quotable], passage: Passage) -> Statement:

@@ -88,6 +88,30 @@ def test_a_list_of_asciidoc_begins_with_the_number_that_it_states(tmp_path: Path
     assert lines == ["Text.", "3. a", "1. b", "4. c", "End.", "1. d"]
 
 
+def test_brackets_of_asciidoc_are_kept_where_they_are_no_link(tmp_path: Path) -> None:
+    (tmp_path / "a.adoc").write_text(
+        "Use `ssh://[user@]hostname[:port]`, list[int] or file.txt[0].\n\n"
+        "See link:a.html[one], xref:b.adoc#c[two], https://d.org[three], mailto:e@f.org[four].\n"
+    )
+    assert read(tmp_path / "a.adoc").text.split("\n\n") == [
+        "Use ssh://[user@]hostname[:port], list[int] or file.txt[0].",
+        "See one, two, three, four.",
+    ]
+
+
+def test_an_indented_paragraph_of_asciidoc_keeps_its_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.adoc").write_text(
+        ". one\n\n 0 none\n 1 _some_\n\n. two\n\nText\n goes on.\n\n  * an item\n"
+    )
+    shown = ["1. one", "0 none\n1 _some_", "2. two", "Text goes on.", "- an item"]
+    assert read(tmp_path / "a.adoc").text.split("\n\n") == shown
+
+
+def test_an_escaped_underscore_of_restructuredtext_has_no_backslash(tmp_path: Path) -> None:
+    (tmp_path / "a.rst").write_text("As M.I.A\\_ and a\\_b, ``c\\_d`` and a name_.\n")
+    assert read(tmp_path / "a.rst").text == "As M.I.A_ and a_b, c\\_d and a name."
+
+
 def test_numbers_of_restructuredtext_begin_anew_below_a_heading(tmp_path: Path) -> None:
     part = "{0}\n=====\n\n#. a\n#. b\n\n"
     (tmp_path / "a.rst").write_text(part.format("First") + part.format("Other"))

@@ -29,7 +29,8 @@ _COLUMNS = re.compile(r'\[.*\bcols="?([^"\]]+)')
 _START = re.compile(r"\[(?:.*,)?\s*start=\"?(\d{1,4})\b")
 _TIMES = re.compile(r"\s*(\d{1,2})\*")
 _MARK = re.compile(r"\s*([*.]{1,5}|-)\s+(?=\S)")
-_LINK = r"(?:link:|xref:)?(?:https?://[^\s\[\]]{1,500}|[\w./#-]{1,300}(?=\[))\[([^\]]{1,300})\]"
+_MACRO = r"\b(?:link|xref|mailto|image|icon):[^\s\[\]]{1,300}"
+_LINK = rf"(?:(?:link:|xref:)?https?://[^\s\[\]]{{1,500}}|{_MACRO})\[([^\]]{{1,300}})\]"
 _INLINE = (
     (re.compile(r"\bfootnote:\w*\[([^\]]{1,500})\]"), r" [\1]"),
     (re.compile(r"\b(?:kbd|menu|btn|stem|latexmath|pass):\w*\[([^\]]{1,500})\]"), r"\1"),
@@ -133,6 +134,9 @@ def _numbered(line: str, items: list[tuple[str, int]], *, start: int) -> str:
 
 def _text(part: Paragraph, items: list[tuple[str, int]]) -> Iterator[Block]:
     lines, number = list(part.lines), part.number
+    if lines[0][0].isspace() and not _ITEM.match(lines[0]):
+        yield from code_block(lines, number)
+        return
     if not _ITEM.match(lines[0]) and lines[0].strip() != "+":
         items.clear()
     start = 1

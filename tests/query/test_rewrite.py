@@ -45,6 +45,30 @@ def test_what_is_no_place_among_things_named_together_takes_all(question: str) -
     assert made(question, turn) == f"{question} (lithium alkaline batteries)"
 
 
+LIFE = Turn("How long did people live in Japan in 1952?")
+HEADS = Turn("Combien d'habitants a Paris en 1950 ?")
+
+
+@pytest.mark.parametrize(
+    ("turns", "question", "taken"),
+    [
+        ([LIFE], "And in 2007?", " (long people live Japan)"),
+        ([LIFE, Turn("And in 2007?")], "And France?", " (2007 long people live)"),
+        ([LIFE], "What about New Zealand in 2007?", " (long people live)"),
+        ([HEADS], "Et à Lyon ?", " (habitants 1950)"),
+        # It asks something of its own, another question has two names or none, the words name none.
+        ([LIFE], "Why not in France?", " (long people live Japan 1952)"),
+        ([Turn("When did Bonaparte march to Moscow?")], "And Madrid?", " (Bonaparte march Moscow)"),
+        ([LIFE], "And women?", " (long people live Japan 1952)"),
+        ([Turn("How heavy is a puffin?")], "And Arctic terns?", " (heavy puffin)"),
+    ],
+)
+def test_a_mere_name_or_number_replaces_that_of_the_question_before(
+    turns: list[Turn], question: str, taken: str
+) -> None:
+    assert made(question, *turns) == question + taken
+
+
 def test_what_was_said_is_taken_whole_where_it_is_meant() -> None:
     turn = Turn("Is GPT-2 a decoder?", "Yes, an autoregressive model.")
     assert made("What does that mean?", turn) == (

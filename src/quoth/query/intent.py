@@ -156,6 +156,12 @@ def names_only_a_subject(*beside: str) -> bool:
     return _words("instead").issuperset(normalized_query_words(" ".join(beside)))
 
 
+def is_mere_value(*beside: str) -> bool:
+    """Return whether the words beside a name or number ask nothing: "and in …?"."""
+    allowed = _words("instead") | _words("prepositions")
+    return allowed.issuperset(normalized_query_words(" ".join(beside)))
+
+
 def asks_what_it_is(query: TokenizedQuery) -> bool:
     """Return whether a question asks what something is."""
     return has_phrase(

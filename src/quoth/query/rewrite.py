@@ -21,6 +21,7 @@ from quoth.query.intent import (
     has_only_question_words,
     is_content_bearing,
     is_followup,
+    is_mere_value,
     names_only_a_subject,
 )
 from quoth.query.keywords import names_a_place
@@ -71,8 +72,11 @@ def rewrite_standalone(
     barred = {stem(word) for word in (*without, *others)}
     seen = {stem(word) for word in asked.words} | barred
     terms = _fresh(meant, seen, barred=barred) if meant else []
+    later = [asked]
     for at in range(len(turns) - 1, -1, -1):
         found = tokenize_query(turns[at].question)
+        barred.update(stem(word) for each in later for word in _replaced(each, found))
+        later.append(found)
         terms += _fresh(found, seen, barred=barred)
         if len(terms) >= 2 and not is_followup(found.clean, history=turns[:at]):
             break
@@ -186,6 +190,38 @@ def _meant(asked: TokenizedQuery, turns: Sequence[Turn]) -> tuple[TokenizedQuery
                 words.difference(tokenize_query(things[at]).words)
             )
     return None, []
+
+
+def _replaced(asked: TokenizedQuery, earlier: TokenizedQuery) -> list[str]:
+    """Return the words of an earlier question that a mere name or number stands for.
+
+    "And in 2007?" replaces the only other number, "And France?" the only other name.
+    """
+    values = {numbers: _values(asked, numbers=numbers) for numbers in (False, True)}
+    spans = sorted((*values[False], *values[True]))
+    edges = [0, *(edge for span in spans for edge in span), len(asked.folded)]
+    beside = [asked.folded[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    if not spans or not is_mere_value(*beside):
+        return []
+    words: list[str] = []
+    for numbers, new in values.items():
+        old = _values(earlier, numbers=numbers)
+        if len(new) == len(old) == 1:
+            words += tokenize_query(earlier.clean[slice(*old[0])]).words
+    return words
+
+
+def _values(asked: TokenizedQuery, *, numbers: bool) -> list[tuple[int, int]]:
+    """Return the spans of numbers, or of names: words after the first that begin with a capital."""
+    found: list[tuple[int, int]] = []
+    for start, end, _words in _joined(asked):
+        text = asked.clean[start:end]
+        if numbers and text.isdecimal():
+            found.append((start, end))
+        elif not numbers and start and text[:1].isupper():
+            joins = bool(found) and not asked.clean[found[-1][1] : start].strip()
+            found[-1:] = [(found[-1][0], end)] if joins else [*found[-1:], (start, end)]
+    return found
 
 
 def _noun_phrases(asked: TokenizedQuery) -> list[str]:

@@ -101,6 +101,8 @@ def test_a_name_of_the_question_before_is_not_missed() -> None:
     [
         ("Windows", "The tool runs on MSWindows.", ()),
         ("Nada", "The tool runs in Canada and Grenada.", ("Nada",)),
+        ("500", "The tool runs on five hundred machines.", ()),
+        ("500", "The tool runs on five machines.", ("500",)),
     ],
 )
 def test_a_name_within_a_word_is_there_only_as_it_is_written(

@@ -114,6 +114,14 @@ def test_a_transcript_without_stops_is_cut_at_its_cues() -> None:
     assert all(each.text.endswith("of the list") for each in found)
 
 
+def test_a_small_letter_below_a_heading_is_no_piece_of_a_sentence() -> None:
+    for title, is_cut in (("To read discs", False), ("To write", True)):
+        made = passage(
+            "2. To read discs\n\nlibdvdcss is needed for most discs.", title=f"2. {title}"
+        )
+        assert quotable_sentences([made])[-1].cut is is_cut
+
+
 def test_a_very_long_sentence_is_cut_behind_its_clauses() -> None:
     text = "The garden has " + "a row of old apple trees, " * 18 + "and a gate."
     found = quotable_sentences([passage(text)])

@@ -266,9 +266,16 @@ def _missing(
             continue
         if name and (len(name) < MIN_NAME or name in said):  # "MSWindows" mentions Windows
             continue
+        if number and _is_spelled(number, said, language=query.language):
+            continue
         if any(shown.casefold().startswith(word) or word == shown.casefold() for word in absent):
             named.append(shown)
     return tuple(dict.fromkeys(named))
+
+
+def _is_spelled(number: str, text: str, *, language: str) -> bool:
+    """Return whether a text has a number, perhaps in words: "five hundred"."""
+    return any(value.key == number for value in _values(text, language))
 
 
 def notice(kind: Notice, *, language: str, names: Sequence[str] = ()) -> str:

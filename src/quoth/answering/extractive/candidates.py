@@ -175,6 +175,7 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
         chunk = passage.chunks[max(0, bisect_right(starts, first) - 1)]
         folded = normalize(shown[:OPENING])
         question = _is_question(shown)
+        below = bool(found) and _is_heading(found[-1].text, titles)
         found.append(
             Quotable(
                 document_id=passage.document.document_id,
@@ -191,7 +192,7 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
                 contrasting=bool(CONTRASTS.match(folded)),
                 joined=bool(found) and "\n\n" not in text[before:first],
                 question=question,
-                cut=CELL_GAP not in shown and _is_cut(text, first, last),
+                cut=CELL_GAP not in shown and _is_cut(text, first, last, below_heading=below),
                 listing=listing,
             )
         )
@@ -290,13 +291,13 @@ def cut_at_clauses(
     yield first, last
 
 
-def _is_cut(text: str, first: int, last: int) -> bool:
+def _is_cut(text: str, first: int, last: int, *, below_heading: bool) -> bool:
     """Return whether a piece starts in lower case after a comma, or ends without a stop."""
     ahead = text[last:].lstrip()[:1]
     behind = text[:first].rstrip()[-1:]
     starts_inside = text[first : first + 1].islower() and behind.isalnum() | (behind in ",;")
     stops_inside = text[last - 1 : last] not in ".!?…:;\"'»”)" and ahead.islower()
-    return bool(behind and starts_inside) or stops_inside
+    return bool(behind and starts_inside and not below_heading) or stops_inside
 
 
 def _is_program(text: str, first: int, last: int) -> bool:
@@ -324,12 +325,16 @@ def _is_header(text: str, first: int, last: int) -> bool:
     return named >= max(2, len(cells) / 2)
 
 
+def _is_heading(shown: str, titles: set[str]) -> bool:
+    bare = normalize(shown).strip(" .:#") if len(shown) <= MAX_SENTENCE else ""
+    return bool(bare) and any(bare in title for title in titles)
+
+
 def _fitness(shown: str, folded: str, *, words: int, titles: set[str], question: bool) -> float:
     """Score quality by form alone: questions, headings and greetings make poor answers."""
     if question:
         return OTHER_TEXT
-    bare = normalize(shown).strip(" .:#") if len(shown) <= MAX_SENTENCE else ""
-    if words <= 2 or (bare and any(bare in title for title in titles)):
+    if words <= 2 or _is_heading(shown, titles):
         return 0.3
     is_row = CELL_GAP in shown
     if not is_row and len(_SIGN.findall(shown)) > 0.15 * len(shown) + 3:

@@ -350,10 +350,14 @@ async def test_the_documents_of_a_filter_and_of_every_collection_are_listed(
         (stings,) = (each.document_id for each in both if each.path == ("Stings",))
         filtered = replace(asked, filters=(f"document={stings}",))
         one = (await engine.retrieve(filtered, trace=Trace())).headings
-        monkeypatch.setattr("quoth.retrieval.summary_lookup.MAX_HEADINGS", 0)
-        none = (await engine.retrieve(asked, trace=Trace())).headings
+        (tmp_path / "wax.md").write_text("# Wax\n\nIt melts.")
+        async for _ in engine.add([tmp_path / "wax.md"]):
+            pass
+        monkeypatch.setattr("quoth.pipeline.strategies.MAX_HEADINGS", 1)
+        first = await engine.answer(replace(asked, collections=("default",)))
     assert {each.path for each in both} == {("The honey book",), ("Stings",)}
-    assert none == ()
+    assert len(first.citations) == 1
+    assert first.warnings == ("Not listed: 1 more. The list of documents shows all.",)
     assert [each.path for each in one] == [("Stings",)]
 
 

@@ -320,6 +320,8 @@ async def search_passages(context: RequestContext, analysed: AnalysedQuery) -> R
             # An outline is complete as it stands.
             generate=plan.generate and not any(ranking.headings for ranking in ranked),
         )
+    if unlisted := sum(ranking.unlisted for ranking in ranked):
+        notices += (translate("pipeline.unlisted", query.language, count=unlisted),)
     warnings = (*corrections, *notices, *query.notes)
     return Retrieved(query, plan, analysed.encoded, tuple(ranked), warnings=warnings)
 

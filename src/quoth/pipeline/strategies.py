@@ -95,7 +95,8 @@ class RankedList:
     ``legs`` holds the retrievers' results for the query itself, ``chunks`` those of the pool,
     ``vectors`` the stored ones of the first candidates. ``whole`` means that the pool is the
     requested content, not to be cut or widened; ``summary`` holds the sentences of a requested
-    summary, ``sections`` the headings that it goes through, ``headings`` those of an outline.
+    summary, ``sections`` the headings that it goes through, ``headings`` those of an outline or a
+    list, ``unlisted`` how many more there are.
     """
 
     collection: Collection
@@ -109,6 +110,7 @@ class RankedList:
     summary: tuple[SummarySentence, ...] = ()
     sections: tuple[Heading, ...] = ()
     headings: tuple[Heading, ...] = ()
+    unlisted: int = 0
 
 
 async def search_collection(
@@ -254,11 +256,11 @@ async def look_up_outline(context: SearchContext, query: Query) -> RankedList | 
 
 
 async def list_documents(context: SearchContext, query: Query) -> RankedList | None:
-    """Return the titles of the documents as headings; None without one, or with too many."""
-    kind = kind_of_source(query)
-    documents = listed_documents(context.outline, context.plan.filters, kind=kind)
-    titles = tuple(Heading(each.document_id, (each.title,), 0, 0) for each in documents)
-    return await _headed(context, titles) if titles else None
+    """Return the titles of the first `MAX_HEADINGS` documents as headings; None without one."""
+    listed = listed_documents(context.outline, context.plan.filters, kind=kind_of_source(query))
+    titles = [Heading(each.document_id, (each.title,), 0, 0) for each in listed[:MAX_HEADINGS]]
+    found = await _headed(context, tuple(titles)) if titles else None
+    return found and replace(found, unlisted=len(listed) - len(titles))
 
 
 async def _beginning(context: SearchContext, part: DocumentPart) -> RankedList | None:

@@ -101,7 +101,7 @@ def listed_documents(
 ) -> list[Document]:
     """Return the documents of filters: those of a ``kind``, or any for a book.
 
-    Empty for filters on places within documents, and for more than `MAX_HEADINGS`.
+    Empty for filters on places within documents.
     """
     if any(each.field not in ABOUT_DOCUMENTS for each in filters):
         return []
@@ -109,7 +109,7 @@ def listed_documents(
     listed = [each for each in documents if kind in (None, each.kind)]
     if kind == "pdf":  # A book may be of any format.
         listed = [each for each in documents if each.kind in ("pdf", "book")] or documents
-    return listed if len(listed) <= MAX_HEADINGS else []
+    return listed
 
 
 def document_of_chapter(

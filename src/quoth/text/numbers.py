@@ -123,21 +123,28 @@ def number_of(text: str) -> int | None:
     plain = text.strip().lower()
     if digits := _DIGITS.fullmatch(plain):
         return int(digits[1])
-    words = " ".join(plain.replace("-", " ").split())
+    words = _spaced(plain)
     known = WORDS.get(words) or ORDINALS.get(words) or roman_number(plain) or _JOINED.get(words)
-    return known or (_spoken_number(words) if words.replace(" ", "").isalpha() else None)
+    return known or spoken_number(words)
 
 
-def _spoken_number(words: str) -> int | None:
-    """Return a number in words of any supported language, as "deux cent vingt et un"."""
-    from text_to_num import text2num  # slow to import, and rarely needed
+def spoken_number(text: str) -> int | None:
+    """Return a number in words of any supported language: "deux cent vingt et un", "forty-two"."""
+    from text_to_num import text2num  # rarely needed
 
+    words = _spaced(text.lower())
+    if not words.replace(" ", "").isalpha():
+        return None
     for language in _SPOKEN_LANGUAGES:
         try:
             return int(text2num(re.sub(r"^an? (?=hundred)", "one ", words), language))
         except ValueError:
             continue
     return None
+
+
+def _spaced(words: str) -> str:
+    return " ".join(words.replace("-", " ").split())
 
 
 def natural_order(text: str) -> str:

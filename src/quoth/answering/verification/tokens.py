@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from quoth.text.analyzer import analyze, normalize_name
-from quoth.text.numbers import ORDINALS, WORDS
+from quoth.text.numbers import ORDINALS, WORDS, spoken_number
 from quoth.text.stop_words import STOP_WORDS
 
 
@@ -85,6 +85,8 @@ SPELLED = {
     if word not in _VAGUE
 }
 """Number words, normalized and without spaces, and their digits."""
+_NUMBER_WORDS = frozenset((*SPELLED, *_VAGUE, *SCALES, "cent", "and", "et"))
+"""Words of numbers of several words: "deux cent quarante"."""
 
 
 NEGATIONS = frozenset(
@@ -283,7 +285,7 @@ def read_values(
     text: str, parts: Sequence[TextToken], *, language: str, offset: int = 0
 ) -> tuple[Value, ...]:
     """Find the values among the tokens of a text; ``offset`` was added to their positions."""
-    found = [*_number_values(parts), *_months(text, parts)]
+    found = [*_number_values(text, parts, offset=offset), *_months(text, parts)]
     taken = {at for value in found for at in range(value.first, value.last + 1)}
     found += _names(text, parts, taken, language=language, offset=offset)
     return tuple(found)
@@ -294,17 +296,10 @@ def is_number(part: TextToken) -> bool:
     return _NUMBER.match(part.word) is not None
 
 
-def _number_values(parts: Sequence[TextToken]) -> Iterator[Value]:
+def _number_values(text: str, parts: Sequence[TextToken], *, offset: int) -> Iterator[Value]:
     at = 0
     while at < len(parts):
-        word, last = parts[at].word, at
-        following = parts[at + 1].word if at + 1 < len(parts) else ""
-        if is_number(parts[at]):
-            key: str | None = word
-        elif word in SPELLED and following and f"{word} {following}" in WORDS:
-            key, last = str(WORDS[f"{word} {following}"]), at + 1
-        else:
-            key = SPELLED.get(word)
+        key, last = _number_at(text, parts, at, offset=offset)
         if key is None:
             at += 1
             continue
@@ -316,6 +311,23 @@ def _number_values(parts: Sequence[TextToken]) -> Iterator[Value]:
             last += 1
         yield Value("number", key, at, last, unit=_unit(parts, at, last))
         at = last + 1
+
+
+def _number_at(
+    text: str, parts: Sequence[TextToken], at: int, *, offset: int
+) -> tuple[str | None, int]:
+    """Return the number that begins with a token, and its last token; None where none does."""
+    if is_number(parts[at]):
+        return parts[at].word, at
+    last = at
+    while last < len(parts) and parts[last].word in _NUMBER_WORDS:
+        last += 1
+    while last - at > 1:
+        last -= 1
+        written = text[parts[at].start - offset : parts[last].end - offset]
+        if (number := spoken_number(written)) is not None:
+            return str(number), last
+    return SPELLED.get(parts[at].word), at
 
 
 def _unit(parts: Sequence[TextToken], first: int, last: int) -> str:

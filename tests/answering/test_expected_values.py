@@ -83,6 +83,13 @@ def test_rows_of_a_table_have_each_name_of_the_question(question: str, lacks: bo
     assert lacks_what_is_asked(query, candidates, places=rows) is lacks
 
 
+def test_a_month_of_the_question_is_in_a_row_with_its_number() -> None:
+    for question, lacks in (("Sales in March 2020", False), ("Sales in April 2020", True)):
+        query = Query(question, question, "en")
+        candidates = collect_sentences(query, [passage("Day: 2020-03-01 | Sales: 40")])
+        assert lacks_what_is_asked(query, candidates, places=[0]) is lacks
+
+
 def test_rows_in_another_language_lack_only_numbers() -> None:
     for question, lacks in (("The capital of Germany", False), ("Germany in 1990", True)):
         query = Query(question, question, "en")

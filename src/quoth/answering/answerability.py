@@ -266,16 +266,20 @@ def _missing(
             continue
         if name and (len(name) < MIN_NAME or name in said):  # "MSWindows" mentions Windows
             continue
-        if number and _is_spelled(number, said, language=query.language):
+        if _is_written_otherwise(shown, said, language=query.language):
             continue
         if any(shown.casefold().startswith(word) or word == shown.casefold() for word in absent):
             named.append(shown)
     return tuple(dict.fromkeys(named))
 
 
-def _is_spelled(number: str, text: str, *, language: str) -> bool:
-    """Return whether a text has a number, perhaps in words: "five hundred"."""
-    return any(value.key == number for value in _values(text, language))
+def _is_written_otherwise(shown: str, text: str, *, language: str) -> bool:
+    """Return whether a text has a number or month: "five hundred" for 500, "2020-03-01" for March.
+
+    Names of months that are words, too, are read as months beside a number.
+    """
+    wanted = {value.key for value in _values(f"1 {shown}", language)} - {"1"}
+    return bool(wanted) and wanted <= {value.key for value in _values(text, language)}
 
 
 def notice(kind: Notice, *, language: str, names: Sequence[str] = ()) -> str:

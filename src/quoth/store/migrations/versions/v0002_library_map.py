@@ -61,19 +61,6 @@ def upgrade() -> None:
         sa.Column("last", sa.Integer(), nullable=False),
         sa.Column("leaves", words(), nullable=False),
     )
-    create_links()
-    rows: list[dict[str, Any]] = []
-    for row in _spots(op.get_bind()):
-        rows.append(row)
-        if len(rows) == BATCH:
-            op.bulk_insert(spots, rows)
-            rows = []
-    if rows:
-        op.bulk_insert(spots, rows)
-
-
-def create_links() -> None:
-    """Create the table of the names that occur together in a document."""
     op.create_table(
         "links",
         *_of_document("links", "name", "other", kind=words(120)),
@@ -82,16 +69,14 @@ def create_links() -> None:
     )
     op.create_index("ix_links_collection_name", "links", ["collection_id", "name"])
     op.create_index("ix_links_collection_other", "links", ["collection_id", "other"])
-
-
-def downgrade() -> None:
-    """Take the step back."""
-    for table in ("links", "summaries", "headings", "spots"):
-        op.drop_table(table)
-    for name in ("date", "segment", "chapter"):
-        op.drop_column("chunks", name)
-    op.drop_column("documents", "date")
-    op.drop_column("collections", "tuning")
+    rows: list[dict[str, Any]] = []
+    for row in _spots(op.get_bind()):
+        rows.append(row)
+        if len(rows) == BATCH:
+            op.bulk_insert(spots, rows)
+            rows = []
+    if rows:
+        op.bulk_insert(spots, rows)
 
 
 def _of_document(table: str, *key: str, kind: Any = None) -> Iterator[Any]:

@@ -31,12 +31,6 @@ def upgrade() -> None:
         fill(name, columns)
 
 
-def downgrade() -> None:
-    """Take the step back."""
-    for name in COLUMNS:
-        op.drop_column(name, "checksum")
-
-
 def fill(name: str, columns: Sequence[str]) -> None:
     """Compute the checksums of all rows, a page at a time."""
     connection = op.get_bind()

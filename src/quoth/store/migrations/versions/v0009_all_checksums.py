@@ -82,15 +82,6 @@ def upgrade() -> None:
     index_due("chunks", "checksum")
 
 
-def downgrade() -> None:
-    """Take the step back."""
-    op.drop_index("ix_documents_checksum_due", "documents")
-    op.drop_index("ix_chunks_checksum_due", "chunks")
-    for table in COVERED:
-        op.drop_index(f"ix_{table}_{_name(table)}_due", table)
-        op.drop_column(table, _name(table))
-
-
 def _name(table: str) -> str:
     return "rest_checksum" if table == "documents" else "checksum"
 

@@ -171,7 +171,7 @@ async def damaged_tokens(tenants: Tenants) -> list[Damage]:
 
 
 async def run_integrity_checks(
-    tenants: Tenants, *, report: Callable[[Sequence[Damage]], None], every_s: float = DAY_S
+    tenants: Tenants, *, report: Callable[[Sequence[Damage]], None]
 ) -> None:
     """Check at start and every day, until cancelled; ``report`` gets what is damaged."""
     while True:
@@ -180,7 +180,7 @@ async def run_integrity_checks(
         report(found)
         for damage in found[:MAX_FINDINGS]:
             log.error("damage", extra={"what": damage.what})
-        await asyncio.sleep(every_s)
+        await asyncio.sleep(DAY_S)
 
 
 def find_tenants_damage(tenants: Tenants) -> list[Damage]:

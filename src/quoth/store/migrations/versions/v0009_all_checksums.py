@@ -45,7 +45,6 @@ COVERED = {
     "lecture_windows": "lecture_id number tenant start end text transcript_id created_at",
     "records": "query_id tenant record",
     "headings": "document_id number tenant collection_id path first last chapter segment leads",
-    "links": "document_id name other tenant collection_id count",
     "spots": (
         "document_id ordinal tenant speaker labels page_first page_last second_start "
         "second_end chapter segment sections"
@@ -65,7 +64,6 @@ KEYS = {
     "lecture_segments": ("lecture_id", "id"),
     "lecture_windows": ("lecture_id", "number"),
     "headings": ("document_id", "number"),
-    "links": ("document_id", "name", "other"),
     "spots": ("document_id", "ordinal"),
     "summaries": ("document_id", "number"),
 }

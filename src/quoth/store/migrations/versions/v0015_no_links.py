@@ -10,5 +10,5 @@ down_revision = "0014"
 
 
 def upgrade() -> None:
-    """Bring the catalogue one step forward."""
-    op.drop_table("links")
+    """Bring the catalogue one step forward; only those of 0002 to 0014 have the table."""
+    op.drop_table("links", if_exists=True)

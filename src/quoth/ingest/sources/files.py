@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from hashlib import sha256
+from hashlib import file_digest
 from itertools import product
 from math import inf
 from os.path import exists, isdir, islink, realpath
@@ -26,7 +26,6 @@ from quoth.ingest.readers.metadata import SIDECARS, TALKS, row_beside, rows_with
 if TYPE_CHECKING:
     from hashlib import _Hash
 
-BLOCK = 1 << 20
 IGNORE = ".quothignore"
 """The file of a folder that lists patterns of what is not added, one a line."""
 LINKED = "link to a folder"
@@ -57,7 +56,7 @@ INSTALLED = ("node_modules", "__pycache__", "site-packages")
 
 PAGES = frozenset(["html", "markdown", "rst", "asciidoc", "org", "latex"])
 """Formats that show pictures by the names of their files."""
-MAX_PAGE_BYTES = 4 * BLOCK
+MAX_PAGE_BYTES = 4 << 20
 _PICTURE = re.compile(
     r"""(?:\bsrc\s{0,3}=\s{0,3}["']?|!\[[^\[\]\n]{0,300}\]\(<?|!\[\[|\b(?:image|figure)::\s{0,9}"""
     r"""|\[\[file:|\\includegraphics(?:\[[^\]\n]{0,300}\])?\{)"""
@@ -240,11 +239,8 @@ def is_unchanged(path: Path, *, known: str, said: Sequence[str | None]) -> bool:
 
 
 def _content(path: Path) -> _Hash:
-    found = sha256()
     with path.open("rb") as file:
-        while block := file.read(BLOCK):
-            found.update(block)
-    return found
+        return file_digest(file, "sha256")
 
 
 def _sealed(content: _Hash, parts: Sequence[str | None]) -> str:

@@ -16,7 +16,7 @@ from quoth.core.lecture import Lecture, LiveCitation, Numbering, TranscriptSegme
 from quoth.store import schema
 from quoth.store.checksums import first_intact, intact
 from quoth.store.database import TenantConnection
-from quoth.store.rows import now
+from quoth.store.rows import from_row, now
 from quoth.store.schema import lecture_citations, lecture_segments, lecture_windows, lectures
 from quoth.text.json_codec import dump
 
@@ -146,15 +146,7 @@ class Lectures(TenantConnection):
         order = select(table).where(its).order_by(table.c.start, table.c.end, table.c.id)
         with self.reading() as connection:
             return [
-                TranscriptSegment(
-                    row.id,
-                    row.start,
-                    row.end,
-                    row.text,
-                    revision=row.revision,
-                    speaker=row.speaker,
-                    language=row.language,
-                )
+                from_row(TranscriptSegment, row, segment_id=row.id, final=True)
                 for row in intact(connection.execute(order))
             ]
 
@@ -210,14 +202,11 @@ class Lectures(TenantConnection):
         ordered = select(table).where(its).order_by(table.c.number)
         with self.reading() as connection:
             return [
-                WindowRecord(
-                    row.number,
-                    row.start,
-                    row.end,
-                    row.text,
-                    row.transcript_id,
-                    row.created_at,
-                    tuple(citations.get(row.number, ())),
+                from_row(
+                    WindowRecord,
+                    row,
+                    index=row.number,
+                    citations=tuple(citations.get(row.number, ())),
                 )
                 for row in intact(connection.execute(ordered))
             ]
@@ -287,16 +276,10 @@ class Lectures(TenantConnection):
 
 
 def _lecture(row: Any) -> Lecture:
-    return Lecture(
-        row.id,
-        row.title,
-        row.language,
-        tuple(json.loads(row.collections)),
-        row.numbering,
-        row.state,
-        row.created_at,
-        row.ended_at,
-        row.document_id,
-        row.consent_at,
-        tuple(json.loads(row.documents or "[]")),
+    return from_row(
+        Lecture,
+        row,
+        session_id=row.id,
+        collections=tuple(json.loads(row.collections)),
+        documents=tuple(json.loads(row.documents or "[]")),
     )

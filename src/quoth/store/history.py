@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from quoth.core.errors import InputError, NotFound, StoreDown
 from quoth.store.checksums import first_intact, intact
@@ -195,9 +195,7 @@ class QueryHistory(TenantConnection):
     ) -> int:
         """Count the questions that `asked` lists."""
         wanted = self._wanted(collection=collection, upload_id=upload_id, words=words)
-        with self.reading() as connection:
-            statement = select(func.count()).select_from(queries).where(*wanted)
-            return int(connection.execute(statement).scalar_one())
+        return self.count_rows(queries, *wanted)
 
     def _wanted(
         self, *, collection: str | None, upload_id: str | None, words: str

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from pydantic import TypeAdapter
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from quoth.core.errors import NotFound
 from quoth.core.lecture import Lecture, LiveCitation, Numbering, TranscriptSegment, WindowRecord
@@ -74,9 +74,7 @@ class Lectures(TenantConnection):
 
     def total(self) -> int:
         """Count the sessions."""
-        own = select(func.count()).where(lectures.c.tenant == self.tenant)
-        with self.reading() as connection:
-            return int(connection.execute(own).scalar_one())
+        return self.count_rows(lectures)
 
     def change(self, session_id: str, **values: Any) -> Lecture:
         """Change columns of a session; raises NotFound."""
@@ -264,12 +262,7 @@ class Lectures(TenantConnection):
 
     def count(self, session_id: str) -> int:
         """Return the number of windows of a session."""
-        table = lecture_windows
-        its = (table.c.tenant == self.tenant) & (table.c.lecture_id == session_id)
-        with self.reading() as connection:
-            return int(
-                connection.execute(select(func.count()).select_from(table).where(its)).scalar_one()
-            )
+        return self.count_rows(lecture_windows, lecture_windows.c.lecture_id == session_id)
 
     def _own(self, session_id: str) -> Any:
         return (lectures.c.tenant == self.tenant) & (lectures.c.id == session_id)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, exists, func, select
+from sqlalchemy import ColumnElement, and_, exists, select
 
 from quoth.core.errors import NotFound
 from quoth.store.database import Database, TenantConnection
@@ -102,11 +102,7 @@ class Tasks(TenantConnection):
 
     def count(self, *, state: State | None = None) -> int:
         """Count the tasks."""
-        chosen = select(func.count()).select_from(tasks).where(self.mine)
-        if state is not None:
-            chosen = chosen.where(tasks.c.state == state)
-        with self.reading() as connection:
-            return int(connection.execute(chosen).scalar_one())
+        return self.count_rows(tasks, *(() if state is None else (tasks.c.state == state,)))
 
     def awaits(self, collection: str) -> bool:
         """Return whether a file is on its way into a collection, which may be new."""

@@ -9,6 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
+from quoth.store.migrations.versions import v0007_checksums
+
 revision = "0009"
 down_revision = "0008"
 
@@ -76,6 +78,7 @@ def upgrade() -> None:
         op.add_column(table, sa.Column(_name(table), sa.BigInteger))
         fill(table, covered.split())
         index_due(table, _name(table))
+    v0007_checksums.fill("documents", v0007_checksums.COLUMNS["documents"])  # some had none
     index_due("documents", "checksum")
     index_due("chunks", "checksum")
 

@@ -16,8 +16,7 @@ from quoth.ingest.sources.files import (
     SHOWN,
     find_files,
     fingerprint,
-    left_out,
-    missing_files,
+    look_through,
 )
 
 
@@ -46,7 +45,7 @@ def test_patterns_choose_files(
     tmp_path: Path, include: tuple[str, ...], exclude: tuple[str, ...], names: list[str]
 ) -> None:
     root = folder(tmp_path)
-    paths = find_files([root], include=include, exclude=exclude)
+    paths = look_through([root], include=include, exclude=exclude).files
     assert [path.relative_to(root).as_posix() for path in paths] == names
 
 
@@ -54,14 +53,14 @@ def test_a_file_in_the_folder_lists_what_is_never_added(tmp_path: Path) -> None:
     root = folder(tmp_path)
     (root / ".quothignore").write_text("# of no use\ndrafts\n*.xyz\n\n2023/deep/*\n")
     assert {path.name for path in find_files([root])} == {"a.md", "b.srt", "notes.tmp.md"}
-    assert left_out([root]) == {}
+    assert look_through([root]).left_out == {}
 
 
 def test_the_lock_of_an_open_document_is_no_document(tmp_path: Path) -> None:
     for name in ("report.docx", "~$report.docx", ".~lock.report.docx#"):
         (tmp_path / name).write_bytes(b"x")
     assert [path.name for path in find_files([tmp_path])] == ["report.docx"]
-    assert not left_out([tmp_path])
+    assert not look_through([tmp_path]).left_out
 
 
 def test_links_to_files_are_followed_and_those_to_folders_are_counted(tmp_path: Path) -> None:
@@ -74,8 +73,8 @@ def test_links_to_files_are_followed_and_those_to_folders_are_counted(tmp_path: 
     (root / "round").symlink_to(root)
     (root / "deep").mkdir()
     (root / "deep" / "up").symlink_to("..")
-    assert list(find_files([root])) == [outside / "notes.md"]
-    assert left_out([root]) == {LINKED: 1}
+    assert find_files([root]) == [outside / "notes.md"]
+    assert look_through([root]).left_out == {LINKED: 1}
 
 
 async def test_a_change_is_noticed_also_while_the_caller_works(tmp_path: Path) -> None:
@@ -107,9 +106,9 @@ def test_a_table_of_talks_describes_the_files_of_its_folder(tmp_path: Path) -> N
     assert read(other).title == "other"
     assert fingerprint(talk, given=()) != before[0]
     assert fingerprint(other, given=()) == before[1]
-    assert list(find_files([tmp_path])) == [other, talk]
-    assert left_out([tmp_path]) == {}
-    assert missing_files([tmp_path, talk]) == {table: ["lost.md"]}
+    assert find_files([tmp_path]) == [other, talk]
+    assert look_through([tmp_path]).left_out == {}
+    assert look_through([tmp_path, talk]).missing == {table: ["lost.md"]}
 
 
 @pytest.mark.parametrize(
@@ -131,7 +130,7 @@ def test_tables_of_talks_of_spreadsheets_and_other_systems(
     document = read(talk)
     assert document.title == title
     assert document.warnings == ((warning,) if warning else ())
-    assert missing_files([tmp_path]) == {}
+    assert look_through([tmp_path]).missing == {}
 
 
 @pytest.mark.parametrize(
@@ -155,10 +154,10 @@ def test_a_picture_that_a_page_shows_is_no_document(tmp_path: Path, page: str, t
         path.parent.mkdir(exist_ok=True)
         path.write_text(content)
     assert [each.name for each in find_files([tmp_path])] == ["a" + Path(page).suffix, "scan.png"]
-    assert left_out([tmp_path]) == {SHOWN: 1}
-    chosen = find_files([tmp_path], include=["*.png"])
+    assert look_through([tmp_path]).left_out == {SHOWN: 1}
+    chosen = look_through([tmp_path], include=["*.png"]).files
     assert [each.name for each in chosen] == ["My window.png", "scan.png"]
-    assert left_out([tmp_path], include=["*.png"]) == {}
+    assert look_through([tmp_path], include=["*.png"]).left_out == {}
 
 
 def test_what_a_site_is_built_with_is_no_document(tmp_path: Path) -> None:
@@ -178,8 +177,8 @@ def test_what_a_site_is_built_with_is_no_document(tmp_path: Path) -> None:
         (tmp_path / name).write_text("x")
     found = {each.relative_to(tmp_path).as_posix() for each in find_files([tmp_path])}
     assert found == own
-    assert left_out([tmp_path]) == {GENERATED: len(built), ".inv": 1}
-    chosen = find_files([tmp_path], include=["*.css"])
+    assert look_through([tmp_path]).left_out == {GENERATED: len(built), ".inv": 1}
+    chosen = look_through([tmp_path], include=["*.css"]).files
     assert [each.name for each in chosen] == ["a.css"]
 
 
@@ -188,10 +187,10 @@ def test_pictures_that_no_page_shows_are_documents(tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text(words)
     (tmp_path / "a.png").write_text("x")
     os.mkfifo(tmp_path / "pipe.md")  # opening it would wait for a writer
-    assert [each.name for each in find_files([tmp_path], exclude=["pipe.md"])] == [
+    assert [each.name for each in look_through([tmp_path], exclude=["pipe.md"]).files] == [
         "a.png",
         "page.md",
     ]
-    assert left_out([tmp_path]) == {}
+    assert look_through([tmp_path]).left_out == {}
     (tmp_path / "page.md").write_text("![](a.png)")
-    assert [each.name for each in find_files([tmp_path], exclude=["*.md"])] == ["a.png"]
+    assert [each.name for each in look_through([tmp_path], exclude=["*.md"]).files] == ["a.png"]

@@ -229,9 +229,8 @@ def test_the_history_is_searched_without_its_answers(address: Path | str) -> Non
     catalogue.close()
 
 
-def test_questions_kept_before_there_were_records_can_be_read(address: Path | str) -> None:
-    open_database(address).close()
-    step(address, "0002")
+def test_questions_kept_before_there_were_records_can_be_read(new_address: Path | str) -> None:
+    step(new_address, "0002")
     plan = Plan(filters=(Filter("kind", "in", ("pdf",)), *answer().query.filters))
     older = {
         "queries (id, tenant, collection, text, plan, index_version, created_at)": (
@@ -239,12 +238,12 @@ def test_questions_kept_before_there_were_records_can_be_read(address: Path | st
         ),
         "answers (query_id, tenant, answer)": ("q_old", "local", dump(to_json(answer()))),
     }
-    with plain_engine(address) as engine, engine.begin() as connection:
+    with plain_engine(new_address) as engine, engine.begin() as connection:
         for table, values in older.items():
             given = {f"v{at}": value for at, value in enumerate(values)}
             places = ", ".join(f":{name}" for name in given)
             connection.execute(text(f"INSERT INTO {table} VALUES ({places})"), given)
-    catalogue = Catalogue(open_database(address), tenant="local")
+    catalogue = Catalogue(open_database(new_address), tenant="local")
     (asked,) = catalogue.asked(limit=9)
     assert asked.status == "answered"
     record = unpack(catalogue.recorded("q_old"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -23,10 +22,8 @@ from quoth.core.types import (
 )
 from quoth.store import outline
 from quoth.store.catalogue import Catalogue
-from quoth.store.database import open_database
 from quoth.store.rows import Collection, Entry, IndexBuild
-from quoth.store.schema import HEAD, metadata, spots
-from tests.support.databases import step
+from quoth.store.schema import metadata
 from tests.support.made_documents import IDENTITY, entry, open_catalogue
 
 Library = tuple[Catalogue, Collection]
@@ -70,12 +67,6 @@ def count(library: Library, table: str) -> int:
     with library[0].reading() as connection:
         rows = connection.execute(select(func.count()).select_from(metadata.tables[table]))
         return rows.scalar_one()
-
-
-def all_spots(catalogue: Catalogue) -> list[dict[str, Any]]:
-    with catalogue.reading() as connection:
-        found = connection.execute(select(spots).order_by(spots.c.document_id, spots.c.ordinal))
-        return [{**row, "checksum": None} for row in found.mappings()]
 
 
 # --- written and taken away with the document --------------------------------------------------
@@ -324,36 +315,3 @@ def test_a_rebuild_keeps_what_was_learnt_with_the_same_identity(
     identity = replace(IDENTITY, embedder=embedder)
     assert library[0].switch_index(tuned, IndexBuild("c_2", identity))
     assert library[0].collection("default").tuning == kept
-
-
-# --- migration --------------------------------------------------------------------------------
-
-
-def test_an_older_catalogue_keeps_its_documents_and_gets_their_places(
-    address: Path | str, books: Library
-) -> None:
-    catalogue, collection = books
-    before = catalogue.document_chunks("a"), catalogue.documents(collection)
-    places = all_spots(catalogue)
-    catalogue.close()
-    step(address, "0001")
-    step(address, HEAD)
-    again = Catalogue(open_database(address), tenant="local")
-    collection = again.collection("default")
-    # What the older version did not know is gone; everything else is as it was.
-    assert again.document_chunks("a") == [replace(each, chapter="") for each in before[0]]
-    assert again.documents(collection) == before[1]
-    assert found((again, collection), collection, Filter("label", "in", ("2",))) == ["a.1", "a.2"]
-    assert all_spots(again) == [{**row, "chapter": ""} for row in places]
-    again.close()
-
-
-def test_an_older_catalogue_is_brought_up_when_it_is_opened(
-    address: Path | str, books: Library
-) -> None:
-    books[0].close()
-    step(address, "0001")
-    again = Catalogue(open_database(address), tenant="local")
-    collection = commit((again, again.collection("default")), mapped("d9"))
-    assert len(again.collection_outline(collection).headings) == 3
-    again.close()

@@ -178,7 +178,7 @@ def plain_engine(address: Path | str) -> Iterator[Engine]:
 
 
 def step(address: Path | str, target: str) -> None:
-    """Bring a database to a migration, up or down."""
+    """Bring a database up to a migration."""
     with plain_engine(address) as engine:
         plain = engine.connect().execution_options(write=True)
         with plain as connection, connection.begin():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
 
-from quoth.answering.verification import Embed, Sources, StatementCheck, read_sources, verify
+from quoth.answering.verification import Sources, StatementCheck, read_sources, verify
 from quoth.core.errors import InputError
 from quoth.evaluation.jsonl import locate_file, optional, read_rows, text, truth
 from quoth.evaluation.significance import latency_ms, mean_of
@@ -103,24 +103,16 @@ def claim_sources(source: str, language: str) -> Sources:
     return read_sources([as_block([source], language=own)])
 
 
-async def evaluate_claims(folder: Path, *, embed: Embed | None = None) -> ClaimsReport:
+async def evaluate_claims(folder: Path) -> ClaimsReport:
     """Check every claim of a folder against its source; raises InputError."""
     claims = load_claims(folder)
     checks, times = [], []
-    async for check, seconds in _checked(claims, embed=embed):
-        checks.append(check)
-        times.append(1000 * seconds)
-    return claims_report(claims, checks, times=times)
-
-
-async def _checked(
-    claims: Sequence[SourceClaim], *, embed: Embed | None
-) -> AsyncIterator[tuple[StatementCheck, float]]:
     for each in claims:
         sources = claim_sources(each.source, each.language)
         before = perf_counter()
-        check = await verify(each.claim, sources, cited=[1], language=each.language, embed=embed)
-        yield check, perf_counter() - before
+        checks.append(await verify(each.claim, sources, cited=[1], language=each.language))
+        times.append(1000 * (perf_counter() - before))
+    return claims_report(claims, checks, times=times)
 
 
 def claims_report(

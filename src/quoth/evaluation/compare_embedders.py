@@ -52,15 +52,13 @@ class EmbedderComparison:
     p: float
 
 
-async def compare_embedders(
-    engine: Engine, *, collection: str | None = None, progress: Progress
-) -> EmbedderComparison | None:
+async def compare_embedders(engine: Engine, *, progress: Progress) -> EmbedderComparison | None:
     """Ask the index in use and the one that is kept; None without one, or without questions.
 
     Raises IndexMismatch where an embedder cannot be opened, and BackendError.
     """
     catalogue = engine.parts.catalogue
-    name = collection or engine.parts.settings.collection
+    name = engine.parts.settings.collection
     scope = await asyncio.to_thread(catalogue.collection, name)
     if scope.kept is None:
         return None

@@ -79,7 +79,7 @@ async def evaluate_ingest(folder: Path, *, seconds: float, memory_mb: int) -> In
     Raises InputError if the manifest cannot be understood.
     """
     expected = await asyncio.to_thread(_manifest, folder)
-    paths = [folder / name for name in expected] or await asyncio.to_thread(_files, folder)
+    paths = [folder / name for name in expected] or await asyncio.to_thread(find_files, [folder])
     results = []
     async with ParserPool(seconds=seconds, memory_mb=memory_mb, files_per_child=1) as readers:
         for path in paths:
@@ -96,10 +96,6 @@ def _by_file(results: Sequence[FileRead]) -> dict[str, dict[str, float]]:
         "reading seconds": {each.file: each.seconds for each in results},
     }
     return {name: each for name, each in values.items() if each}
-
-
-def _files(folder: Path) -> list[Path]:
-    return list(find_files([folder]))
 
 
 def _manifest(folder: Path) -> dict[str, Json]:

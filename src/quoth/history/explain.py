@@ -187,10 +187,10 @@ def text_of(chunk: Chunk, document: Document) -> ChunkExcerpt:
     )
 
 
-def beginning(text: str, *, most: int = SAID) -> str:
+def beginning(text: str) -> str:
     """Return the beginning of a text on one line, cut between words."""
     line = " ".join(text.split())
-    return line if len(line) <= most else line[:most].rsplit(" ", 1)[0] + " …"
+    return line if len(line) <= SAID else line[:SAID].rsplit(" ", 1)[0] + " …"
 
 
 def filter_text(each: Filter, titles: Mapping[str, str] | None = None) -> str:

@@ -8,7 +8,6 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,7 +19,7 @@ from quoth.core.errors import QuothError
 from quoth.operations.file_checksums import damaged_files
 from quoth.pipeline.components import token_stores
 from quoth.store.audit import Audit, audited_tenants
-from quoth.store.blobs import Blobs, stored_name
+from quoth.store.blobs import Blobs, file_sha256, stored_name
 from quoth.store.checksums import ChecksumColumn
 from quoth.store.copy import snapshot
 from quoth.store.database import Database
@@ -33,7 +32,6 @@ READ_AGAIN = (documents, chunks, headings, spots, summaries)
 """Tables that are made again from the file of a document."""
 LOG_LOST = "what was written last may be lost; remove that file once it was restored or sent again"
 MAX_FINDINGS = 20
-BLOCK = 1 << 20
 DAY_S = 24 * 3600.0
 
 log = logging.getLogger("quoth.integrity")
@@ -142,7 +140,7 @@ def damaged_blobs(home: Path) -> list[Damage]:
     for path in sorted((home / "blobs").rglob("*")):
         if "parts" in path.parts or path.name.endswith(".draft") or not path.is_file():
             continue
-        if _sha256(path) != path.name.partition(".")[0]:
+        if file_sha256(path) != path.name.partition(".")[0]:
             found.append(Damage(f"the uploaded file {path.relative_to(home)}"))
     return found
 
@@ -171,7 +169,7 @@ async def damaged_tokens(tenants: Tenants) -> list[Damage]:
 
 
 async def run_integrity_checks(
-    tenants: Tenants, *, report: Callable[[Sequence[Damage]], None], every_s: float = DAY_S
+    tenants: Tenants, *, report: Callable[[Sequence[Damage]], None]
 ) -> None:
     """Check at start and every day, until cancelled; ``report`` gets what is damaged."""
     while True:
@@ -180,18 +178,10 @@ async def run_integrity_checks(
         report(found)
         for damage in found[:MAX_FINDINGS]:
             log.error("damage", extra={"what": damage.what})
-        await asyncio.sleep(every_s)
+        await asyncio.sleep(DAY_S)
 
 
 def find_tenants_damage(tenants: Tenants) -> list[Damage]:
     """Check what is stored of all tenants, as `find_damage` does."""
     settings = tenants.settings
     return find_damage(tenants.database, home=settings.home, shared=settings.files is not None)
-
-
-def _sha256(path: Path) -> str:
-    digest = sha256()
-    with path.open("rb") as file:
-        while block := file.read(BLOCK):
-            digest.update(block)
-    return digest.hexdigest()

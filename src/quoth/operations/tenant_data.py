@@ -14,56 +14,11 @@ from sqlalchemy import Connection, Table, delete, select
 from quoth.store.blobs import source_name
 from quoth.store.database import TenantConnection
 from quoth.store.rows import now
-from quoth.store.schema import (
-    answers,
-    audit,
-    chunks,
-    collections,
-    documents,
-    feedback,
-    headings,
-    jobs,
-    keys,
-    lecture_citations,
-    lecture_segments,
-    lecture_windows,
-    lectures,
-    privacy,
-    queries,
-    records,
-    sessions,
-    shares,
-    spending,
-    spots,
-    summaries,
-    tasks,
-)
+from quoth.store.schema import metadata
 from quoth.text.json_codec import dump
 
-HANDED_OUT: tuple[Table, ...] = (
-    privacy,
-    collections,
-    documents,
-    chunks,
-    headings,
-    summaries,
-    queries,
-    answers,
-    records,
-    feedback,
-    lectures,
-    lecture_segments,
-    lecture_windows,
-    lecture_citations,
-    tasks,
-    jobs,
-    keys,
-    shares,
-    sessions,
-    spending,
-    audit,
-)
-"""Tables of the tenant export; those left out are derived from the others."""
+HANDED_OUT = tuple(table for table in metadata.sorted_tables if table.name != "spots")
+"""Tables of the tenant export; the one that is left out is derived from the chunks."""
 HIDDEN = (
     *("tenant", "secret_hash", "token_hash", "owner", "lease_until", "index_table"),
     *("checksum", "rest_checksum"),
@@ -76,25 +31,9 @@ PACKED = (
 """Columns that are JSON, handed out as what they say."""
 MACHINE = re.compile(r"(?:file://)?/\S*/")
 """The folders of a path in a message."""
-DELETED: tuple[Table, ...] = (
-    lecture_citations,
-    lecture_windows,
-    lecture_segments,
-    lectures,
-    spots,
-    headings,
-    summaries,
-    chunks,
-    documents,
-    jobs,
-    feedback,
-    records,
-    answers,
-    queries,
-    tasks,
-    shares,
-    collections,
-)
+KEPT = ("audit", "keys", "sessions", "privacy", "spending")
+"""Tables that stay when a tenant deletes everything."""
+DELETED = tuple(table for table in reversed(metadata.sorted_tables) if table.name not in KEPT)
 """What goes when a tenant deletes everything, what hangs on other rows first.
 
 The audit log stays and records the deletion; so do the keys, needed to read the proof, and

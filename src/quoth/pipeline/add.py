@@ -62,7 +62,7 @@ async def add_documents(
     Raises StorageFull, EmbeddingError and RetrievalError; committed batches stay, and repeating the
     call continues from there.
     """
-    files = await asyncio.to_thread(lambda: list(find_files(sources)))
+    files = await asyncio.to_thread(find_files, sources)
     done = 0
     held: list[LeasedDocument] = []
     batch: list[Entry] = []

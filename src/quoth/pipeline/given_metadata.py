@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 
 from quoth.core.custom_metadata import MetadataValue
@@ -73,7 +72,7 @@ class DocumentMetadata:
 
     def require_one_file(self, sources: Sequence[Path]) -> None:
         """Raise InputError for a title or a URL that several files would have."""
-        if (self.title or self.url) and len(list(islice(find_files(sources), 2))) > 1:
+        if (self.title or self.url) and len(find_files(sources)) > 1:
             what = "title" if self.title else "URL"
             raise InputError(
                 f"A {what} is for a single file, and these are several. Add each with its own "

@@ -19,4 +19,4 @@ def sample_folder() -> Path | None:
 def sample_files() -> list[Path]:
     """Return the files of the sample collection, none where it was not installed."""
     folder = sample_folder()
-    return [] if folder is None else list(find_files([folder]))
+    return [] if folder is None else find_files([folder])

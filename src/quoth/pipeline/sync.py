@@ -32,7 +32,7 @@ def check_folder(folder: Path) -> None:
     """
     if not folder.is_dir():
         raise InputError(f"There is no folder {folder}. Nothing was changed.")
-    if next(find_files([folder]), None) is None:
+    if not find_files([folder]):
         raise InputError(
             f"The folder {folder} holds no file that quoth reads. Nothing was changed; to remove "
             "what came from it: quoth remove TITLE"

@@ -95,7 +95,7 @@ class Blobs:
         path = self.path(sha256, name=name)
         if self._shared is not None and not path.is_file():
             self._shared.download(path.name, path)
-            if path.is_file() and _digest(path) != sha256:  # of an upload that broke off
+            if path.is_file() and file_sha256(path) != sha256:  # of an upload that broke off
                 path.unlink()
         return path
 
@@ -216,10 +216,8 @@ class PartialUpload:
     def sha256(self) -> str:
         """Return the SHA-256 of the whole file; it is reread if it arrived in several requests."""
         if self._hash is None:
-            self._hash = sha256()
             with self._part.open("rb") as file:
-                while block := file.read(BLOCK):
-                    self._hash.update(block)
+                self._hash = file_digest(file, "sha256")
         return self._hash.hexdigest()
 
     def release(self) -> None:
@@ -258,6 +256,7 @@ def _told(error: OSError) -> StorageFull | OSError:
     return StorageFull(_FULL) if error.errno in _NO_ROOM else error
 
 
-def _digest(path: Path) -> str:
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file; raises OSError."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()

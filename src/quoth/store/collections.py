@@ -20,8 +20,6 @@ from quoth.store.rows import (
     digest,
     is_path_segment,
     now,
-    pack_build,
-    pack_tuning,
 )
 from quoth.store.schema import collections, documents, jobs, queries, shares, tasks
 from quoth.text.json_codec import dump
@@ -114,7 +112,7 @@ class CollectionRows(TenantConnection):
         if build.identity != collection.identity:
             values |= {
                 "tuning": None,
-                "kept": pack_build(replace(collection.build, replaced_at=now())),
+                "kept": dump(asdict(replace(collection.build, replaced_at=now()))),
             }
         with self.writing("switch index") as connection:
             done = connection.execute(
@@ -138,7 +136,7 @@ class CollectionRows(TenantConnection):
 
     def tune(self, collection: Collection, tuning: Tuning | None) -> bool:
         """Store the tuning of a collection, unless its index has changed since."""
-        packed = None if tuning is None else pack_tuning(tuning)
+        packed = None if tuning is None else dump(asdict(tuning))
         with self.writing("tune collection") as connection:
             same = collections.c.index_table == collection.table
             done = connection.execute(

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import BoundedSemaphore, Lock
 from typing import Any, Self
 
-from sqlalchemy import Connection, Engine, and_, event, exc
+from sqlalchemy import Connection, Engine, and_, event, exc, func, select
 
 from quoth.core.errors import Busy, ConfigError, QuothError, StoreDown
 from quoth.store import postgres, sqlite
@@ -182,6 +182,13 @@ class TenantConnection:
         with self.database.writing(self.tenant, alone=alone) as connection:
             yield connection
         self.database.on_operation(f"after {operation}")
+
+    def count_rows(self, table: Any, *conditions: Any) -> int:
+        """Count the tenant's rows of a table that meet the conditions."""
+        counted = select(func.count()).select_from(table)
+        statement = counted.where(table.c.tenant == self.tenant, *conditions)
+        with self.reading() as connection:
+            return int(connection.execute(statement).scalar_one())
 
     def for_tenant(self, table: Any, collection: Collection) -> Any:
         """Return the SQL condition that a row belongs to the tenant and the collection."""

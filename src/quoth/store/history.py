@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from quoth.core.errors import InputError, NotFound, StoreDown
 from quoth.store.checksums import first_intact, intact
@@ -179,7 +179,7 @@ class QueryHistory(TenantConnection):
         With ``words`` only those that hold each of them, case and accents aside, in the question,
         its title or the text of the answer.
         """
-        wanted = self._wanted(collection, upload_id, words)
+        wanted = self._wanted(collection=collection, upload_id=upload_id, words=words)
         newest = (queries.c.created_at.desc(), queries.c.id)
         statement = select(queries).where(*wanted).order_by(*newest).offset(skip).limit(limit)
         with self.reading() as connection:
@@ -194,13 +194,11 @@ class QueryHistory(TenantConnection):
         self, *, collection: str | None = None, upload_id: str | None = None, words: str = ""
     ) -> int:
         """Count the questions that `asked` lists."""
-        wanted = self._wanted(collection, upload_id, words)
-        with self.reading() as connection:
-            statement = select(func.count()).select_from(queries).where(*wanted)
-            return int(connection.execute(statement).scalar_one())
+        wanted = self._wanted(collection=collection, upload_id=upload_id, words=words)
+        return self.count_rows(queries, *wanted)
 
     def _wanted(
-        self, collection: str | None, upload_id: str | None, words: str
+        self, *, collection: str | None, upload_id: str | None, words: str
     ) -> list[ColumnElement[bool]]:
         wanted = [queries.c.tenant == self.tenant]
         if collection is not None:

@@ -17,7 +17,7 @@ from sqlalchemy import and_, insert, or_, select, update
 from quoth.core.errors import InputError, NotFound
 from quoth.store.checksums import first_intact, intact
 from quoth.store.database import Database, TenantConnection
-from quoth.store.rows import now
+from quoth.store.rows import from_row, now
 from quoth.store.schema import keys
 
 Scope = Literal["read", "ingest", "live", "admin"]
@@ -208,13 +208,5 @@ def validate_scopes(scopes: Iterable[str]) -> tuple[Scope, ...]:
 
 
 def _key(row: Any) -> ApiKey:
-    return ApiKey(
-        row.id,
-        row.tenant,
-        row.label,
-        tuple(scope for scope in SCOPES if scope in row.scopes.split()),
-        created_at=row.created_at,
-        expires_at=row.expires_at,
-        last_used=row.last_used,
-        revoked_at=row.revoked_at,
-    )
+    scopes = tuple(scope for scope in SCOPES if scope in row.scopes.split())
+    return from_row(ApiKey, row, key_id=row.id, scopes=scopes)

@@ -9,14 +9,14 @@ from typing import Any
 from uuid import uuid4
 
 from pydantic import TypeAdapter
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from quoth.core.errors import NotFound
 from quoth.core.lecture import Lecture, LiveCitation, Numbering, TranscriptSegment, WindowRecord
 from quoth.store import schema
 from quoth.store.checksums import first_intact, intact
 from quoth.store.database import TenantConnection
-from quoth.store.rows import now
+from quoth.store.rows import from_row, now
 from quoth.store.schema import lecture_citations, lecture_segments, lecture_windows, lectures
 from quoth.text.json_codec import dump
 
@@ -74,9 +74,7 @@ class Lectures(TenantConnection):
 
     def total(self) -> int:
         """Count the sessions."""
-        own = select(func.count()).where(lectures.c.tenant == self.tenant)
-        with self.reading() as connection:
-            return int(connection.execute(own).scalar_one())
+        return self.count_rows(lectures)
 
     def change(self, session_id: str, **values: Any) -> Lecture:
         """Change columns of a session; raises NotFound."""
@@ -146,15 +144,7 @@ class Lectures(TenantConnection):
         order = select(table).where(its).order_by(table.c.start, table.c.end, table.c.id)
         with self.reading() as connection:
             return [
-                TranscriptSegment(
-                    row.id,
-                    row.start,
-                    row.end,
-                    row.text,
-                    revision=row.revision,
-                    speaker=row.speaker,
-                    language=row.language,
-                )
+                from_row(TranscriptSegment, row, segment_id=row.id, final=True)
                 for row in intact(connection.execute(order))
             ]
 
@@ -210,14 +200,11 @@ class Lectures(TenantConnection):
         ordered = select(table).where(its).order_by(table.c.number)
         with self.reading() as connection:
             return [
-                WindowRecord(
-                    row.number,
-                    row.start,
-                    row.end,
-                    row.text,
-                    row.transcript_id,
-                    row.created_at,
-                    tuple(citations.get(row.number, ())),
+                from_row(
+                    WindowRecord,
+                    row,
+                    index=row.number,
+                    citations=tuple(citations.get(row.number, ())),
                 )
                 for row in intact(connection.execute(ordered))
             ]
@@ -275,28 +262,17 @@ class Lectures(TenantConnection):
 
     def count(self, session_id: str) -> int:
         """Return the number of windows of a session."""
-        table = lecture_windows
-        its = (table.c.tenant == self.tenant) & (table.c.lecture_id == session_id)
-        with self.reading() as connection:
-            return int(
-                connection.execute(select(func.count()).select_from(table).where(its)).scalar_one()
-            )
+        return self.count_rows(lecture_windows, lecture_windows.c.lecture_id == session_id)
 
     def _own(self, session_id: str) -> Any:
         return (lectures.c.tenant == self.tenant) & (lectures.c.id == session_id)
 
 
 def _lecture(row: Any) -> Lecture:
-    return Lecture(
-        row.id,
-        row.title,
-        row.language,
-        tuple(json.loads(row.collections)),
-        row.numbering,
-        row.state,
-        row.created_at,
-        row.ended_at,
-        row.document_id,
-        row.consent_at,
-        tuple(json.loads(row.documents or "[]")),
+    return from_row(
+        Lecture,
+        row,
+        session_id=row.id,
+        collections=tuple(json.loads(row.collections)),
+        documents=tuple(json.loads(row.documents or "[]")),
     )

@@ -85,7 +85,7 @@ def create_tables(connection: Connection) -> None:
 
 
 def step_to(connection: Connection, target: str) -> None:
-    """Migrate up or down to a revision, in the connection's transaction; raises ConfigError."""
+    """Migrate up to a revision, in the connection's transaction; raises ConfigError."""
     from alembic import command
     from alembic.config import Config
     from alembic.util import CommandError
@@ -94,9 +94,8 @@ def step_to(connection: Connection, target: str) -> None:
     config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
-    at = revision(connection)
     try:
-        (command.upgrade if at is None or at < target else command.downgrade)(config, target)
+        command.upgrade(config, target)
     except CommandError as error:
         raise _is_newer_schema("The catalogue") from error
 

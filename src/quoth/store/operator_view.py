@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from quoth.core.errors import NotFound
 from quoth.store.database import Database
+from quoth.store.rows import from_row
 from quoth.store.schema import tasks
 from quoth.store.upload_queue import TenantRoundRobin
 from quoth.store.uploads import UploadStore
@@ -64,17 +65,11 @@ class OperatorView:
         with self._database.reading() as connection:
             rows = connection.execute(statement.limit(limit)).all()
         return [
-            OperatorUpload(
+            from_row(
+                OperatorUpload,
+                row,
                 tenant=row.tenant,
-                id=row.id,
-                name=row.name,
-                state=row.state,
-                size=row.size,
-                chunks=row.chunks,
-                of_chunks=row.of_chunks,
-                attempts=row.attempts,
                 age_s=round((now - datetime.fromisoformat(row.created_at)).total_seconds(), 1),
-                code=row.code,
             )
             for row in rows
         ]

@@ -7,23 +7,25 @@ import os
 import platform
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 from uuid import uuid4
 
 from sqlalchemy import String, Text
 from sqlalchemy.types import TypeEngine
 
-from quoth.core.calibration import Calibration, Tuning
+from quoth.core.calibration import Tuning
 from quoth.core.custom_metadata import MetadataValue
 from quoth.core.outline import Heading, Summary
 from quoth.core.settings import Settings
 from quoth.core.types import Chunk, Document, IndexIdentity
-from quoth.text.json_codec import dump, pack_locator, pack_places, unpack_spot
+from quoth.text.json_codec import decode_json, dump, pack_locator, pack_places, unpack_spot
+
+T = TypeVar("T")
 
 
 def index_folder(settings: Settings) -> Path:
@@ -132,44 +134,26 @@ class ChunkContext:
     documents: dict[str, Document]
 
 
+def from_row(kind: type[T], row: Any, **others: Any) -> T:
+    """Return the value whose fields are the columns of their names; ``others`` are not so named."""
+    columns = row._mapping
+    names = (field.name for field in fields(cast(Any, kind)) if field.name not in others)
+    return kind(**{name: columns[name] for name in names}, **others)
+
+
 def collection_from_row(row: Any) -> Collection:
     """Return the collection of a row."""
-    identity = IndexIdentity(**json.loads(row.identity))
+    identity = decode_json(IndexIdentity, json.loads(row.identity))
     return Collection(
         row.id,
         row.name,
         row.index_table,
         identity,
         row.version,
-        tuning=None if row.tuning is None else unpack_tuning(row.tuning),
+        tuning=None if row.tuning is None else decode_json(Tuning, json.loads(row.tuning)),
         embedder=row.embedder or "",
-        kept=None if row.kept is None else unpack_build(row.kept),
+        kept=None if row.kept is None else decode_json(IndexBuild, json.loads(row.kept)),
     )
-
-
-def pack_build(build: IndexBuild) -> str:
-    """Encode an index as JSON; `unpack_build` restores it."""
-    return dump(asdict(build))
-
-
-def unpack_build(packed: str) -> IndexBuild:
-    """Read what `pack_build` wrote."""
-    values = json.loads(packed)
-    return IndexBuild(**{**values, "identity": IndexIdentity(**values["identity"])})
-
-
-def pack_tuning(tuning: Tuning) -> str:
-    """Encode the tuning as JSON; `unpack_tuning` restores it."""
-    return dump(asdict(tuning))
-
-
-def unpack_tuning(packed: str) -> Tuning:
-    """Read what `pack_tuning` wrote."""
-    values = json.loads(packed)
-    values.pop("relevance", None)  # of earlier versions
-    if values["answerable"] is not None:
-        values["answerable"] = Calibration(**values["answerable"])
-    return Tuning(**values)
 
 
 def chunk_to_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:

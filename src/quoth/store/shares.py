@@ -18,7 +18,7 @@ from quoth.core.errors import InputError, NotFound
 from quoth.store.checksums import first_intact, intact
 from quoth.store.database import Database, TenantConnection
 from quoth.store.keys import NO_HASH, SECRET_BYTES, WRITTEN, hash_secret, in_days, new_id
-from quoth.store.rows import now
+from quoth.store.rows import from_row, now
 from quoth.store.schema import collections, shares
 
 LABEL = "qsh_"
@@ -134,12 +134,4 @@ def live_share(database: Database, share_id: str) -> Share | None:
 
 
 def _share(row: Any) -> Share:
-    return Share(
-        row.id,
-        row.tenant,
-        row.collection,
-        created_at=row.created_at,
-        expires_at=row.expires_at,
-        revoked_at=row.revoked_at,
-        lecture_id=row.lecture_id,
-    )
+    return from_row(Share, row, share_id=row.id)

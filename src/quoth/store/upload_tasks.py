@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, exists, func, select
+from sqlalchemy import ColumnElement, and_, exists, select
 
 from quoth.core.errors import NotFound
 from quoth.store.database import Database, TenantConnection
 from quoth.store.ingest_jobs import MAX_ATTEMPTS
-from quoth.store.rows import is_over, new_owner, now
+from quoth.store.rows import from_row, is_over, new_owner, now
 from quoth.store.schema import tasks
 
 LEASE_SECONDS = 60.0
@@ -102,11 +102,7 @@ class Tasks(TenantConnection):
 
     def count(self, *, state: State | None = None) -> int:
         """Count the tasks."""
-        chosen = select(func.count()).select_from(tasks).where(self.mine)
-        if state is not None:
-            chosen = chosen.where(tasks.c.state == state)
-        with self.reading() as connection:
-            return int(connection.execute(chosen).scalar_one())
+        return self.count_rows(tasks, *(() if state is None else (tasks.c.state == state,)))
 
     def awaits(self, collection: str) -> bool:
         """Return whether a file is on its way into a collection, which may be new."""
@@ -139,24 +135,7 @@ class Tasks(TenantConnection):
         """Return the task of a row."""
         # A task with an expired lease is queued, also where no worker runs to update it.
         state: State = "queued" if self.expired_leases(row) else row.state
-        return Task(
-            id=row.id,
-            collection=row.collection,
-            name=row.name,
-            given=json.loads(row.given),
-            size=row.size,
-            received=row.received,
-            sha256=row.sha256,
-            state=state,
-            attempts=row.attempts,
-            document_id=row.document_id,
-            chunks=row.chunks,
-            of_chunks=row.of_chunks,
-            code=row.code,
-            message=row.message,
-            created_at=row.created_at,
-            updated_at=row.updated_at,
-        )
+        return from_row(Task, row, given=json.loads(row.given), state=state)
 
 
 def queued() -> dict[str, Any]:

@@ -7,8 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from hashlib import sha256
+from hashlib import file_digest
 from itertools import product
 from math import inf
 from os.path import exists, isdir, islink, realpath
@@ -25,7 +26,6 @@ from quoth.ingest.readers.metadata import SIDECARS, TALKS, row_beside, rows_with
 if TYPE_CHECKING:
     from hashlib import _Hash
 
-BLOCK = 1 << 20
 IGNORE = ".quothignore"
 """The file of a folder that lists patterns of what is not added, one a line."""
 LINKED = "link to a folder"
@@ -56,7 +56,7 @@ INSTALLED = ("node_modules", "__pycache__", "site-packages")
 
 PAGES = frozenset(["html", "markdown", "rst", "asciidoc", "org", "latex"])
 """Formats that show pictures by the names of their files."""
-MAX_PAGE_BYTES = 4 * BLOCK
+MAX_PAGE_BYTES = 4 << 20
 _PICTURE = re.compile(
     r"""(?:\bsrc\s{0,3}=\s{0,3}["']?|!\[[^\[\]\n]{0,300}\]\(<?|!\[\[|\b(?:image|figure)::\s{0,9}"""
     r"""|\[\[file:|\\includegraphics(?:\[[^\]\n]{0,300}\])?\{)"""
@@ -65,72 +65,80 @@ _PICTURE = re.compile(
 )
 
 
-def find_files(
+@dataclass(frozen=True, slots=True)
+class FoundFiles:
+    """What sources hold.
+
+    ``left_out`` counts the files below folders that are not read, by suffix in small letters;
+    ``missing`` are the files that tables of talks name and that are not there, by table.
+    """
+
+    files: list[Path]
+    left_out: Counter[str]
+    missing: dict[Path, list[str]]
+
+
+def find_files(sources: Sequence[Path]) -> list[Path]:
+    """Return the files to add of these sources, as `look_through` finds them."""
+    return look_through(sources).files
+
+
+def look_through(
     sources: Sequence[Path], *, include: Sequence[str] = (), exclude: Sequence[str] = ()
-) -> Iterator[Path]:
-    """Return the given files, and the supported files below the given folders, without duplicates.
+) -> FoundFiles:
+    """Find the given files, and the supported files below the given folders, without duplicates.
 
     Of folders, only files that one of the ``include`` patterns matches, if there are any, and none
     that ``exclude`` or the file `IGNORE` of the folder does; none of `INSTALLED`. Without
-    ``include`` no picture that a page of HTML or Markdown there shows, and nothing of `BUILDS`.
+    ``include`` no picture that a page of HTML or Markdown there shows (`SHOWN`), and nothing of
+    `BUILDS`.
 
     A file given directly is returned whatever its name, except a sidecar of another file; in
     folders, hidden files, sidecars and unknown suffixes are skipped. A missing source is returned
     too: reading it reports the error. A link to a file is the file that it leads to, also outside
-    the folder; links to folders are not followed, so that none can lead round in a circle.
+    the folder; links to folders are not followed, so that none can lead round in a circle, and
+    those to a folder that is in none of the sources are counted as `LINKED`.
     """
-    seen: set[Path] = set()
-    for source in sources:
-        # An unreadable path is not a folder here; reading it reports the error.
-        if len(sources) > 1 and source.name.endswith(SIDECARS):
-            continue
-        below = _below(source, include, exclude) if isdir(source) else [source]
-        for path in below:
-            # A link whose target is gone is reported under its own name.
-            as_named = "\x00" in str(path) or (islink(path) and not exists(path))
-            real = path if as_named else path.resolve()
-            if real not in seen:
-                seen.add(real)
-                yield real
-
-
-def left_out(sources: Sequence[Path], *, include: Sequence[str] = ()) -> Counter[str]:
-    """Count the files below the given folders that are not read, by suffix in small letters.
-
-    Links to a folder that is in none of them are counted as `LINKED`, and as `SHOWN` pictures that
-    a page shows, unless files were chosen with ``include``.
-    """
+    found = FoundFiles([], Counter(), {})
+    # An unreadable path is not a folder here; reading it reports the error.
     folders = [source for source in sources if isdir(source)]
     targets = [folder.resolve() for folder in folders]
-    found: Counter[str] = Counter()
-    inside = [path for folder in folders for path in _not_ignored(folder)]
-    parts = {} if include else _parts_of_pages(inside)
-    for path in inside:
-        if path in parts:
-            found[parts[path]] += 1
-        elif isdir(path):
-            found[LINKED] += islink(path) and not any(map(path.resolve().is_relative_to, targets))
-        elif not is_wanted(path) and not path.name.lower().endswith(SIDECARS):
-            suffix = path.suffix.lower()
-            # The captions beside a recording are read in its place.
-            found[suffix] += suffix not in MEDIA_SUFFIXES or captions_beside(path) is None
-    return +found
+    chosen: dict[Path, None] = {}
+    for source in sources:
+        if source not in folders:
+            if len(sources) == 1 or not source.name.endswith(SIDECARS):
+                chosen[_resolved(source)] = None
+            continue
+        inside = {path: path.relative_to(source).as_posix() for path in _not_ignored(source)}
+        paths = [path for path, name in inside.items() if not _matches(name, exclude)]
+        parts = {} if include else _parts_of_pages(paths)
+        for path in paths:
+            if path in parts:
+                found.left_out[parts[path]] += 1
+            elif isdir(path):
+                linked = islink(path) and not any(map(path.resolve().is_relative_to, targets))
+                found.left_out[LINKED] += linked
+            elif path.name == TALKS and (names := rows_without_file(path)):
+                found.missing[path] = names
+            elif not is_wanted(path):
+                found.left_out[path.suffix.lower()] += _is_unread(path)
+            elif not include or _matches(inside[path], include):
+                chosen[_resolved(path)] = None
+    return FoundFiles(list(chosen), +found.left_out, found.missing)
 
 
-def missing_files(sources: Sequence[Path]) -> dict[Path, list[str]]:
-    """Return the tables of talks below the given folders that name files which are not there."""
-    folders = (source for source in sources if isdir(source))
-    tables = (path for each in folders for path in _visible(each) if path.name == TALKS)
-    return {table: names for table in tables if (names := rows_without_file(table))}
+def _resolved(path: Path) -> Path:
+    """Return the file that a path leads to; a link whose target is gone keeps its own name."""
+    as_named = "\x00" in str(path) or (islink(path) and not exists(path))
+    return path if as_named else path.resolve()
 
 
-def _below(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Iterator[Path]:
-    inside = {path: path.relative_to(folder).as_posix() for path in _visible(folder)}
-    paths = [path for path, name in inside.items() if not _matches(name, exclude)]
-    parts = {} if include else _parts_of_pages(paths)
-    for path in (path for path in paths if path not in parts):
-        if (not include or _matches(inside[path], include)) and is_wanted(path):
-            yield path
+def _is_unread(path: Path) -> bool:
+    """Return whether nothing is read of a file, neither beside nor in place of another."""
+    if path.name.lower().endswith(SIDECARS):
+        return False
+    # The captions beside a recording are read in its place.
+    return path.suffix.lower() not in MEDIA_SUFFIXES or captions_beside(path) is None
 
 
 def _parts_of_pages(paths: Sequence[Path]) -> dict[Path, str]:
@@ -160,10 +168,6 @@ def _built(paths: Sequence[Path]) -> Iterator[Path]:
             inside = path.relative_to(root).as_posix() if root in sites else ""
             if inside and sites[root].fullmatch(inside) and not isdir(path):
                 yield path
-
-
-def _visible(folder: Path) -> Iterator[Path]:
-    return (path for path in _not_ignored(folder) if not isdir(path))
 
 
 def _not_ignored(folder: Path) -> Iterator[Path]:
@@ -235,11 +239,8 @@ def is_unchanged(path: Path, *, known: str, said: Sequence[str | None]) -> bool:
 
 
 def _content(path: Path) -> _Hash:
-    found = sha256()
     with path.open("rb") as file:
-        while block := file.read(BLOCK):
-            found.update(block)
-    return found
+        return file_digest(file, "sha256")
 
 
 def _sealed(content: _Hash, parts: Sequence[str | None]) -> str:

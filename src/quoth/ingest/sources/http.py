@@ -237,7 +237,6 @@ async def exchange(
     resolve: Resolve,
     connect: Connect,
     max_mb: float = MAX_MB,
-    seconds: float = SECONDS,
 ) -> RawResponse:
     """Send one request and return its response, also of a redirect or an error.
 
@@ -247,7 +246,7 @@ async def exchange(
     network = PublicNetwork(at=at, resolve=resolve, connect=connect)
     try:
         async with (
-            asyncio.timeout(seconds),
+            asyncio.timeout(SECONDS),
             open_response(at, network=network, headers=headers, method=method, body=body) as (
                 status,
                 names,
@@ -256,7 +255,7 @@ async def exchange(
         ):
             return RawResponse(status, names, await _body(at, blocks, max_bytes=int(max_mb * 1e6)))
     except TimeoutError:
-        raise _unreadable(at, f"did not answer within {seconds:g} s; try again later") from None
+        raise _unreadable(at, f"did not answer within {SECONDS:g} s; try again later") from None
 
 
 async def _visit(

@@ -181,7 +181,7 @@ async def add_all(
     patterns: FilePatterns | None = None,
 ) -> AddReport:
     """Add files, folders and pages; show the progress, and what became of every file."""
-    from quoth.ingest.sources.files import find_files, left_out, missing_files
+    from quoth.ingest.sources.files import look_through
     from quoth.interfaces.cli.add_report import AddReport, show_report, ways_of
     from quoth.interfaces.cli.documents_view import adding, fetching, say_charged
     from quoth.pipeline.given_metadata import DocumentMetadata
@@ -190,24 +190,24 @@ async def add_all(
     check_sources(sources)
     paths = [Path(each) for each in sources if not is_address(each)]
     addresses = [each for each in sources if is_address(each)]
-    files = paths
-    if patterns is not None and patterns != FilePatterns():
-        chosen = find_files(paths, include=patterns.include, exclude=patterns.exclude)
-        files = await asyncio.to_thread(list, chosen)
+    wanted = patterns or FilePatterns()
+    found = await asyncio.to_thread(
+        look_through, paths, include=wanted.include, exclude=wanted.exclude
+    )
     about = given or DocumentMetadata()
-    await asyncio.to_thread(about.require_one_file, [*files, *map(Path, addresses)])
+    await asyncio.to_thread(about.require_one_file, [*found.files, *map(Path, addresses)])
     fetched, failed = await fetching(session, engine.parts, addresses, options=options)
     known = await asyncio.to_thread(_ready_sources, engine, session.settings.collection)
-    steps = engine.add([*files, *fetched], given=about)
+    steps = engine.add([*found.files, *fetched], given=about)
     async with aclosing(steps):
         documents = await adding(session, steps, failed=failed)
-    chosen_by = patterns.include if patterns else ()
-    ways = ways_of(await asyncio.to_thread(left_out, paths, include=chosen_by))
     given_files = [*fetched, *(each for each in paths if not each.is_dir())]
     folders = [each.resolve() for each in paths if each.is_dir()]
-    report = AddReport(documents, known, ways, _stored_names(given_files), folders)
+    report = AddReport(
+        documents, known, ways_of(found.left_out), _stored_names(given_files), folders
+    )
     show_report(session, report)
-    for table, names in (await asyncio.to_thread(missing_files, paths)).items():
+    for table, names in found.missing.items():
         session.say(f"note       {table} names files that are not there: {', '.join(names)}")
     say_charged(session, engine)
     await engine.settle(session.say)

@@ -12,8 +12,3 @@ down_revision = ${repr(down_revision)}
 def upgrade() -> None:
     """Bring the catalogue one step forward."""
     ${upgrades if upgrades else "pass"}
-
-
-def downgrade() -> None:
-    """Take the step back."""
-    ${downgrades if downgrades else "pass"}

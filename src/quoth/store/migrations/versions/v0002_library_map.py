@@ -1,4 +1,4 @@
-"""Add places, headings, summaries, links, dates and the tuning of collections."""
+"""Add places, headings, summaries, dates and the tuning of collections."""
 
 from __future__ import annotations
 
@@ -61,7 +61,6 @@ def upgrade() -> None:
         sa.Column("last", sa.Integer(), nullable=False),
         sa.Column("leaves", words(), nullable=False),
     )
-    create_links()
     rows: list[dict[str, Any]] = []
     for row in _spots(op.get_bind()):
         rows.append(row)
@@ -72,32 +71,10 @@ def upgrade() -> None:
         op.bulk_insert(spots, rows)
 
 
-def create_links() -> None:
-    """Create the table of the names that occur together in a document."""
-    op.create_table(
-        "links",
-        *_of_document("links", "name", "other", kind=words(120)),
-        sa.Column("collection_id", words(32), nullable=False),
-        sa.Column("count", sa.Integer(), nullable=False),
-    )
-    op.create_index("ix_links_collection_name", "links", ["collection_id", "name"])
-    op.create_index("ix_links_collection_other", "links", ["collection_id", "other"])
-
-
-def downgrade() -> None:
-    """Take the step back."""
-    for table in ("links", "summaries", "headings", "spots"):
-        op.drop_table(table)
-    for name in ("date", "segment", "chapter"):
-        op.drop_column("chunks", name)
-    op.drop_column("documents", "date")
-    op.drop_column("collections", "tuning")
-
-
-def _of_document(table: str, *key: str, kind: Any = None) -> Iterator[Any]:
+def _of_document(table: str, *key: str) -> Iterator[Any]:
     yield sa.Column("document_id", words(32), nullable=False)
     for name in key:
-        yield sa.Column(name, kind or sa.Integer(), nullable=False)
+        yield sa.Column(name, sa.Integer(), nullable=False)
     yield sa.Column("tenant", words(100), nullable=False)
     yield sa.PrimaryKeyConstraint("document_id", *key, name=op.f(f"pk_{table}"))
     yield sa.ForeignKeyConstraint(

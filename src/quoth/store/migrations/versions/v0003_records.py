@@ -35,13 +35,6 @@ def upgrade() -> None:
     _fill_in(op.get_bind())
 
 
-def downgrade() -> None:
-    """Take the step back."""
-    op.drop_table("records")
-    op.drop_index("ix_queries_tenant_created_at", "queries")
-    op.drop_column("queries", "status")
-
-
 def _fill_in(connection: sa.Connection) -> None:
     """Copy the status of every stored answer to its question."""
     queries = sa.table("queries", sa.column("id"), sa.column("status"))

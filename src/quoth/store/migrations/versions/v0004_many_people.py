@@ -125,11 +125,3 @@ def upgrade() -> None:
         sa.Column("tokens", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("tenant", "day", name=op.f("pk_spending")),
     )
-
-
-def downgrade() -> None:
-    """Take the step back."""
-    for table in ("spending", "privacy", "audit", "shares", "keys", "tasks", "feedback"):
-        op.drop_table(table)
-    for name, _kind in reversed(FIGURES):
-        op.drop_column("queries", name)

@@ -23,8 +23,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("token_hash", name=op.f("pk_sessions")),
     )
     op.create_index("ix_sessions_tenant", "sessions", ["tenant"])
-
-
-def downgrade() -> None:
-    """Take the step back."""
-    op.drop_table("sessions")

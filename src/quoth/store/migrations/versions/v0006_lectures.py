@@ -82,14 +82,6 @@ def upgrade() -> None:
     )
 
 
-def downgrade() -> None:
-    """Take the step back."""
-    for table in ("lecture_citations", "lecture_windows", "lecture_segments", "lectures"):
-        op.drop_table(table)
-    with op.batch_alter_table("shares") as shares:
-        shares.drop_column("lecture_id")
-
-
 def _of_lecture(table: str) -> sa.ForeignKeyConstraint:
     return sa.ForeignKeyConstraint(
         ["lecture_id"],

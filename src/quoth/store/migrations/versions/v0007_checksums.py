@@ -31,17 +31,12 @@ def upgrade() -> None:
         fill(name, columns)
 
 
-def downgrade() -> None:
-    """Take the step back."""
-    for name in COLUMNS:
-        op.drop_column(name, "checksum")
-
-
 def fill(name: str, columns: Sequence[str]) -> None:
-    """Compute the checksums of all rows, a page at a time."""
+    """Compute the checksums of the rows without one, a page at a time."""
     connection = op.get_bind()
     table = sa.table(name, *map(sa.column, (*columns, "checksum")))
-    page = sa.select(*(table.c[column] for column in columns)).order_by(table.c.id).limit(BATCH)
+    due = sa.select(*(table.c[column] for column in columns)).where(table.c.checksum.is_(None))
+    page = due.order_by(table.c.id).limit(BATCH)
     set_one = sa.update(table).where(table.c.id == sa.bindparam("key"))
     last = ""
     while rows := connection.execute(page.where(table.c.id > last)).all():

@@ -14,8 +14,3 @@ down_revision = "0007"
 def upgrade() -> None:
     """Bring the catalogue one step forward; what is there stays as it is."""
     op.add_column("queries", sa.Column("title", words()))
-
-
-def downgrade() -> None:
-    """Take the step back."""
-    op.drop_column("queries", "title")

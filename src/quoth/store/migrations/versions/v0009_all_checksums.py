@@ -9,6 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
+from quoth.store.migrations.versions import v0007_checksums
+
 revision = "0009"
 down_revision = "0008"
 
@@ -45,7 +47,6 @@ COVERED = {
     "lecture_windows": "lecture_id number tenant start end text transcript_id created_at",
     "records": "query_id tenant record",
     "headings": "document_id number tenant collection_id path first last chapter segment leads",
-    "links": "document_id name other tenant collection_id count",
     "spots": (
         "document_id ordinal tenant speaker labels page_first page_last second_start "
         "second_end chapter segment sections"
@@ -65,7 +66,6 @@ KEYS = {
     "lecture_segments": ("lecture_id", "id"),
     "lecture_windows": ("lecture_id", "number"),
     "headings": ("document_id", "number"),
-    "links": ("document_id", "name", "other"),
     "spots": ("document_id", "ordinal"),
     "summaries": ("document_id", "number"),
 }
@@ -78,17 +78,9 @@ def upgrade() -> None:
         op.add_column(table, sa.Column(_name(table), sa.BigInteger))
         fill(table, covered.split())
         index_due(table, _name(table))
+    v0007_checksums.fill("documents", v0007_checksums.COLUMNS["documents"])  # some had none
     index_due("documents", "checksum")
     index_due("chunks", "checksum")
-
-
-def downgrade() -> None:
-    """Take the step back."""
-    op.drop_index("ix_documents_checksum_due", "documents")
-    op.drop_index("ix_chunks_checksum_due", "chunks")
-    for table in COVERED:
-        op.drop_index(f"ix_{table}_{_name(table)}_due", table)
-        op.drop_column(table, _name(table))
 
 
 def _name(table: str) -> str:

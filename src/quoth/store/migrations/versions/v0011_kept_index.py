@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from quoth.store.migrations.versions.v0009_all_checksums import COVERED, extend, fill
+from quoth.store.migrations.versions.v0009_all_checksums import extend
 from quoth.store.rows import words
 
 revision = "0011"
@@ -17,10 +17,3 @@ def upgrade() -> None:
     for name in ("embedder", "kept"):
         op.add_column("collections", sa.Column(name, words()))
     extend("collections", 2)
-
-
-def downgrade() -> None:
-    """Take the step back; the checksums are those over the columns that are left."""
-    for name in ("kept", "embedder"):
-        op.drop_column("collections", name)
-    fill("collections", COVERED["collections"].split())

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from quoth.store.history import folded_texts
-from quoth.store.migrations.versions.v0009_all_checksums import BATCH, COVERED, fill
+from quoth.store.migrations.versions.v0009_all_checksums import BATCH
 from quoth.store.rows import words
 
 revision = "0013"
@@ -39,12 +39,6 @@ def upgrade() -> None:
     while rows := connection.execute(after).all():
         connection.execute(set_one, [_folded(row) for row in rows])
         after = page.where(QUERIES.c.id > rows[-1].id)
-
-
-def downgrade() -> None:
-    """Take the step back; the checksums are those over the columns that are left."""
-    op.drop_column("queries", "folded")
-    fill("queries", COVERED["queries"].split())
 
 
 def _folded(row: Any) -> dict[str, object]:

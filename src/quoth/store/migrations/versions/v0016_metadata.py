@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from quoth.store.migrations.versions.v0007_checksums import COLUMNS, fill
 from quoth.store.migrations.versions.v0009_all_checksums import extend
 from quoth.store.rows import words
 
@@ -17,9 +16,3 @@ def upgrade() -> None:
     """Bring the catalogue one step forward; what is there stays as it is."""
     op.add_column("documents", sa.Column("metadata", words()))
     extend("documents", 1)
-
-
-def downgrade() -> None:
-    """Take the step back; the checksums are those over the columns that are left."""
-    op.drop_column("documents", "metadata")
-    fill("documents", COLUMNS["documents"])

@@ -81,7 +81,7 @@ def _aliases() -> str:
     rows = [
         *((name, f"`{field}` of the [plan](plan.md)") for name, (field, _) in aliases.PLAN.items()),
         *((name, f"`QUOTH_{field.upper()}`") for name, field in aliases.SETTINGS.items()),
-        *((name, f"nothing: it must be {number:g}") for name, number in aliases.FIXED.items()),
+        *((name, f"nothing: {why}") for name, why in aliases.NOT_USED.items() if "." not in name),
     ]
     return (
         "\n## Other names\n\nThese variables of other designs count as the environment does, below "
@@ -103,9 +103,8 @@ def _yaml_rows() -> Iterator[tuple[str, str]]:
         plain = f"`{field}` of the [plan](plan.md)" if place else f"`QUOTH_{field.upper()}`"
         yield name, plain
     for name, why in aliases.NOT_USED.items():
-        yield name, f"nothing: {why}"
-    for name, (only, why) in aliases.HELD.items():
-        yield name, f"nothing: it must be {str(only).lower()}, since {why}"
+        if "." in name:
+            yield name, f"nothing: {why}"
 
 
 FACTORIES: Mapping[str, str] = {

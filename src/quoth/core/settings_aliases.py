@@ -1,8 +1,8 @@
 """Aliases of settings under other programs' names.
 
 Environment variables rank as the environment does, below quoth's own ``QUOTH_`` names; the file
-``quoth.yaml`` ranks below ``quoth.toml``. What cannot be applied is refused, so that no setting is
-silently ignored.
+``quoth.yaml`` ranks below ``quoth.toml``. What has no counterpart may be given and is named by
+``quoth doctor``, so that no setting is silently ignored.
 """
 
 from __future__ import annotations
@@ -30,19 +30,26 @@ SETTINGS: Mapping[str, str] = {
     "LLM_TIMEOUT_SECONDS": "llm_seconds",
 }
 """Names and the settings that they set."""
-FIXED: Mapping[str, float] = {"BM25_K1": 1.2, "BM25_B": 0.75}
-"""Numbers that are fixed in every index; they may be given, but not changed."""
+NOT_USED: Mapping[str, str] = {
+    "BM25_K1": "it is 1.2 in every index",
+    "BM25_B": "it is 0.75 in every index",
+    "retrieval.similarity_threshold": "the scores of hits order them and have no common scale",
+    "reranker.use_fp16": "a model is used as it is stored",
+    "llm.streaming": "each request says whether it wants the answer as it comes",
+}
+"""Variables, and keys of the file, that may have any value and set nothing, and why."""
 
 
-ALIASES = frozenset((*PLAN, *SETTINGS, *FIXED))
+ALIASES = frozenset((*PLAN, *SETTINGS))
 
 
 @dataclass(frozen=True, slots=True)
 class Aliased:
-    """Settings and plan fields set by aliases, under our own names."""
+    """Settings and plan fields that aliases set, by our names, and the aliases that set nothing."""
 
     settings: dict[str, Any] = field(default_factory=dict)
     plan: dict[str, Any] = field(default_factory=dict)
+    not_used: list[str] = field(default_factory=list)
 
 
 def read_aliases(environment: Mapping[str, str]) -> Aliased:
@@ -54,13 +61,7 @@ def read_aliases(environment: Mapping[str, str]) -> Aliased:
     for name, place in SETTINGS.items():
         if text := environment.get(name, "").strip():
             found.settings[place] = text
-    for name, number in FIXED.items():
-        text = environment.get(name, "").strip()
-        if text and _read(name, text, kind=float) != number:
-            raise ConfigError(
-                f"The environment variable {name} asks for {text}, and quoth ranks words with "
-                f"{number:g}, which is part of its indexes. Remove the variable."
-            )
+    found.not_used.extend(name for name in NOT_USED if environment.get(name, "").strip())
     return found
 
 
@@ -89,11 +90,14 @@ class Knob:
 
 
 def _on_gpu(device: str) -> bool:
-    if device not in ("cpu", "gpu"):
-        raise ConfigError(f"'reranker.device' in quoth.yaml is cpu or gpu, not '{device}'.")
-    return device == "gpu"
+    kind = device.partition(":")[0]
+    if kind not in ("cpu", *_PROCESSORS):
+        raise ConfigError(f"'reranker.device' in quoth.yaml is cpu, gpu or cuda, not '{device}'.")
+    return kind != "cpu"
 
 
+_PROCESSORS = ("gpu", "cuda", "rocm", "mps", "auto")
+"""Devices other than the processor, as programs name them; a number may follow: "cuda:0"."""
 KNOBS: Mapping[str, Knob] = {
     "retrieval.top_k_initial": Knob(int, "plan.rerank_pool"),
     "retrieval.top_k_final": Knob(int, "plan.final_k"),
@@ -109,16 +113,6 @@ KNOBS: Mapping[str, Knob] = {
     "llm.max_tokens": Knob(int, "plan.max_tokens"),
 }
 """Keys of the file and the setting or plan field that they set."""
-NOT_USED: Mapping[str, str] = {
-    "retrieval.similarity_threshold": "the scores of hits order them and have no common scale",
-}
-"""Keys that may have any value and set nothing, and why."""
-HELD: Mapping[str, tuple[Scalar, str]] = {
-    "reranker.use_fp16": (False, "a model is used as it is stored"),
-    "llm.streaming": (True, "each request says whether it wants the answer as it comes"),
-}
-"""Keys that may be given but not changed: their one value, and why."""
-
 _NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?P<part>\.[0-9]{1,15})?")
 
 
@@ -131,13 +125,11 @@ def read_yaml(text: str) -> Aliased:
     given = _scalars(text)
     for path, value in given.items():
         if path in NOT_USED:
-            continue
-        if path in HELD:
-            _hold(path, value)
+            found.not_used.append(path)
             continue
         knob = KNOBS.get(path)
         if knob is None:
-            known = ", ".join((*KNOBS, *NOT_USED, *HELD))
+            known = ", ".join((*KNOBS, *(name for name in NOT_USED if "." in name)))
             raise ConfigError(f"'{path}' in quoth.yaml is no setting. Its settings are: {known}.")
         plain = float(value) if knob.kind is float and type(value) is int else value
         if type(plain) is not knob.kind:
@@ -157,13 +149,6 @@ _KINDS: Mapping[type, str] = {
     bool: "true or false",
     str: "a text",
 }
-
-
-def _hold(path: str, value: Scalar) -> None:
-    only, why = HELD[path]
-    if type(value) is not type(only) or value != only:
-        shown = str(only).lower()
-        raise ConfigError(f"'{path}' in quoth.yaml can only be {shown}: {why}. Take it away.")
 
 
 def _scalars(text: str) -> dict[str, Scalar]:

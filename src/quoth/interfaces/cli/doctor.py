@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 
 from quoth.core.errors import BackendError, ConfigError, InputError, QuothError, StoreDown
+from quoth.core.load_settings import settings_not_used
 from quoth.interfaces.cli.keys import audit_action
 from quoth.interfaces.cli.session import (
     CONFIGURATION,
@@ -43,6 +44,10 @@ async def doctor(session: CliSession, llm: Llm = None) -> int:
 
     session = with_model(session, llm)
     checks, lacking = _components(part_states(session.settings))
+    checks += [
+        Check("settings", True, f"not used: {each}")
+        for each in settings_not_used(session.settings.home)
+    ]
     if lacking is None:
         unreached = await _reached(session)
         lost = {each.name for each in unreached}

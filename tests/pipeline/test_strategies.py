@@ -213,6 +213,7 @@ async def test_what_asks_for_something_else_is_no_list(tmp_path: Path, question:
     [
         "List the talks by Ada Lovelace",
         "Which talks did Ada Lovelace give?",
+        "Which talks are there by Ada Lovelace?",
         "Quelles sont les conférences d'Ada Lovelace ?",
         "Show all talks of 14 May 2025",
     ],

@@ -76,6 +76,11 @@ def test_what_was_said_is_taken_whole_where_it_is_meant() -> None:
     )
 
 
+def test_endings_of_short_forms_are_no_words() -> None:
+    turn = Turn("What is a stream?", "What we'll map and they've seen, we're told.")
+    assert made("What does that cost?", turn) == "What does that cost? (stream map seen)"
+
+
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("kind", ["no_results", "nothing", "empty"])
 def test_an_answer_that_there_is_none_gives_no_words(kind: str, language: str) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -117,3 +120,29 @@ def test_a_lecture_that_fails_at_its_start_leaves_no_session(tmp_path: Path) -> 
     catalogue = tmp_path / "home" / "catalogue.sqlite"
     with closing(sqlite3.connect(catalogue)) as connection:
         assert connection.execute("select count(*) from lectures").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_lecture_that_is_stopped_is_kept(tmp_path: Path, stop: signal.Signals) -> None:
+    write_book(tmp_path)
+    home = tmp_path / "home"
+    assert quoth(home, "add", str(tmp_path / "bees.md")).code == 0
+    captions = "".join(
+        f"{at}\n00:00:{at:02}.000 --> 00:00:{at + 1:02}.000\nThe bees of row {at} are brown.\n\n"
+        for at in range(1, 60)
+    )
+    (tmp_path / "talk.vtt").write_text(f"WEBVTT\n\n{captions}")
+    command = [sys.executable, "-m", "quoth", "--home", str(home), "live", "--keep", "talks"]
+    with subprocess.Popen(
+        [*command, str(tmp_path / "talk.vtt"), "--speed", "5"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert running.stdout is not None
+        assert "row 1 are" in running.stdout.readline()
+        running.send_signal(stop)
+        _, told = running.communicate(timeout=60)
+    assert "Kept as" in told
+    kept = quoth(home, "--collection", "talks", "list")
+    assert "talk" in kept.out

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import signal
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 MAX_SNIPPET = 150
 """Characters of a cited passage that are shown."""
 
-Speak = Callable[["LiveSession"], Awaitable[None]]
+Speak = Callable[["LiveSession"], Coroutine[Any, Any, None]]
 File = Annotated[
     str | None,
     typer.Argument(help="SRT, WebVTT, JSON lines, or a recording; - reads JSON lines."),
@@ -69,7 +71,7 @@ async def live(
 
     A person sees what is said with the cards below; --json writes every event as a line. The
     exit code is 1 where nothing was cited. The session is kept, as in the service; sound is not.
-    A microphone is transcribed until Ctrl-C.
+    Ctrl-C ends the lecture.
     """
     from quoth.history.talk import keep_as_talk
     from quoth.pipeline.live_session import LiveSession
@@ -92,7 +94,7 @@ async def live(
         running = LiveSession(engine.parts, lecture)
         shown = asyncio.create_task(_show(session, running))
         try:
-            await speak(running)
+            await _until_stopped(speak(running))
             await running.end()
             count = await shown
             if keep is not None:
@@ -104,6 +106,22 @@ async def live(
             await running.stop()
             if not running.progress.segments:  # it failed at its start, or nothing was said
                 await asyncio.to_thread(running.store.delete, lecture.session_id)
+
+
+async def _until_stopped(speaking: Coroutine[Any, Any, None]) -> None:
+    """Wait for what speaks; Ctrl-C and SIGTERM end the lecture, not the command."""
+    task, loop = asyncio.create_task(speaking), asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for each in signals:
+        with suppress(NotImplementedError):  # Windows has no such handlers.
+            loop.add_signal_handler(each, task.cancel)
+    try:
+        with suppress(asyncio.CancelledError):
+            await task
+    finally:
+        for each in signals:
+            with suppress(NotImplementedError):
+                loop.remove_signal_handler(each)
 
 
 def _document(there: Sequence[Document], name: str) -> str:

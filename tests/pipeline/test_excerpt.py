@@ -60,6 +60,20 @@ def test_a_place_is_shown_in_the_stored_text(
     assert link in (found.link or "")
 
 
+def test_who_speaks_is_shown_where_there_are_several(tmp_path: Path) -> None:
+    home, talk = tmp_path / "home", tmp_path / "talk.vtt"
+    talk.write_text(
+        "WEBVTT\n\n00:01.000 --> 00:04.000\n<v Ada>Where does honey come from?\n\n"
+        "00:04.000 --> 00:08.000\n<v Ben>It is made from nectar.\n\n"
+        "00:08.000 --> 00:12.000\n<v Ben>Bees dry it with their wings.\n"
+    )
+    assert quoth(home, "add", str(talk)).code == 0
+    shown = quoth(home, "show", "talk:0:05").out.split("\n\n", 1)[1]
+    assert "Ada: Where does honey come from?" in shown
+    assert "Ben: >>> It is made from nectar. <<<" in shown
+    assert shown.count("Ben: ") == 1
+
+
 def test_the_link_of_every_place_is_shown(catalogue: Catalogue) -> None:
     documents = [each for each in documents_in(catalogue, "default") if each.status == "ready"]
     kinds = set()

@@ -19,6 +19,7 @@ from quoth.core.types import (
     Hit,
     Locator,
     Pages,
+    Seconds,
 )
 from quoth.ingest.readers.pdf.page_marks import MarkedLine
 from quoth.pipeline.named_places import Span, find_place
@@ -39,6 +40,7 @@ class Excerpt:
 
     ``link`` opens the marked characters where there are some, else the whole. ``is_replaced`` says
     that the document was updated or removed since: the text is what the citation has kept.
+    ``turns`` are the characters of the text at which one of several speakers begins, and the name.
     """
 
     document_id: str
@@ -51,6 +53,7 @@ class Excerpt:
     section: str | None
     link: str | None
     is_replaced: bool = False
+    turns: tuple[tuple[int, str], ...] = ()
 
 
 def find_excerpt(
@@ -245,7 +248,19 @@ def _excerpt(
             document,
             text="" if words is None else text[words[0] - start : words[1] - start],
         ),
+        turns=tuple(_turns(chunks, start, end)),
     )
+
+
+def _turns(chunks: Sequence[Chunk], start: int, end: int) -> list[tuple[int, str]]:
+    """Return where speakers begin in characters of a text, and who; none where one says it all."""
+    found: list[tuple[int, str]] = []
+    for place in (place for each in chunks for place in each.places):
+        speaker = place.locator.speaker if isinstance(place.locator, Seconds) else None
+        last = found[-1][1] if found else None
+        if speaker and speaker != last and place.end > start and place.start < end:
+            found.append((max(0, place.start - start), speaker))
+    return found if len(found) > 1 else []
 
 
 def _pieces(chunks: Sequence[Chunk], start: int, end: int) -> Iterator[str]:

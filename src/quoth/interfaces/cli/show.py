@@ -72,12 +72,18 @@ def show_excerpt(session: CliSession, found: Excerpt) -> None:
     where = place_name(found.document, found.locator, found.section)
     head = " · ".join(filter(None, (f"{found.document}{where}", found.link)))
     session.out.print_line(Text(head, style="bold"))
-    text = Text("\n")
     low, high = found.marked or (found.end, found.end)
     low, high = (min(max(at, found.start), found.end) - found.start for at in (low, high))
     before, after = ("", "") if session.out.is_terminal or low == high else MARKS
-    text.append(found.text[:low]).append(before)
-    text.append(found.text[low:high], style="bold yellow").append(after).append(found.text[high:])
+    inserted = [(at, Text(f"{name}: ", "dim")) for at, name in found.turns]
+    inserted += [(low, Text(before)), (high, Text(after))]
+    inserted.sort(key=lambda pair: pair[0])
+    told = Text(found.text)
+    told.stylize("bold yellow", low, high)
+    first, *parts = told.divide(at for at, _words in inserted)
+    text = Text.assemble("\n", first)
+    for (_at, words), part in zip(inserted, parts, strict=True):
+        text.append_text(words).append_text(part)
     session.out.print_line(text)
 
 

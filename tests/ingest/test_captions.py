@@ -131,6 +131,26 @@ def test_what_is_said_after_a_break_is_timed_back_from_the_next_mark(tmp_path: P
     assert {360.0, 480.0} <= {round(start) for start in starts}
 
 
+@pytest.mark.parametrize(
+    ("speaker", "labels", "expected"),
+    [
+        ("Ada Keeper", ("PROFESSOR", "AUDIENCE"), ["Ada Keeper", "AUDIENCE", "Ada Keeper"]),
+        (None, ("PROFESSOR", "AUDIENCE"), ["PROFESSOR", "AUDIENCE", "PROFESSOR"]),
+        ("Ada Keeper, Bo Chen", ("PROFESSOR", "AUDIENCE"), ["PROFESSOR", "AUDIENCE", "PROFESSOR"]),
+        ("Ada Keeper", ("PROFESSOR", "LECTURER"), ["PROFESSOR", "LECTURER", "PROFESSOR"]),
+        ("Ada Keeper", ("SPEAKER", "AUDIENCE"), ["SPEAKER", "AUDIENCE", "SPEAKER"]),
+    ],
+)
+def test_the_lecturer_of_a_recording_is_its_speaker(
+    speaker: str | None, labels: tuple[str, str], expected: list[str]
+) -> None:
+    first, second = labels
+    cues = [Cue(0, 1, f"{first}: Bees dance."), Cue(1, 2, f"{second}: Why?")]
+    cues.append(Cue(2, 3, f"{first}: To show the way."))
+    reading = make_transcript(cues, meta=Metadata(speaker=speaker), name="talk.srt")
+    assert [who for _, who in said(reading)] == expected
+
+
 @pytest.mark.parametrize(("text", "kept"), table_rows("ingest", "captions.asides"))
 def test_asides(text: str, kept: str) -> None:
     assert strip_sound_cues(text) == kept

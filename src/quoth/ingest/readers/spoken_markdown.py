@@ -32,7 +32,7 @@ class _Mark:
 
 def read_spoken(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     """Read a Markdown transcript. Times between its marks are estimated, sentence by sentence, from
-    the length of what is said; the end of the recording from the pace before the last mark.
+    the length of what is said; those after the last mark from the pace before it.
     """
     title: str | None = None
     speaker = meta.speaker
@@ -95,13 +95,12 @@ def _timed(said: Sequence[CueText], marks: Sequence[_Mark]) -> list[CueText]:
     if not said:
         return []
     ends = [0, *accumulate(len(piece.text) + 1 for piece in said)]
-    last = marks[-1] if marks else _Mark(len(said), 0.0)
-    before = ends[last.piece]
-    end = last.at * ends[-1] / before if before else last.at
-    spans = list(pairwise([_Mark(0, 0.0), *marks, _Mark(len(said), end)]))
-    steady = [(one, other) for one, other in spans[:-1] if not one.is_break]
+    known = [_Mark(0, 0.0), *marks]
+    steady = [(one, other) for one, other in pairwise(known) if not one.is_break]
     length = sum(ends[other.piece] - ends[one.piece] for one, other in steady)
     pace = sum(other.at - one.at for one, other in steady) / max(length, 1)
+    end = known[-1].at + (ends[-1] - ends[known[-1].piece]) * pace
+    spans = pairwise([*known, _Mark(len(said), end)])
     timed: list[CueText] = []
     for one, other in spans:
         first, size = ends[one.piece], max(ends[other.piece] - ends[one.piece], 1)

@@ -212,6 +212,18 @@ def test_a_speaker_of_captions_speaks_until_another_is_named(tmp_path: Path) -> 
         assert speakers == ["Professor", "Professor", "Student", None]
 
 
+def test_marks_of_captions_are_no_words(tmp_path: Path) -> None:
+    text = (
+        "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n<v Ada Keeper>Bees &amp; <i>wasps</i>.</v>\n\n"
+        "00:00:02.000 --> 00:00:03.000\n<v Bo Chen>Why?</v>\n\n"
+    )
+    file = tmp_path / "talk.vtt"
+    file.write_text(text)
+    for found in (read_transcript(file), growing_captions(text)):
+        heard = [(each.speaker, each.text) for each in map(clean_segment, found)]
+        assert heard == [("Ada Keeper", "Bees & wasps."), ("Bo Chen", "Why?")]
+
+
 def _said(source: TranscriptSource, message: Any, connection: str) -> list[tuple[str, float, str]]:
     found = source.read(message, connection=connection)
     return [(each.segment_id, each.start, each.text) for each in found]

@@ -10,7 +10,9 @@ from typing import Any
 
 from quoth.core.errors import InputError
 from quoth.core.lecture import TranscriptSegment
+from quoth.ingest.readers.captions import plain_caption
 from quoth.ingest.readers.cue_parsers import Cue, read_json, read_lines
+from quoth.ingest.readers.speaker_turns import voices
 from quoth.live.segments import SPEAKER
 
 
@@ -50,15 +52,20 @@ def segments_of(cues: list[Cue]) -> list[TranscriptSegment]:
 
 
 def _with_speakers(cues: Sequence[Cue]) -> list[Cue]:
-    """Return cues with the speaker whom a label names until the next label or change of speaker.
+    """Return cues without tags, with the speaker whom a label names until the next one.
 
-    Cues of which one has a speaker of its own stay as they are.
+    Where one has a speaker of its own or in a tag, the others have none but that.
     """
-    if any(cue.speaker for cue in cues):
-        return list(cues)
+    voiced = [
+        replace(cue, text=plain_caption(voice.text), speaker=voice.speaker)
+        for cue in cues
+        for voice in voices(cue.text, speaker=cue.speaker)
+    ]
+    if any(cue.speaker for cue in voiced):
+        return voiced
     found: list[Cue] = []
     speaker = None
-    for cue in cues:
+    for cue in voiced:
         label = SPEAKER.match(cue.text.strip())
         if label is not None or cue.text.lstrip().startswith(">>"):
             speaker = label[1].title() if label else None

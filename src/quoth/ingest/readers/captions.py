@@ -238,7 +238,7 @@ def _shared(before: Sequence[Sequence[str]], after: Sequence[Sequence[str]]) -> 
 def _spoken(cues: Sequence[Cue], *, speaker: str | None) -> Iterator[CueText]:
     """Clean the cues and assign speakers; ``speaker`` applies where no name is given."""
     pieces = [
-        (cue, replace(voice, text=_plain(voice.text)))
+        (cue, replace(voice, text=plain_caption(voice.text)))
         for cue in cues
         for voice in voices(cue.text, speaker=cue.speaker)
     ]
@@ -261,7 +261,8 @@ def _spoken(cues: Sequence[Cue], *, speaker: str | None) -> Iterator[CueText]:
                 changed, heard = False, True
 
 
-def _plain(text: str) -> str:
+def plain_caption(text: str) -> str:
+    """Return a caption without its tags, entities as the characters that they stand for."""
     return normalize_whitespace(_ENTITY.sub(lambda found: html.unescape(found[0]), _bare(text)))
 
 

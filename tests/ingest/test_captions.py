@@ -105,14 +105,50 @@ def test_spoken_markdown() -> None:
         "And the flour is the data [unintelligible] of course."
     )
     assert [speaker for _, speaker in said(reading)] == [
-        *("Ann Lee", "Bo Chen", "Bo Chen", "Bo Chen", "Ann Lee"),
+        *("Ann Lee", "Ann Lee", "Bo Chen", "Bo Chen", "Bo Chen", "Bo Chen", "Ann Lee"),
     ]
 
 
-def test_spoken_markdown_places_reach_from_mark_to_mark() -> None:
+def test_spoken_markdown_estimates_times_between_its_marks() -> None:
     found = times(read(FIXTURES / "podcast.md"))
-    assert found[:4] == [(0.0, 267.0), (0.0, 267.0), (0.0, 267.0), (267.0, 491.0)]
-    assert found[4][0] == 491.0
+    starts = [start for start, _ in found]
+    assert starts[0] == 0.0
+    assert {267.0, 491.0} <= set(starts)
+    assert starts == sorted(set(starts))
+    assert all(end == start for (_, end), start in zip(found, starts[1:], strict=False))
+
+
+def test_what_is_said_after_a_break_is_timed_back_from_the_next_mark(tmp_path: Path) -> None:
+    file = tmp_path / "show.md"
+    words = "one two three four five six seven eight nine ten. " * 6
+    file.write_text(
+        f"**Ann Lee:** {words}\n\n**Bo Chen:** \\[02:00\\] {words}\n\n"
+        f"**Break:** \\[04:00\\]\n\n**Ann Lee:** {words}\n\n**Bo Chen:** \\[08:00\\] {words}\n"
+    )
+    starts = [start for start, _ in times(read(file))]
+    assert starts[0] == 0.0
+    assert not [start for start in starts if 240 <= start < 355]
+    assert {360.0, 480.0} <= {round(start) for start in starts}
+
+
+@pytest.mark.parametrize(
+    ("speaker", "labels", "expected"),
+    [
+        ("Ada Keeper", ("PROFESSOR", "AUDIENCE"), ["Ada Keeper", "AUDIENCE", "Ada Keeper"]),
+        (None, ("PROFESSOR", "AUDIENCE"), ["PROFESSOR", "AUDIENCE", "PROFESSOR"]),
+        ("Ada Keeper, Bo Chen", ("PROFESSOR", "AUDIENCE"), ["PROFESSOR", "AUDIENCE", "PROFESSOR"]),
+        ("Ada Keeper", ("PROFESSOR", "LECTURER"), ["PROFESSOR", "LECTURER", "PROFESSOR"]),
+        ("Ada Keeper", ("SPEAKER", "AUDIENCE"), ["SPEAKER", "AUDIENCE", "SPEAKER"]),
+    ],
+)
+def test_the_lecturer_of_a_recording_is_its_speaker(
+    speaker: str | None, labels: tuple[str, str], expected: list[str]
+) -> None:
+    first, second = labels
+    cues = [Cue(0, 1, f"{first}: Bees dance."), Cue(1, 2, f"{second}: Why?")]
+    cues.append(Cue(2, 3, f"{first}: To show the way."))
+    reading = make_transcript(cues, meta=Metadata(speaker=speaker), name="talk.srt")
+    assert [who for _, who in said(reading)] == expected
 
 
 @pytest.mark.parametrize(("text", "kept"), table_rows("ingest", "captions.asides"))

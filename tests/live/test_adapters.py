@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +11,9 @@ import pytest
 from quoth.core.errors import InputError
 from quoth.core.lecture import SpeechFormat, TranscriptSegment
 from quoth.live.adapters import MAX_REMEMBERED, TranscriptSource
+from quoth.live.segments import clean_segment
 from quoth.live.session import LectureProgress
-from quoth.live.sources import growing_captions
+from quoth.live.sources import growing_captions, read_transcript
 
 
 def _deepgram(text: str, start: float, duration: float, **more: Any) -> dict[str, Any]:
@@ -195,6 +197,31 @@ def test_a_growing_file_gives_each_caption_once_it_is_whole(head: str) -> None:
         for each in growing_captions(text[:end]):
             assert seen.setdefault(each.segment_id, each.text) == each.text
     assert list(seen.values()) == [f"Sentence {at}." for at in range(5)]
+
+
+def test_a_speaker_of_captions_speaks_until_another_is_named(tmp_path: Path) -> None:
+    says = ["PROFESSOR: Bees dance.", "They show the way.", "STUDENT: Why?", ">> To find food."]
+    text = "".join(
+        f"{at}\n00:00:{at:02},000 --> 00:00:{at + 1:02},000\n{each}\n\n"
+        for at, each in enumerate(says)
+    )
+    file = tmp_path / "talk.srt"
+    file.write_text(text)
+    for found in (read_transcript(file), growing_captions(text)):
+        speakers = [clean_segment(each).speaker for each in found]
+        assert speakers == ["Professor", "Professor", "Student", None]
+
+
+def test_marks_of_captions_are_no_words(tmp_path: Path) -> None:
+    text = (
+        "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n<v Ada Keeper>Bees &amp; <i>wasps</i>.</v>\n\n"
+        "00:00:02.000 --> 00:00:03.000\n<v Bo Chen>Why?</v>\n\n"
+    )
+    file = tmp_path / "talk.vtt"
+    file.write_text(text)
+    for found in (read_transcript(file), growing_captions(text)):
+        heard = [(each.speaker, each.text) for each in map(clean_segment, found)]
+        assert heard == [("Ada Keeper", "Bees & wasps."), ("Bo Chen", "Why?")]
 
 
 def _said(source: TranscriptSource, message: Any, connection: str) -> list[tuple[str, float, str]]:

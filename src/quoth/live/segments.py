@@ -16,7 +16,7 @@ MAX_CHARACTERS = 100_000
 MAX_SECONDS = 86_400.0
 """The latest time in a lecture that is taken: a day."""
 
-_SPEAKER = re.compile(r"^(?:>>\s*)?([A-ZÀ-Þ][A-ZÀ-Þ .'-]{1,30}):\s+")
+SPEAKER = re.compile(r"^(?:>>\s*)?([A-ZÀ-Þ][A-ZÀ-Þ .'-]{1,30}):\s+")
 _STARRED = re.compile(r"\*[^*]+\*")
 _DASH = re.compile(r"^[-–]\s+")
 
@@ -44,7 +44,7 @@ def clean_segment(segment: TranscriptSegment) -> TranscriptSegment:
         )
     text = " ".join(strip_sound_cues(strip_sound_cues(segment.text)).split())
     speaker = segment.speaker
-    if (label := _SPEAKER.match(text)) is not None:
+    if (label := SPEAKER.match(text)) is not None:
         speaker, text = speaker or label[1].title(), text[label.end() :]
     if _STARRED.fullmatch(text) or not any(map(str.isalnum, text)):
         text = ""

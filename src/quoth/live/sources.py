@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from quoth.core.errors import InputError
 from quoth.core.lecture import TranscriptSegment
+from quoth.ingest.readers.captions import plain_caption
 from quoth.ingest.readers.cue_parsers import Cue, read_json, read_lines
+from quoth.ingest.readers.speaker_turns import voices
+from quoth.live.segments import SPEAKER
 
 
 def read_transcript(path: Path) -> list[TranscriptSegment]:
@@ -37,13 +42,35 @@ def _parse(text: str, *, suffix: str) -> list[Cue]:
 
 def segments_of(cues: list[Cue]) -> list[TranscriptSegment]:
     """Return cues as final segments, numbered in order of their times."""
-    ordered = sorted(cues, key=lambda cue: (cue.start, cue.end))
+    ordered = _with_speakers(sorted(cues, key=lambda cue: (cue.start, cue.end)))
     return [
         TranscriptSegment(
             f"s{at:06}", cue.start, max(cue.start, cue.end), cue.text, speaker=cue.speaker
         )
         for at, cue in enumerate(ordered)
     ]
+
+
+def _with_speakers(cues: Sequence[Cue]) -> list[Cue]:
+    """Return cues without tags, with the speaker whom a label names until the next one.
+
+    Where one has a speaker of its own or in a tag, the others have none but that.
+    """
+    voiced = [
+        replace(cue, text=plain_caption(voice.text), speaker=voice.speaker)
+        for cue in cues
+        for voice in voices(cue.text, speaker=cue.speaker)
+    ]
+    if any(cue.speaker for cue in voiced):
+        return voiced
+    found: list[Cue] = []
+    speaker = None
+    for cue in voiced:
+        label = SPEAKER.match(cue.text.strip())
+        if label is not None or cue.text.lstrip().startswith(">>"):
+            speaker = label[1].title() if label else None
+        found.append(replace(cue, speaker=speaker))
+    return found
 
 
 def from_row(row: Any) -> TranscriptSegment:
@@ -72,7 +99,7 @@ def growing_captions(text: str) -> list[TranscriptSegment]:
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     whole = text[: text.rfind("\n\n") + 1]
-    cues = read_lines(whole, vtt=text.startswith("WEBVTT")) if whole else []
+    cues = _with_speakers(read_lines(whole, vtt=text.startswith("WEBVTT")) if whole else [])
     times = Counter[str]()
     found = []
     for cue in cues:

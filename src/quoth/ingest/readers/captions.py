@@ -20,7 +20,7 @@ from quoth.ingest.readers.cue_parsers import (
     vtt_language,
 )
 from quoth.ingest.readers.metadata import Metadata, file_title, make_meta
-from quoth.ingest.readers.speaker_turns import find_speaker_labels, turns, voices
+from quoth.ingest.readers.speaker_turns import find_speaker_labels, is_lecturer, turns, voices
 
 NEAR = 1.0
 """Seconds within which a cue can repeat the one before it."""
@@ -32,6 +32,7 @@ _TAG = re.compile(
     r"|<\d{1,4}:\d\d[\d:.]*>|\{\\[^{}]*\}",
     re.IGNORECASE,
 )
+_SEVERAL = re.compile(r"[,;&/]|\b(?:and|et|und)\b")
 _BREAK = re.compile(r"<(?:br|BR)\s*/?>|\\N(?![a-z])")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 _ASIDE = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
@@ -100,7 +101,7 @@ def make_transcript(
     """
     ordered = sorted((_monotonic_times(cue) for cue in cues), key=lambda cue: (cue.start, cue.end))
     cues = _in_turn(list(_without_repeats(_merge_split_brackets(ordered))))
-    said = list(_spoken(cues, speaker=meta.speaker))
+    said = _name_lecturer(list(_spoken(cues, speaker=meta.speaker)), person=meta.speaker)
     if not said:
         raise DocumentError("empty", f"{name} holds no cue with words in it.")
     begins = [
@@ -123,6 +124,17 @@ def make_transcript(
         date=meta.date,
         sections=_chapter_sections(chapters, begins, places=places),
     )
+
+
+def _name_lecturer(said: Sequence[CueText], *, person: str | None) -> list[CueText]:
+    """Return the pieces with the speaker of the recording in place of the role of its lecturer.
+
+    Only where one role is that of a lecturer, and ``person`` is one person.
+    """
+    roles = {piece.speaker for piece in said if piece.speaker and is_lecturer(piece.speaker)}
+    if not person or len(roles) != 1 or _SEVERAL.search(person):
+        return list(said)
+    return [replace(piece, speaker=person) if piece.speaker in roles else piece for piece in said]
 
 
 def _chapter_sections(
@@ -226,7 +238,7 @@ def _shared(before: Sequence[Sequence[str]], after: Sequence[Sequence[str]]) -> 
 def _spoken(cues: Sequence[Cue], *, speaker: str | None) -> Iterator[CueText]:
     """Clean the cues and assign speakers; ``speaker`` applies where no name is given."""
     pieces = [
-        (cue, replace(voice, text=_plain(voice.text)))
+        (cue, replace(voice, text=plain_caption(voice.text)))
         for cue in cues
         for voice in voices(cue.text, speaker=cue.speaker)
     ]
@@ -249,7 +261,8 @@ def _spoken(cues: Sequence[Cue], *, speaker: str | None) -> Iterator[CueText]:
                 changed, heard = False, True
 
 
-def _plain(text: str) -> str:
+def plain_caption(text: str) -> str:
+    """Return a caption without its tags, entities as the characters that they stand for."""
     return normalize_whitespace(_ENTITY.sub(lambda found: html.unescape(found[0]), _bare(text)))
 
 

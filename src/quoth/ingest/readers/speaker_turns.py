@@ -35,6 +35,8 @@ _ROLES = _words(
     "PARTICIPANT PARTICIPANTE LOCUTEUR LOCUTRICE SPRECHER SPRECHERIN "
     "ÉTUDIANTE PUBLIC ORATEUR ANIMATEUR INTERVENANT INTERVENANTE NARRATEUR JOURNALISTE"
 )
+# Those of them who give a lecture.
+_LECTURERS = _words("PROFESSOR INSTRUCTOR LECTURER TEACHER PRESENTER PROFESSEUR ORATEUR")
 # Words before a colon that are not speakers.
 _THINGS = _words(
     "note notes example exemple examples exemples question questions answer answers réponse "
@@ -101,6 +103,11 @@ def _is_name(name: str, *, times: int, marked: bool) -> bool:
         for word in words
     )
     return capital and (times >= MIN_TIMES or marked or words[0].upper() in _ROLES)
+
+
+def is_lecturer(label: str) -> bool:
+    """Return whether a label is the role of who gives a lecture: "PROFESSOR"."""
+    return label.upper() in _LECTURERS
 
 
 def turns(text: str, *, names: frozenset[str]) -> Iterator[SpeakerTurn]:

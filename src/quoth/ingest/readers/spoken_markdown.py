@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import to_plain_text
@@ -18,17 +18,26 @@ from quoth.ingest.readers.speaker_turns import SPEAKER_PARAGRAPH, TIME_MARK, par
 # A clock inside another remark belongs to the raw recording: "[unintelligible 00:27:31.27]".
 _RAW_CLOCK = re.compile(r"(?<=[^\W\d_])\s+\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?(?=\\?\])")
 _HEADING = re.compile(r"#{1,6}\s+(?P<title>.*)")
+_SENTENCE_END = re.compile(r"(?<=[.?!…]) ")
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """A time: the number of the piece that begins there; nothing is said where a break begins."""
+
+    piece: int
+    at: float
+    is_break: bool = False
 
 
 def read_spoken(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
-    """Read a Markdown transcript. A place spans from one time mark to the next, since no times
-    between them are known.
-    The end of the recording is estimated from how fast it was spoken before the last mark.
+    """Read a Markdown transcript. Times between its marks are estimated, sentence by sentence, from
+    the length of what is said; those after the last mark from the pace before it.
     """
     title: str | None = None
     speaker = meta.speaker
     said: list[CueText] = []
-    marks: list[tuple[int, float]] = []
+    marks: list[_Mark] = []
     for paragraph in paragraphs(text):
         heading = _HEADING.fullmatch(paragraph)
         if heading is not None:
@@ -40,10 +49,10 @@ def read_spoken(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
             speaker = to_plain_text(label["name"])
         begins = True
         for time, words in pieces:
-            if time is not None and (not marks or time >= marks[-1][1]):
-                marks.append((len(said), time))
-            if words:
-                said.append(CueText(0.0, 0.0, words, speaker, new=begins))
+            if time is not None and (not marks or time >= marks[-1].at):
+                marks.append(_Mark(len(said), time, is_break=not words))
+            for sentence in _SENTENCE_END.split(words) if words else ():
+                said.append(CueText(0.0, 0.0, sentence, speaker, new=begins))
                 begins = False
     timed = _timed(said, marks)
     stored, places = compose(timed)
@@ -56,9 +65,7 @@ def read_spoken(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
         url=meta.url,
         speaker=meta.speaker,
         seconds=max((piece.end for piece in timed), default=None),
-        warnings=(
-            f"Times are known at {len(marks)} marks only; a place reaches from one to the next.",
-        ),
+        warnings=(f"Times are known at {len(marks)} marks only; those between are estimated.",),
     )
 
 
@@ -80,16 +87,28 @@ def _readable(text: str) -> str:
     return words if any(character.isalnum() for character in words) else ""
 
 
-def _timed(said: Sequence[CueText], marks: Sequence[tuple[int, float]]) -> list[CueText]:
-    """Return each piece with the times of the marks before and after it."""
+def _timed(said: Sequence[CueText], marks: Sequence[_Mark]) -> list[CueText]:
+    """Return each piece with its times, in proportion to its length between two marks.
+
+    What follows the mark of a break, such as an advertisement, is timed back from the next mark.
+    """
     if not said:
         return []
-    until, last = marks[-1] if marks else (len(said), 0.0)
-    before = sum(len(piece.text) for piece in said[:until])
-    after = sum(len(piece.text) for piece in said[until:])
-    end = round(last * (1 + after / before), 1) if before else last
-    borders = [(0, 0.0), *marks, (len(said), end)]
+    ends = [0, *accumulate(len(piece.text) + 1 for piece in said)]
+    known = [_Mark(0, 0.0), *marks]
+    steady = [(one, other) for one, other in pairwise(known) if not one.is_break]
+    length = sum(ends[other.piece] - ends[one.piece] for one, other in steady)
+    pace = sum(other.at - one.at for one, other in steady) / max(length, 1)
+    end = known[-1].at + (ends[-1] - ends[known[-1].piece]) * pace
+    spans = pairwise([*known, _Mark(len(said), end)])
     timed: list[CueText] = []
-    for (first, start), (following, stop) in pairwise(borders):
-        timed.extend(replace(piece, start=start, end=stop) for piece in said[first:following])
+    for one, other in spans:
+        first, size = ends[one.piece], max(ends[other.piece] - ends[one.piece], 1)
+        start = max(one.at, other.at - size * pace) if one.is_break and pace else one.at
+        for number in range(one.piece, other.piece):
+            begin, stop = (
+                round(start + (other.at - start) * (place - first) / size, 1)
+                for place in (ends[number], ends[number + 1])
+            )
+            timed.append(replace(said[number], start=begin, end=stop))
     return timed

@@ -40,7 +40,12 @@ pages = st.builds(
     boxes=st.lists(boxes, max_size=3).map(tuple),
 )
 seconds = st.builds(
-    Seconds, start=floats, end=floats, speaker=st.none() | texts, section=st.none() | texts
+    Seconds,
+    start=floats,
+    end=floats,
+    speaker=st.none() | texts,
+    section=st.none() | texts,
+    estimated=st.booleans(),
 )
 chars = st.builds(
     Chars, start=numbers, end=numbers, section=st.none() | texts, anchor=st.none() | texts

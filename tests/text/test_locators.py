@@ -122,6 +122,7 @@ def test_no_places() -> None:
         (Pages(16, 17, "ii", "iii"), "p. ii–iii (PDF pages 16–17)"),
         (Pages(3, 3, "", ""), "p. 3"),
         (Seconds(725.9, 751.0), "12:05–12:31"),
+        (Seconds(725.9, 751.0, "Ada", estimated=True), "≈12:05–12:31 · Ada"),
         (Seconds(5.0, 5.4), "0:05"),
         (Seconds(5.0, 9.0, "Ada, Bo"), "0:05–0:09 · Ada, Bo"),
         (Seconds(3599.0, 3725.0), "59:59–1:02:05"),

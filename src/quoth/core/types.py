@@ -81,13 +81,14 @@ class Pages:
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """Locator in a recording, in seconds from its beginning."""
+    """Locator in a recording, in seconds from its beginning, ``estimated`` between known times."""
 
     start: float
     end: float
     speaker: str | None = None
     section: str | None = None
     kind: Literal["seconds"] = "seconds"
+    estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,8 +452,7 @@ class Contradiction:
 class RejectedSentence:
     """A sentence that a language model wrote and no source was found to support.
 
-    ``score`` is the probability of support, ``reasons`` what the sources do not have, such as
-    "number 45".
+    ``score`` is the probability of support, ``reasons`` what the sources lack: "number 45".
     """
 
     text: str

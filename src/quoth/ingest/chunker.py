@@ -319,7 +319,9 @@ def _in_section(place: SpanLocator, section: str | None) -> SpanLocator:
                 anchor=locator.anchor,
             )
         case Seconds():
-            made = Seconds(locator.start, locator.end, locator.speaker, section)
+            made = Seconds(
+                locator.start, locator.end, locator.speaker, section, estimated=locator.estimated
+            )
         case Chars():
             made = Chars(
                 locator.start,

@@ -83,7 +83,8 @@ def _pack(locator: Locator) -> list[Any]:
                 ),
             ]
         case Seconds():
-            return ["s", locator.start, locator.end, locator.speaker, locator.section]
+            estimated = [True] if locator.estimated else []
+            return ["s", locator.start, locator.end, locator.speaker, locator.section, *estimated]
         case Chars():
             counted = (
                 [locator.unit, locator.label_first, locator.label_last] if locator.unit else []
@@ -98,8 +99,8 @@ def _unpack(packed: list[Any]) -> Locator:
         case ["p", first, last, label_first, label_last, section, boxes, *more]:
             spans = tuple(Box(*box) for box in boxes)
             return Pages(first, last, label_first, label_last, section, spans, "pages", *more)
-        case ["s", start, end, speaker, section]:
-            return Seconds(start, end, speaker, section)
+        case ["s", start, end, speaker, section, *estimated]:
+            return Seconds(start, end, speaker, section, "seconds", *estimated)
         case ["c", start, end, section, anchor, *counted]:
             return Chars(start, end, section, anchor, "chars", *counted)
         case _:

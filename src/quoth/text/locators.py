@@ -141,6 +141,7 @@ def label(locator: Locator) -> str:
         case Seconds():
             start, end = format_timestamp(locator.start), format_timestamp(locator.end)
             time = start if start == end else f"{start}–{end}"
+            time = f"≈{time}" if locator.estimated else time
             return f"{time} · {locator.speaker}" if locator.speaker else time
         case Chars():
             return ARROW.join(filter(None, (locator.section, _counted(locator))))
@@ -321,6 +322,7 @@ def _merge_seconds(locators: Sequence[Seconds]) -> Seconds:
         end=max(locator.end for locator in locators),
         speaker=locators[0].speaker if len(speakers) == 1 else None,
         section=locators[0].section,
+        estimated=any(locator.estimated for locator in locators),
     )
 
 

@@ -49,13 +49,17 @@ _STOPPED = re.compile(r"[.!?…][\"'”’»)\]\s]*$")
 
 @dataclass(frozen=True, slots=True)
 class CueText:
-    """A readable part of a cue; ``new`` marks the beginning of a paragraph."""
+    """A readable part of a cue; ``new`` marks the beginning of a paragraph.
+
+    ``estimated`` marks times between those of the source.
+    """
 
     start: float
     end: float
     text: str
     speaker: str | None
     new: bool = False
+    estimated: bool = False
 
 
 def read_captions(text: str, *, vtt: bool, meta: Metadata, name: str) -> ParsedDocument:
@@ -160,7 +164,7 @@ def compose(said: Sequence[CueText]) -> tuple[str, tuple[SpanLocator, ...]]:
             parts.append(gap)
             position += len(gap)
         end = position + len(piece.text)
-        locator = Seconds(start=piece.start, end=piece.end, speaker=piece.speaker)
+        locator = Seconds(piece.start, piece.end, speaker=piece.speaker, estimated=piece.estimated)
         places.append(SpanLocator(position, end, locator))
         parts.append(piece.text)
         position = end

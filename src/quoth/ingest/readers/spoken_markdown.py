@@ -22,7 +22,7 @@ _SENTENCE_END = re.compile(r"(?<=[.?!…]) ")
 
 
 @dataclass(frozen=True, slots=True)
-class _Mark:
+class _TimeMark:
     """A time: the number of the piece that begins there; nothing is said where a break begins."""
 
     piece: int
@@ -37,7 +37,7 @@ def read_spoken(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
     title: str | None = None
     speaker = meta.speaker
     said: list[CueText] = []
-    marks: list[_Mark] = []
+    marks: list[_TimeMark] = []
     for paragraph in paragraphs(text):
         heading = _HEADING.fullmatch(paragraph)
         if heading is not None:
@@ -50,7 +50,7 @@ def read_spoken(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
         begins = True
         for time, words in pieces:
             if time is not None and (not marks or time >= marks[-1].at):
-                marks.append(_Mark(len(said), time, is_break=not words))
+                marks.append(_TimeMark(len(said), time, is_break=not words))
             for sentence in _SENTENCE_END.split(words) if words else ():
                 said.append(CueText(0.0, 0.0, sentence, speaker, new=begins))
                 begins = False
@@ -87,7 +87,7 @@ def _readable(text: str) -> str:
     return words if any(character.isalnum() for character in words) else ""
 
 
-def _timed(said: Sequence[CueText], marks: Sequence[_Mark]) -> list[CueText]:
+def _timed(said: Sequence[CueText], marks: Sequence[_TimeMark]) -> list[CueText]:
     """Return each piece with its times, in proportion to its length between two marks.
 
     What follows the mark of a break, such as an advertisement, is timed back from the next mark.
@@ -95,12 +95,12 @@ def _timed(said: Sequence[CueText], marks: Sequence[_Mark]) -> list[CueText]:
     if not said:
         return []
     ends = [0, *accumulate(len(piece.text) + 1 for piece in said)]
-    known = [_Mark(0, 0.0), *marks]
+    known = [_TimeMark(0, 0.0), *marks]
     steady = [(one, other) for one, other in pairwise(known) if not one.is_break]
     length = sum(ends[other.piece] - ends[one.piece] for one, other in steady)
     pace = sum(other.at - one.at for one, other in steady) / max(length, 1)
     end = known[-1].at + (ends[-1] - ends[known[-1].piece]) * pace
-    spans = pairwise([*known, _Mark(len(said), end)])
+    spans = pairwise([*known, _TimeMark(len(said), end)])
     timed: list[CueText] = []
     for one, other in spans:
         first, size = ends[one.piece], max(ends[other.piece] - ends[one.piece], 1)
@@ -110,5 +110,5 @@ def _timed(said: Sequence[CueText], marks: Sequence[_Mark]) -> list[CueText]:
                 round(start + (other.at - start) * (place - first) / size, 1)
                 for place in (ends[number], ends[number + 1])
             )
-            timed.append(replace(said[number], start=begin, end=stop))
+            timed.append(replace(said[number], start=begin, end=stop, estimated=True))
     return timed

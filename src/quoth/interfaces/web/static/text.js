@@ -67,7 +67,7 @@ export function dayName(day) {
 export function placeName(locator, t) {
   if (locator.kind === "pages") return countedName(locator.unit ?? "page", locator, t);
   if (locator.kind === "seconds") {
-    const time = `${clock(locator.start)}–${clock(locator.end)}`;
+    const time = `${locator.estimated ? "≈" : ""}${clock(locator.start)}–${clock(locator.end)}`;
     return locator.speaker ? `${time} · ${locator.speaker}` : time;
   }
   const counted = locator.unit ? countedName(locator.unit, locator, t) : "";

@@ -81,7 +81,7 @@ def _aliases() -> str:
     rows = [
         *((name, f"`{field}` of the [plan](plan.md)") for name, (field, _) in aliases.PLAN.items()),
         *((name, f"`QUOTH_{field.upper()}`") for name, field in aliases.SETTINGS.items()),
-        *((name, f"nothing: {why}") for name, why in aliases.NOT_USED.items() if "." not in name),
+        *((name, f"nothing: {why}") for name, why in aliases.NOT_USED.items()),
     ]
     return (
         "\n## Other names\n\nThese variables of other designs count as the environment does, below "
@@ -102,9 +102,8 @@ def _yaml_rows() -> Iterator[tuple[str, str]]:
         place, _, field = knob.place.rpartition(".")
         plain = f"`{field}` of the [plan](plan.md)" if place else f"`QUOTH_{field.upper()}`"
         yield name, plain
-    for name, why in aliases.NOT_USED.items():
-        if "." in name:
-            yield name, f"nothing: {why}"
+    for name, why in aliases.KEYS_NOT_USED.items():
+        yield name, f"nothing: {why}"
 
 
 FACTORIES: Mapping[str, str] = {

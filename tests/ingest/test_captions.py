@@ -147,8 +147,16 @@ def test_the_lecturer_of_a_recording_is_its_speaker(
     first, second = labels
     cues = [Cue(0, 1, f"{first}: Bees dance."), Cue(1, 2, f"{second}: Why?")]
     cues.append(Cue(2, 3, f"{first}: To show the way."))
-    reading = make_transcript(cues, meta=Metadata(speaker=speaker), name="talk.srt")
+    meta = Metadata(speaker=speaker)
+    reading = make_transcript(cues, meta=meta, name="talk.srt", lecturer=speaker)
     assert [who for _, who in said(reading)] == expected
+
+
+def test_a_person_who_has_a_label_is_not_the_lecturer() -> None:
+    labels = ["PROFESSOR", "ADA KEEPER"] * 3
+    cues = [Cue(at, at + 1, f"{label}: Bees dance {at}.") for at, label in enumerate(labels)]
+    reading = make_transcript(cues, meta=Metadata(), name="talk.srt", lecturer="Ada Keeper")
+    assert [who for _, who in said(reading)] == labels
 
 
 @pytest.mark.parametrize(("text", "kept"), table_rows("ingest", "captions.asides"))

@@ -43,6 +43,7 @@ def excerpt(catalogue: Catalogue, reference: str, *, window: int = 0) -> Excerpt
 @pytest.mark.parametrize(
     ("reference", "shown", "link"),
     [
+        ("inside the hive:≈0:15", "Honey is made from nectar", "&t=12"),
         ("inside the hive:0:15", "Honey is made from nectar", "&t=12"),
         ("Inside the hive:25s", "They fan it", "&t=21"),
         ("notes.md:winter", "fifteen kilograms", "notes.md#"),

@@ -358,7 +358,9 @@ async def test_the_documents_of_a_filter_and_of_every_collection_are_listed(
         first = await engine.answer(replace(asked, collections=("default",)))
     assert {each.path for each in both} == {("The honey book",), ("Stings",)}
     assert len(first.citations) == 1
-    assert first.warnings == ("Not listed: 1 more. The list of documents shows all.",)
+    assert first.warnings == (
+        "Further documents that are not listed here: 1. The list of documents shows all.",
+    )
     assert [each.path for each in one] == [("Stings",)]
 
 

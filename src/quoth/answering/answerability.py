@@ -94,6 +94,8 @@ MIN_COMPARED = 20
 """Minimum number of passages for a meaningful gap."""
 MIN_NAME = 3
 """Minimum letters of a name whose absence is mentioned."""
+MIN_WORDS = 3
+"""Words of a question above which most of them in capitals are no names."""
 
 _NAME = re.compile(r"(?<=\s)[\"'«“(]?(?:[^\W\d_]['’])?([A-ZÀ-ÖØ-Þ][\w.-]*\w)|\b(\w*\d[\w.,]*)\b")
 _CAPITALS_NAME = frozenset({"en", "fr", "es", "it", "pt"})
@@ -208,37 +210,57 @@ def _strength(evidence: AnswerEvidence) -> tuple[float, float]:
     return evidence.coverage + evidence.gap, NOTHING
 
 
-def lacks_what_is_asked(
-    query: Query, candidates: CandidateSentences, *, places: Sequence[int]
-) -> bool:
-    """Return whether the sentences at ``places``, a quotation, are none of what is asked for.
-
-    They are not if a number or a date is asked for and they have none, and if they are rows of a
-    table of which none, with its titles, has a name or number of the question with all its words
-    ("April 1854"): a row about something else has the right columns and a wrong value.
-    """
-    quoted = [candidates.sentences[at] for at in places]
-    text, language = "\n".join(each.text for each in quoted), candidates.sentences[0].language
+def lacks_value(query: Query, text: str, *, language: str) -> bool:
+    """Return whether a number or a date is asked for and a quotation has none."""
     kind = expected_kind(query)
-    if kind and not has_value(query, kind, text, language=language):
-        return True
-    if not all(CELL_GAP in each.text for each in quoted):
+    return bool(kind) and not has_value(query, kind, text, language=language)
+
+
+def are_rows_of_others(
+    query: Query, candidates: CandidateSentences, *, quoted: Sequence[int]
+) -> bool:
+    """Return whether the best of the sentences that are quoted is a row about something else.
+
+    Such a row has the right columns and a wrong value. What is quoted has then, with its titles,
+    no name or number of the question, or lacks one that another row has: "April 1854", with all its
+    words. Rows in another language than the question's need only its numbers.
+    """
+    sentences = candidates.sentences
+    rows = [at for at, each in enumerate(sentences) if CELL_GAP in each.text and not each.listing]
+    if not quoted or quoted[0] not in rows:
         return False
-    missing = [set(_missing(query, candidates, places=[at])) for at in places]
-    translated = any(each.language != query.language for each in quoted)
+    translated = any(sentences[at].language != query.language for at in quoted)
     names = [
-        {word for word in name.split() if not (translated and word.isalpha())}
+        words
         for name in _names(query)
+        if (words := {word for word in name.split() if not (translated and word.isalpha())})
     ]
-    return any(all(not name.isdisjoint(absent) for absent in missing) for name in names)
+    absent = {
+        at: set(_missing(query, candidates, places=[at])) if names else set()
+        for at in {*rows, *quoted}
+    }
+
+    def has(at: int, name: set[str]) -> bool:
+        return name.isdisjoint(absent[at])
+
+    lacking = [name for name in names if not any(has(at, name) for at in quoted)]
+    elsewhere = any(has(at, name) for name in lacking for at in rows)
+    return bool(lacking) and (elsewhere or len(lacking) == len(names))
 
 
 def _names(query: Query) -> list[str]:
-    """Return the names and numbers of a query, with the words of one separated by spaces."""
+    """Return the names and numbers of a query, with the words of one separated by spaces.
+
+    Of a query in capitals only the numbers.
+    """
     found: list[str] = []
     end = -1
+    words = [word for word in query.standalone.split() if word[0].isalpha()]
+    shouted = sum(word[0].isupper() for word in words) > len(words) / 2
     for match in _NAME.finditer(query.standalone):
         shown = match.group(1) or match.group(2)
+        if shouted and match.group(1) and len(words) > MIN_WORDS:
+            continue
         if found and match.start() == end + 1:
             found[-1] += f" {shown}"
         else:

@@ -23,7 +23,14 @@ from pydantic_settings import SettingsError
 
 from quoth.core.errors import ConfigError, InputError
 from quoth.core.settings import PREFIX, PROVIDER_VARIABLES, Settings
-from quoth.core.settings_aliases import ALIASES, NOT_USED, Aliased, read_aliases, read_yaml
+from quoth.core.settings_aliases import (
+    ALIASES,
+    KEYS_NOT_USED,
+    NOT_USED,
+    Aliased,
+    read_aliases,
+    read_yaml,
+)
 
 OF_KUBERNETES = re.compile(
     r"QUOTH_(\w{1,63}_)?(SERVICE_(HOST|PORT(_\w{1,63})?)=|PORT(_\d{1,5}_(TCP|UDP|SCTP)(_\w{1,63})?)?"
@@ -93,8 +100,9 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
 
 def settings_not_used(home: Path) -> tuple[str, ...]:
     """Return the aliases that are given and set nothing, each with the reason: "NAME: why"."""
+    why = {**NOT_USED, **KEYS_NOT_USED}
     given = (*read_aliases(os.environ).not_used, *_read_files(home)[1].not_used)
-    return tuple(f"{name}: {NOT_USED[name]}" for name in given)
+    return tuple(f"{name}: {why[name]}" for name in given)
 
 
 def _unknown(name: str, where: str) -> ConfigError:

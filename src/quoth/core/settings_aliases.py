@@ -33,11 +33,14 @@ SETTINGS: Mapping[str, str] = {
 NOT_USED: Mapping[str, str] = {
     "BM25_K1": "it is 1.2 in every index",
     "BM25_B": "it is 0.75 in every index",
+}
+"""Variables that may have any value and set nothing, and why."""
+KEYS_NOT_USED: Mapping[str, str] = {
     "retrieval.similarity_threshold": "the scores of hits order them and have no common scale",
     "reranker.use_fp16": "a model is used as it is stored",
     "llm.streaming": "each request says whether it wants the answer as it comes",
 }
-"""Variables, and keys of the file, that may have any value and set nothing, and why."""
+"""The same for keys of the file."""
 
 
 ALIASES = frozenset((*PLAN, *SETTINGS))
@@ -89,15 +92,18 @@ class Knob:
     made: Callable[[Any], Any] = lambda value: value
 
 
+_ACCELERATORS = ("gpu", "cuda", "rocm", "mps", "auto")
+"""Devices other than the processor, as programs name them; a number may follow: "cuda:0"."""
+
+
 def _on_gpu(device: str) -> bool:
-    kind = device.partition(":")[0]
-    if kind not in ("cpu", *_PROCESSORS):
-        raise ConfigError(f"'reranker.device' in quoth.yaml is cpu, gpu or cuda, not '{device}'.")
+    kind = device.casefold().partition(":")[0]
+    if kind not in ("cpu", *_ACCELERATORS):
+        known = ", ".join(("cpu", *_ACCELERATORS))
+        raise ConfigError(f"'reranker.device' in quoth.yaml is one of {known}, not '{device}'.")
     return kind != "cpu"
 
 
-_PROCESSORS = ("gpu", "cuda", "rocm", "mps", "auto")
-"""Devices other than the processor, as programs name them; a number may follow: "cuda:0"."""
 KNOBS: Mapping[str, Knob] = {
     "retrieval.top_k_initial": Knob(int, "plan.rerank_pool"),
     "retrieval.top_k_final": Knob(int, "plan.final_k"),
@@ -124,12 +130,12 @@ def read_yaml(text: str) -> Aliased:
     found = Aliased()
     given = _scalars(text)
     for path, value in given.items():
-        if path in NOT_USED:
+        if path in KEYS_NOT_USED:
             found.not_used.append(path)
             continue
         knob = KNOBS.get(path)
         if knob is None:
-            known = ", ".join((*KNOBS, *(name for name in NOT_USED if "." in name)))
+            known = ", ".join((*KNOBS, *KEYS_NOT_USED))
             raise ConfigError(f"'{path}' in quoth.yaml is no setting. Its settings are: {known}.")
         plain = float(value) if knob.kind is float and type(value) is int else value
         if type(plain) is not knob.kind:

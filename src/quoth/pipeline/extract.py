@@ -13,8 +13,9 @@ import numpy as np
 
 from quoth.answering.answerability import (
     Notice,
+    are_rows_of_others,
     decide_status,
-    lacks_what_is_asked,
+    lacks_value,
     notice,
     status_notices,
     weigh_evidence,
@@ -223,7 +224,7 @@ async def _choose(
     if not statements:  # All that would answer was shown.
         return _Selection((), "no_results", (), scores, probability)
     best = _best_of(statements, near, candidates)
-    if not placed and lacks_what_is_asked(query, candidates, places=best):
+    if not placed and _is_beside(query, candidates, best=best, statements=statements):
         return _Selection((), "low_relevance", (), scores, probability)
     notices = status_notices(status, evidence, language=query.language)
     if without := query.aspects and aspects_without(query, candidates):
@@ -301,12 +302,27 @@ async def _statements_of_both(
 
 def _best_of(
     statements: Sequence[Statement], near: Sequence[int], candidates: CandidateSentences
-) -> list[int]:
-    """Return the sentences of the statement with the best of those ``near``, else of the first."""
+) -> Statement:
+    """Return the statement with the best of the sentences ``near``, else the first."""
+    holders = (each for at in near for each in statements if each.holds(candidates.sentences[at]))
+    return next(holders, statements[0])
+
+
+def _is_beside(
+    query: Query,
+    candidates: CandidateSentences,
+    *,
+    best: Statement,
+    statements: Sequence[Statement],
+) -> bool:
+    """Return whether what is quoted has no value of the kind asked for, or is about others."""
     sentences = candidates.sentences
-    holders = (each for at in near for each in statements if each.holds(sentences[at]))
-    best = next(holders, statements[0])
-    return [at for at, each in enumerate(sentences) if best.holds(each)]
+    if lacks_value(query, best.text, language=sentences[0].language):
+        return True
+    quoted = [
+        at for run in (best, *statements) for at, each in enumerate(sentences) if run.holds(each)
+    ]
+    return are_rows_of_others(query, candidates, quoted=quoted)
 
 
 async def _score_sentences(

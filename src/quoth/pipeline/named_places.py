@@ -13,7 +13,7 @@ from quoth.text.analyzer import normalize_name
 from quoth.text.locators import ARROW, TEXT_MARK, format_timestamp
 
 _TIME = re.compile(
-    r"(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,3}):(?P<seconds>\d{2})|(?P<only>\d{1,7}) ?s"
+    r"≈?(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,3}):(?P<seconds>\d{2})|(?P<only>\d{1,7}) ?s"
 )
 _PAGE = re.compile(
     r"(?P<pdf>pdf )?(?:p\.? ?|page |slide )?(?P<first>\w+)(?:[-–](?P<last>\w+))?", re.I

@@ -162,6 +162,14 @@ def is_mere_value(*beside: str) -> bool:
     return allowed.issuperset(normalized_query_words(" ".join(beside)))
 
 
+def follows_preposition(before: str) -> bool:
+    """Return whether the words before a name or number end with a preposition: "… in the"."""
+    words = normalized_query_words(before)
+    while words and words[-1] in _words("articles"):
+        words = words[:-1]
+    return bool(words) and words[-1] in _words("prepositions")
+
+
 def asks_what_it_is(query: TokenizedQuery) -> bool:
     """Return whether a question asks what something is."""
     return has_phrase(

@@ -18,6 +18,7 @@ from quoth.query.dialogue_act import has_subject, longest_opening
 from quoth.query.filters.patterns import has_match
 from quoth.query.intent import (
     asks_what_it_is,
+    follows_preposition,
     has_only_question_words,
     is_content_bearing,
     is_followup,
@@ -195,32 +196,37 @@ def _meant(asked: TokenizedQuery, turns: Sequence[Turn]) -> tuple[TokenizedQuery
 def _replaced(asked: TokenizedQuery, earlier: TokenizedQuery) -> list[str]:
     """Return the words of an earlier question that a mere name or number stands for.
 
-    "And in 2007?" replaces the only other number, "And France?" the only other name.
+    "And in 2007?" replaces the only number after a preposition, "And France?" the only such name:
+    what an earlier question is about has none ("How do I install it on Linux?").
     """
-    values = {numbers: _values(asked, numbers=numbers) for numbers in (False, True)}
-    spans = sorted((*values[False], *values[True]))
-    edges = [0, *(edge for span in spans for edge in span), len(asked.folded)]
+    values = _values(asked)
+    edges = [0, *(edge for span in values for edge in span), len(asked.folded)]
     beside = [asked.folded[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
-    if not spans or not is_mere_value(*beside):
+    if not values or not is_mere_value(*beside):
         return []
     words: list[str] = []
-    for numbers, new in values.items():
-        old = _values(earlier, numbers=numbers)
-        if len(new) == len(old) == 1:
-            words += tokenize_query(earlier.clean[slice(*old[0])]).words
+    old = [span for span in _values(earlier) if follows_preposition(earlier.folded[: span[0]])]
+    for is_number in (False, True):
+        pairs = [
+            [span for span in spans if text.clean[slice(*span)].isdecimal() == is_number]
+            for text, spans in ((asked, values), (earlier, old))
+        ]
+        if all(len(spans) == 1 for spans in pairs):
+            words += tokenize_query(earlier.clean[slice(*pairs[1][0])]).words
     return words
 
 
-def _values(asked: TokenizedQuery, *, numbers: bool) -> list[tuple[int, int]]:
-    """Return the spans of numbers, or of names: words after the first that begin with a capital."""
+def _values(asked: TokenizedQuery) -> list[tuple[int, int]]:
+    """Return the spans of numbers and of names, by their capitals; "May 2005" is one."""
     found: list[tuple[int, int]] = []
     for start, end, _words in _joined(asked):
         text = asked.clean[start:end]
-        if numbers and text.isdecimal():
+        if not text.isdecimal() and not (start and text[:1].isupper()):
+            continue
+        if found and not asked.clean[found[-1][1] : start].strip():
+            found[-1] = (found[-1][0], end)
+        else:
             found.append((start, end))
-        elif not numbers and start and text[:1].isupper():
-            joins = bool(found) and not asked.clean[found[-1][1] : start].strip()
-            found[-1:] = [(found[-1][0], end)] if joins else [*found[-1:], (start, end)]
     return found
 
 

@@ -10,7 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -48,7 +48,8 @@ async def _follow(
     reading = asyncio.create_task(read())
     await all_read.wait()
     reading.cancel()
-    await reading
+    with suppress(asyncio.CancelledError):
+        await reading
     return found
 
 
@@ -123,30 +124,30 @@ def test_a_lecture_that_fails_at_its_start_leaves_no_session(tmp_path: Path) -> 
         assert connection.execute("select count(*) from lectures").fetchone() == (0,)
 
 
-def test_a_lecture_that_is_stopped_is_kept(tmp_path: Path) -> None:
+def test_a_lecture_from_an_open_pipe_is_kept_when_it_is_stopped(tmp_path: Path) -> None:
     write_book(tmp_path)
     home = tmp_path / "home"
     assert quoth(home, "add", str(tmp_path / "bees.md")).code == 0
-    captions = "".join(
-        f"00:00:{at:02}.000 --> 00:00:{at + 1:02}.000\nThe bees of row {at} are brown.\n\n"
-        for at in range(1, 59)
-    )
-    (tmp_path / "talk.vtt").write_text(f"WEBVTT\n\n{captions}")
-    words = ("live", str(tmp_path / "talk.vtt"), "--speed", "9", "--keep", "talks")
+    words = ("live", "-", "--keep", "talks")
     with subprocess.Popen(
         [sys.executable, "-m", "quoth", *words],
         env={**os.environ, "QUOTH_HOME": str(home), "QUOTH_EMBEDDER": "fake"},
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as running:
+        assert running.stdin is not None
         assert running.stdout is not None
+        running.stdin.write('{"start": 1, "end": 2, "text": "The bees of row 1 are brown."}\n')
+        running.stdin.flush()
         assert "row 1 are" in running.stdout.readline()
         running.send_signal(signal.SIGTERM)
-        _, told = running.communicate(timeout=60)
-    assert "Kept as 'talk'" in told
+        assert running.wait(timeout=60) in (0, 1)  # It ends, though the pipe is still open.
+        told = running.stderr.read() if running.stderr is not None else ""
+    assert "Kept as 'Lecture'" in told
     with closing(sqlite3.connect(home / "catalogue.sqlite")) as connection:
         assert connection.execute("select title from documents").fetchall() == [
             ("The bee book",),
-            ("talk",),
+            ("Lecture",),
         ]

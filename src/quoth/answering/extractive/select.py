@@ -59,7 +59,7 @@ MAX_CHARACTERS = 600
 BROAD_CHARACTERS = 900
 """The same for a question that asks for more than a fact."""
 SPOKEN_CHARACTERS = 400
-"""The same for a fact in speech, which has no paragraphs with whose end a quotation could end."""
+"""The same for a fact in speech, which has no paragraphs at whose end a quotation could end."""
 BROAD: frozenset[QueryKind] = frozenset(("exploratory", "summary", "comparison"))
 
 
@@ -248,7 +248,9 @@ def _statement_of_run(
 class _Chooser:
     """Runs of sentences chosen so far, each with the sentence that it grew from.
 
-    XX
+    ``longest`` are the characters of a run, ``spoken`` those of one in speech. ``reserved`` are
+    sentences that have a run of their own, ``used`` those that are quoted, and beside
+    ``max_sentences``, those that earlier answers quote.
     """
 
     candidates: CandidateSentences

@@ -85,7 +85,9 @@ SPELLED = {
     if word not in _VAGUE
 }
 """Number words, normalized and without spaces, and their digits."""
-_NUMBER_WORDS = frozenset((*SPELLED, *_VAGUE, *SCALES, "cent", "and", "et"))
+_AND = frozenset(("and", "et"))
+_NUMBER_STARTS = frozenset((*SPELLED, *_VAGUE, "cent", "mille"))
+_NUMBER_WORDS = _NUMBER_STARTS | SCALES.keys() | _AND
 """Words of numbers of several words: "deux cent quarante"."""
 
 
@@ -321,13 +323,24 @@ def _number_at(
         return parts[at].word, at
     last = at
     while last < len(parts) and parts[last].word in _NUMBER_WORDS:
+        if parts[last].word in _AND and _scales_again(parts, last + 1):
+            break
         last += 1
-    while last - at > 1:
+    while last - at > 1 and parts[at].word in _NUMBER_STARTS:
         last -= 1
         written = text[parts[at].start - offset : parts[last].end - offset]
         if (number := spoken_number(written)) is not None:
             return str(number), last
     return SPELLED.get(parts[at].word), at
+
+
+def _scales_again(parts: Sequence[TextToken], at: int) -> bool:
+    """Return whether a number of hundreds or more goes on: "five hundred" after "and"."""
+    while at < len(parts) and (word := parts[at].word) in _NUMBER_WORDS and word not in _AND:
+        if word in SCALES or word == "cent":
+            return True
+        at += 1
+    return False
 
 
 def _unit(parts: Sequence[TextToken], first: int, last: int) -> str:

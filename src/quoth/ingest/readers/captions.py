@@ -65,7 +65,9 @@ class CueText:
 def read_captions(text: str, *, vtt: bool, meta: Metadata, name: str) -> ParsedDocument:
     """Read SRT, SBV or WebVTT; raises DocumentError when no cue can be used."""
     own = Metadata(language=vtt_language(text)) if vtt else Metadata()
-    return make_transcript(read_lines(text, vtt=vtt), meta=meta.merged_with(own), name=name)
+    return make_transcript(
+        read_lines(text, vtt=vtt), meta=meta.merged_with(own), name=name, lecturer=meta.speaker
+    )
 
 
 def read_json_transcript(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
@@ -98,14 +100,16 @@ def make_transcript(
     meta: Metadata,
     name: str,
     chapters: Sequence[tuple[float, str]] = (),
+    lecturer: str | None = None,
 ) -> ParsedDocument:
     """Return the document of a recording from its cues, in any order.
 
-    ``chapters`` are its parts by their beginning, in order.
+    ``chapters`` are its parts by their beginning, in order, ``lecturer`` who is meant by a label
+    such as PROFESSOR.
     """
     ordered = sorted((_monotonic_times(cue) for cue in cues), key=lambda cue: (cue.start, cue.end))
     cues = _in_turn(list(_without_repeats(_merge_split_brackets(ordered))))
-    said = _name_lecturer(list(_spoken(cues, speaker=meta.speaker)), person=meta.speaker)
+    said = _name_lecturer(list(_spoken(cues, speaker=meta.speaker)), person=lecturer)
     if not said:
         raise DocumentError("empty", f"{name} holds no cue with words in it.")
     begins = [
@@ -133,10 +137,13 @@ def make_transcript(
 def _name_lecturer(said: Sequence[CueText], *, person: str | None) -> list[CueText]:
     """Return the pieces with the speaker of the recording in place of the role of its lecturer.
 
-    Only where one role is that of a lecturer, and ``person`` is one person.
+    Only where one role is that of a lecturer, and ``person`` is one person whom no label names.
     """
-    roles = {piece.speaker for piece in said if piece.speaker and is_lecturer(piece.speaker)}
+    labels = {piece.speaker for piece in said if piece.speaker}
+    roles = {label for label in labels if is_lecturer(label)}
     if not person or len(roles) != 1 or _SEVERAL.search(person):
+        return list(said)
+    if person.casefold() in {label.casefold() for label in labels}:
         return list(said)
     return [replace(piece, speaker=person) if piece.speaker in roles else piece for piece in said]
 

@@ -36,7 +36,7 @@ _ROLES = _words(
     "ÉTUDIANTE PUBLIC ORATEUR ANIMATEUR INTERVENANT INTERVENANTE NARRATEUR JOURNALISTE"
 )
 # Those of them who give a lecture.
-_LECTURERS = _words("PROFESSOR INSTRUCTOR LECTURER TEACHER PRESENTER PROFESSEUR ORATEUR")
+_LECTURERS = _words("PROFESSOR INSTRUCTOR LECTURER TEACHER PROFESSEUR")
 # Words before a colon that are not speakers.
 _THINGS = _words(
     "note notes example exemple examples exemples question questions answer answers réponse "

@@ -96,7 +96,11 @@ def _timed(said: Sequence[CueText], marks: Sequence[_TimeMark]) -> list[CueText]
         return []
     ends = [0, *accumulate(len(piece.text) + 1 for piece in said)]
     known = [_TimeMark(0, 0.0), *marks]
-    steady = [(one, other) for one, other in pairwise(known) if not one.is_break]
+    steady = [
+        (one, other)
+        for one, other in pairwise(known)
+        if other.piece > one.piece and not one.is_break
+    ]
     length = sum(ends[other.piece] - ends[one.piece] for one, other in steady)
     pace = sum(other.at - one.at for one, other in steady) / max(length, 1)
     end = known[-1].at + (ends[-1] - ends[known[-1].piece]) * pace

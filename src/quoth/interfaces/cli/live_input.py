@@ -11,7 +11,9 @@ import json
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 from quoth.bootstrap import live_speech_settings, open_microphone
 from quoth.core.errors import BackendError, InputError
@@ -29,8 +31,27 @@ CAPTIONS = (".vtt", ".srt")
 
 async def piped(lines: LineReader) -> AsyncIterator[TranscriptSegment]:
     """Yield the segments of JSON lines on standard input; raises InputError."""
-    while line := await asyncio.to_thread(sys.stdin.readline):
-        for segment in lines.read(line):
+    loop, read = asyncio.get_running_loop(), asyncio.Queue[str | Exception]()
+    stdin = sys.stdin
+
+    def tell(found: str | Exception) -> None:
+        with suppress(RuntimeError):  # The loop is closed: the lecture has ended.
+            loop.call_soon_threadsafe(read.put_nowait, found)
+
+    def read_lines() -> None:
+        try:
+            for line in iter(stdin.readline, ""):
+                tell(line)
+            tell("")
+        except (OSError, ValueError) as error:
+            tell(error)
+
+    # A thread of the loop's pool would keep the process alive until the next line.
+    Thread(target=read_lines, daemon=True).start()
+    while found := await read.get():
+        if isinstance(found, Exception):
+            raise found
+        for segment in lines.read(found):
             yield segment
 
 
@@ -57,22 +78,19 @@ async def followed(file: Path, reader: LineReader) -> AsyncIterator[TranscriptSe
     InputError.
     """
     seen, read = set[str](), 0
-    try:
-        while True:
-            text = await asyncio.to_thread(_text, file)
-            if file.suffix.lower() in CAPTIONS:
-                found = growing_captions(text)
-                new = [each for each in found if each.segment_id not in seen]
-                seen.update(each.segment_id for each in new)
-            else:
-                whole = text.rfind("\n") + 1
-                lines, read = text[read:whole].splitlines(), max(read, whole)
-                new = [segment for line in lines for segment in reader.read(line)]
-            for segment in new:
-                yield segment
-            await asyncio.sleep(POLL_S)
-    except asyncio.CancelledError:  # Ctrl-C ends the lecture, not the command
-        return
+    while True:
+        text = await asyncio.to_thread(_text, file)
+        if file.suffix.lower() in CAPTIONS:
+            found = growing_captions(text)
+            new = [each for each in found if each.segment_id not in seen]
+            seen.update(each.segment_id for each in new)
+        else:
+            whole = text.rfind("\n") + 1
+            lines, read = text[read:whole].splitlines(), max(read, whole)
+            new = [segment for line in lines for segment in reader.read(line)]
+        for segment in new:
+            yield segment
+        await asyncio.sleep(POLL_S)
 
 
 def _text(file: Path) -> str:

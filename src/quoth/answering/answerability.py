@@ -288,9 +288,10 @@ def _missing(
             continue
         if name and (len(name) < MIN_NAME or name in said):  # "MSWindows" mentions Windows
             continue
-        if _is_written_otherwise(shown, said, language=query.language):
+        folded = shown.casefold()
+        if not any(folded.startswith(word) for word in absent):
             continue
-        if any(shown.casefold().startswith(word) or word == shown.casefold() for word in absent):
+        if not _is_written_otherwise(shown, said, language=query.language):
             named.append(shown)
     return tuple(dict.fromkeys(named))
 

@@ -226,7 +226,7 @@ def are_rows_of_others(
     words. Rows in another language than the question's need only its numbers.
     """
     sentences = candidates.sentences
-    rows = [at for at, each in enumerate(sentences) if CELL_GAP in each.text and not each.listing]
+    rows = [at for at, each in enumerate(sentences) if each.has_cells]
     if not quoted or quoted[0] not in rows:
         return False
     translated = any(sentences[at].language != query.language for at in quoted)
@@ -235,17 +235,16 @@ def are_rows_of_others(
         for name in _names(query)
         if (words := {word for word in name.split() if not (translated and word.isalpha())})
     ]
-    absent = {
-        at: set(_missing(query, candidates, places=[at])) if names else set()
-        for at in {*rows, *quoted}
-    }
+    if not names:
+        return False
+    absent = {at: set(_missing(query, candidates, places=[at])) for at in {*rows, *quoted}}
 
     def has(at: int, name: set[str]) -> bool:
         return name.isdisjoint(absent[at])
 
     lacking = [name for name in names if not any(has(at, name) for at in quoted)]
     elsewhere = any(has(at, name) for name in lacking for at in rows)
-    return bool(lacking) and (elsewhere or len(lacking) == len(names))
+    return elsewhere or len(lacking) == len(names)
 
 
 def _names(query: Query) -> list[str]:

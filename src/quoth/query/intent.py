@@ -151,14 +151,12 @@ def has_only_question_words(query: TokenizedQuery) -> bool:
     return _only_asks(normalized_query_words(query.clean))
 
 
-def names_only_a_subject(*beside: str) -> bool:
-    """Return whether the words beside a subject ask nothing about it: "and a …?"."""
-    return _words("instead").issuperset(normalized_query_words(" ".join(beside)))
+def names_only_a_subject(*beside: str, prepositions: bool = False) -> bool:
+    """Return whether the words beside a subject ask nothing about it: "and a …?".
 
-
-def is_mere_value(*beside: str) -> bool:
-    """Return whether the words beside a name or number ask nothing: "and in …?"."""
-    allowed = _words("instead") | _words("prepositions")
+    With ``prepositions`` nor does a preposition: "and in …?".
+    """
+    allowed = _words("instead") | (_words("prepositions") if prepositions else frozenset())
     return allowed.issuperset(normalized_query_words(" ".join(beside)))
 
 

@@ -22,7 +22,6 @@ from quoth.query.intent import (
     has_only_question_words,
     is_content_bearing,
     is_followup,
-    is_mere_value,
     names_only_a_subject,
 )
 from quoth.query.keywords import names_a_place
@@ -187,22 +186,20 @@ def _meant(asked: TokenizedQuery, turns: Sequence[Turn]) -> tuple[TokenizedQuery
         at = len(things) - 1 if place is None else place
         if len(things) > max(1, at):
             words = {word for thing in things for word in tokenize_query(thing).words}
-            return tokenize_query(things[at]), sorted(
-                words.difference(tokenize_query(things[at]).words)
-            )
+            meant = tokenize_query(things[at])
+            return meant, sorted(words.difference(meant.words))
     return None, []
 
 
 def _replaced(asked: TokenizedQuery, earlier: TokenizedQuery) -> list[str]:
     """Return the words of an earlier question that a mere name or number stands for.
 
-    "And in 2007?" replaces the only number after a preposition, "And France?" the only such name:
-    what an earlier question is about has none ("How do I install it on Linux?").
+    "And in 2007?" replaces the only number after a preposition, "And France?" the only such name.
     """
     values = _values(asked)
     edges = [0, *(edge for span in values for edge in span), len(asked.folded)]
     beside = [asked.folded[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
-    if not values or not is_mere_value(*beside):
+    if not values or not names_only_a_subject(*beside, prepositions=True):
         return []
     words: list[str] = []
     old = [span for span in _values(earlier) if follows_preposition(earlier.folded[: span[0]])]
@@ -218,16 +215,12 @@ def _replaced(asked: TokenizedQuery, earlier: TokenizedQuery) -> list[str]:
 
 def _values(asked: TokenizedQuery) -> list[tuple[int, int]]:
     """Return the spans of numbers and of names, by their capitals; "May 2005" is one."""
-    found: list[tuple[int, int]] = []
-    for start, end, _words in _joined(asked):
-        text = asked.clean[start:end]
-        if not text.isdecimal() and not (start and text[:1].isupper()):
-            continue
-        if found and not asked.clean[found[-1][1] : start].strip():
-            found[-1] = (found[-1][0], end)
-        else:
-            found.append((start, end))
-    return found
+    spans = [
+        (start, end)
+        for start, end, _words in _joined(asked)
+        if asked.clean[start:end].isdecimal() or (start and asked.clean[start].isupper())
+    ]
+    return _merged(asked, spans)
 
 
 def _noun_phrases(asked: TokenizedQuery) -> list[str]:
@@ -251,15 +244,23 @@ def _run(asked: TokenizedQuery, start: int, end: int, *, last: bool) -> str:
 
 def _runs(asked: TokenizedQuery, *, bearing: bool = True) -> list[tuple[int, int]]:
     """Return the spans of neighbouring content words, without those that name no subject."""
-    runs: list[tuple[int, int]] = []
-    for begins, ends, words in _joined(asked):
-        if bearing and not any(map(is_content_bearing, words)):
-            continue
-        if runs and not asked.folded[runs[-1][1] : begins].strip():
-            runs[-1] = (runs[-1][0], ends)
+    spans = [
+        (start, end)
+        for start, end, words in _joined(asked)
+        if not bearing or any(map(is_content_bearing, words))
+    ]
+    return _merged(asked, spans)
+
+
+def _merged(asked: TokenizedQuery, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the spans with those that only blanks separate joined."""
+    found: list[tuple[int, int]] = []
+    for start, end in spans:
+        if found and not asked.folded[found[-1][1] : start].strip():
+            found[-1] = (found[-1][0], end)
         else:
-            runs.append((begins, ends))
-    return runs
+            found.append((start, end))
+    return found
 
 
 def two_questions(query: Query) -> tuple[str, ...]:

@@ -60,8 +60,8 @@ def fullest_row(
         at
         for at, each in enumerate(sentences)
         if scores[at] >= scores[seed] - MARGIN
+        and each.has_cells
         and is_row(each, passages[each.passage])
-        and not each.listing
     ]
     if seed not in near:
         return seed
@@ -85,8 +85,7 @@ def _table_of(
         (
             at
             for at, each in enumerate(candidates.sentences)
-            if CELL_GAP in each.text
-            and not each.listing
+            if each.has_cells
             and each.document_id == own.document_id
             and sections[each.chunk_id] == sections[own.chunk_id]
         ),

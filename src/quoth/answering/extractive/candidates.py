@@ -119,6 +119,11 @@ class Quotable:
     cut: bool = False
     listing: bool = False
 
+    @property
+    def has_cells(self) -> bool:
+        """Return whether it has the cells of a row, and is not the header of its table."""
+        return CELL_GAP in self.text and not self.listing
+
 
 def is_sound(sentence: Quotable) -> bool:
     """Return whether a sentence is no question, heading or noise."""

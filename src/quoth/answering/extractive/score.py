@@ -268,12 +268,8 @@ def _surroundings(
     found = []
     for place, each in enumerate(sentences):
         before = frozenset[str]()
-        last = sentences[place - 1] if place else each
-        if (
-            place
-            and last.passage == each.passage
-            and not (CELL_GAP in last.text and not last.listing)
-        ):
+        last = sentences[place - 1] if place else None
+        if last is not None and last.passage == each.passage and not last.has_cells:
             before = stems[place - 1]
         found.append(titles[each.passage] | before | speakers[place])
     return tuple(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from functools import partial
@@ -16,7 +15,14 @@ from rich.text import Text
 
 from quoth.core.errors import InputError
 from quoth.core.lecture import SpeechFormat
-from quoth.interfaces.cli.session import DONE, FAILED, CliSession, command, engine_of
+from quoth.interfaces.cli.session import (
+    DONE,
+    FAILED,
+    CliSession,
+    at_stop_signals,
+    command,
+    engine_of,
+)
 from quoth.text.json_codec import to_json
 from quoth.text.locators import format_timestamp, label
 
@@ -110,18 +116,9 @@ async def live(
 
 async def _until_stopped(speaking: Coroutine[Any, Any, None]) -> None:
     """Wait for what speaks; Ctrl-C and SIGTERM end the lecture, not the command."""
-    task, loop = asyncio.create_task(speaking), asyncio.get_running_loop()
-    signals = (signal.SIGINT, signal.SIGTERM)
-    for each in signals:
-        with suppress(NotImplementedError):  # Windows has no such handlers.
-            loop.add_signal_handler(each, task.cancel)
-    try:
-        with suppress(asyncio.CancelledError):
-            await task
-    finally:
-        for each in signals:
-            with suppress(NotImplementedError):
-                loop.remove_signal_handler(each)
+    task = asyncio.create_task(speaking)
+    with at_stop_signals(task.cancel), suppress(asyncio.CancelledError):
+        await task
 
 
 def _document(there: Sequence[Document], name: str) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from quoth.core.extras import require_extra
-from quoth.interfaces.cli.session import CliSession, Llm, command, with_model
+from quoth.interfaces.cli.session import CliSession, Llm, at_stop_signals, command, with_model
 
 if TYPE_CHECKING:
     from quoth.interfaces.mcp.server import ToolContext
@@ -79,18 +79,14 @@ async def work(
 
     configure_logging(as_json=session.json or not sys.stderr.isatty())
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        # Windows has no such handlers; Ctrl-C ends the work at once there, and loses nothing.
-        with suppress(NotImplementedError):
-            loop.add_signal_handler(each, stop.set)
-    async with (
-        open_tenants(session.settings, progress=session.say) as tenants,
-        IsolatedAdder(session.settings) as isolated,
-    ):
-        session.say("Waiting for uploads. Ctrl-C stops after the current file.")
-        await run_workers(tenants, count=workers, stop=stop, isolate=isolated.add)
-    session.say("Stopped.")
+    with at_stop_signals(stop.set):
+        async with (
+            open_tenants(session.settings, progress=session.say) as tenants,
+            IsolatedAdder(session.settings) as isolated,
+        ):
+            session.say("Waiting for uploads. Ctrl-C stops after the current file.")
+            await run_workers(tenants, count=workers, stop=stop, isolate=isolated.add)
+        session.say("Stopped.")
 
 
 @command

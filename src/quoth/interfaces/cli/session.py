@@ -6,9 +6,10 @@ import asyncio
 import json
 import logging
 import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from inspect import Signature, iscoroutine, signature
@@ -180,6 +181,24 @@ def command(
     start.__annotations__ = {each.name: each.annotation for each in parameters}
     start.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return start
+
+
+@contextmanager
+def at_stop_signals(act: Callable[[], object]) -> Iterator[None]:
+    """Call a function at SIGINT and SIGTERM, in the running event loop.
+
+    Windows has no such handlers; Ctrl-C ends the command at once there.
+    """
+    loop, signals = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
+    for each in signals:
+        with suppress(NotImplementedError):
+            loop.add_signal_handler(each, act)
+    try:
+        yield
+    finally:
+        for each in signals:
+            with suppress(NotImplementedError):
+                loop.remove_signal_handler(each)
 
 
 def report(error: QuothError, *, err: Screen, as_json: bool) -> int:

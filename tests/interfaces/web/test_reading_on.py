@@ -16,9 +16,15 @@ pytestmark = NEEDS_CHROMIUM
 SECONDS = 40
 
 # The browser does not heed a key in the last moments of a scroll.
-SCROLL_ENDED = """ended = new Promise((done) => {
-    addEventListener("scrollend", () => done(true), { once: true });
-}); null"""
+STANDS_STILL = """new Promise((done) => {
+    let before = -1, frames = 0;
+    const look = () => {
+        frames = scrollY === before ? frames + 1 : 0;
+        before = scrollY;
+        if (frames < 15) requestAnimationFrame(look); else done(true);
+    };
+    look();
+})"""
 
 
 def documents(page: Page, web: WebApp, kind: str) -> list[dict[str, Any]]:
@@ -40,10 +46,9 @@ def test_a_pdf_is_read_on_with_its_words_marked(web: WebApp) -> None:
         assert " ".join(block["text"].split()[:3]) in " ".join(words.split())
         assert page.evaluate("document.querySelector('pdf-page canvas').width") > 300
         shown = page.locator(".pdf-bar label span")
-        page.evaluate(SCROLL_ENDED)
         page.keyboard.press("End")
         expect(shown).to_have_text("(5 of 5)")
-        page.evaluate("ended")
+        page.evaluate(STANDS_STILL)
         page.keyboard.press("Home")
         expect(shown).to_have_text("(1 of 5)")
         before = page.locator("pdf-page").first.bounding_box()

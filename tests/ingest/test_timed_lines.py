@@ -80,6 +80,28 @@ def test_the_speaker_may_stand_alone_beside_the_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "form",
+    ["[00:{0}] {1}: {2}", "{1} ({0}): {2}", "{1} ({0})\n{2}\n", "[00:{0} - 00:59:59] {1}: {2}"],
+)
+def test_a_part_of_a_recording_may_begin_at_any_time(tmp_path: Path, form: str) -> None:
+    turns = [
+        ("12:05", "Ann", "Welcome back. We look at the budget of the harbour in detail."),
+        ("12:20", "Bob", "The dredging costs four million euros, more than was planned."),
+        ("12:35", "Ann", "Why is that so much more? We had an offer of three million."),
+    ]
+    path = tmp_path / "a.txt"
+    path.write_text("\n".join(form.format(*turn) for turn in turns), encoding="utf-8")
+    reading = read(path)
+    found = [
+        (each.locator.start, each.locator.speaker, reading.text[each.start : each.end])
+        for each in reading.places
+        if isinstance(each.locator, Seconds)
+    ]
+    seconds = (725, 740, 755)
+    assert found == [(at, who, said) for at, (_, who, said) in zip(seconds, turns, strict=True)]
+
+
+@pytest.mark.parametrize(
     ("text", "name", "title", "said"),
     [
         (
@@ -145,6 +167,7 @@ def test_each_turn_has_its_second_and_speaker(
     "text",
     [
         "09:00 Registration and coffee\n09:30 The first talk of the day\n10:00 A break for all\n",
+        "09:00 Ann Lee: The first talk of it\n09:30 Bob: A second talk\n10:00 Ann Lee: The end\n",
         "3:45 Smith\n3:47 Jones\n3:52 Lee\n",
         "1:01 In the beginning was the word.\n1:02 It was there.\n1:03 And it was good.\n",
         "At 0:30 the van began to move.\n\nAt 1:10 it stood.\n\nAt 2:45 the van burned.\n",
@@ -154,7 +177,18 @@ def test_each_turn_has_its_second_and_speaker(
         "[0:10] One two three.\n[0:05] Four five six.\n[0:20] Seven eight nine.\n",
         "We met at 0:10\n" + "and then we went on.\n" * 40 + "until 0:20\nor was it 0:30\n",
     ],
-    ids=["programme", "results", "verses", "report", "log", "notes", "recipe", "disorder", "prose"],
+    ids=[
+        "programme",
+        "talks",
+        "results",
+        "verses",
+        "report",
+        "log",
+        "notes",
+        "recipe",
+        "disorder",
+        "prose",
+    ],
 )
 def test_other_texts_with_times_are_no_transcripts(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.txt"

@@ -16,24 +16,26 @@ from quoth.ingest.readers.speaker_turns import split_label
 
 MIN_MARKS = 3
 MAX_FIRST = 60.0
-"""Seconds within which a recording has its first time; verses and programmes begin later."""
+"""Seconds within which a recording has its first time; verses and programmes begin later.
+A part of a recording may, too, where each time has a speaker and something to say."""
 MAX_LINES = 10
 """Lines to each time, and before the first."""
 MIN_WORDS = 3
 """Words to each time; results of a race have fewer."""
 MAX_TITLE = 120
-PACE, MAX_PACE = 15.0, 40.0
-"""Characters of speech to a second, in the mean and at most."""
+MIN_PACE, PACE, MAX_PACE = 3.0, 15.0, 40.0
+"""Characters of speech to a second: at least in a part of a recording, in the mean, at most."""
 
 _TIME = r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
+_TIMES = rf"(?P<time>{_TIME})(?:\s*(?:-->|[-–—])\s*{_TIME})?"
 _NAME = r"[^\W\d_][^:!?]{0,59}?"
 _FORMS = tuple(
     map(
         re.compile,
         (
-            rf"[\[(](?P<time>{_TIME})[\])](?:\s*[-–—|:])?\s+(?P<words>.+)",
-            rf"[\[(]?(?P<time>{_TIME})[\])]?(?:(?:\s*[-–—|])?\s+(?P<words>(?P<name>{_NAME})(?::\s.*)?))?",
-            rf"(?P<speaker>{_NAME})[ \t,|]+[\[(]?(?P<time>{_TIME})[\])]?(?::\s*(?P<words>.*))?",
+            rf"[\[(]{_TIMES}[\])](?:\s*[-–—|:])?\s+(?P<words>.+)",
+            rf"[\[(]?{_TIMES}[\])]?(?:(?:\s*[-–—|])?\s+(?P<words>(?P<name>{_NAME})(?::\s.*)?))?",
+            rf"(?P<speaker>{_NAME})[ \t,|]+[\[(]?{_TIMES}[\])]?(?::\s*(?P<words>.*))?",
         ),
     )
 )
@@ -108,12 +110,14 @@ def _marks(lines: Sequence[str]) -> list[_Mark]:
     beside = set(range(len(lines))) - {mark.line for mark in marks}
     words = [*(mark.words for mark in marks), *(lines[number] for number in beside)]
     length = marks[-1].at - marks[0].at
+    said = sum(map(len, words))
+    is_part = all(mark.speaker for mark in marks) and said >= MIN_PACE * length
     is_one = (
         all(one.at <= other.at for one, other in pairwise(marks))
-        and marks[0].at <= MAX_FIRST
+        and (marks[0].at <= MAX_FIRST or is_part)
         and marks[0].line <= MAX_LINES
         and sum(len(each.split()) for each in words) >= MIN_WORDS * len(marks)
-        and 0 < sum(map(len, words)) <= MAX_PACE * length
+        and 0 < said <= MAX_PACE * length
         and not any(map(_MARKUP.match, lines[marks[0].line :]))
     )
     return marks if is_one else []

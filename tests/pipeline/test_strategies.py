@@ -114,6 +114,14 @@ async def test_a_page_is_looked_up_and_not_ranked(blind: Engine) -> None:
     assert {each.page for each in answer.citations} == {"3"}
 
 
+async def test_a_page_opens_where_its_first_sentence_begins_before(blind: Engine) -> None:
+    answer = await blind.answer("What is on page 2?")
+    (citation,) = answer.citations
+    assert citation.snippet.startswith("When the storm")  # on page 1, PDF page 3
+    assert (citation.page, citation.page_number) == ("2", 4)
+    assert (citation.link or "").endswith("book.pdf#page=4")
+
+
 @pytest.mark.parametrize("time", ["0:12", "0:13"])
 async def test_a_time_is_answered_with_what_was_said_then(blind: Engine, time: str) -> None:
     answer = await blind.answer(f"What is said at {time}?")

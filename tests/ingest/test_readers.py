@@ -15,7 +15,7 @@ from quoth.core.errors import DocumentError
 from quoth.ingest.readers.formats import is_wanted
 from quoth.ingest.readers.metadata import Metadata, front_matter
 from quoth.ingest.readers.registry import SUFFIXES, read, sidecar
-from quoth.text.locators import youtube_url
+from quoth.text.recordings import youtube_url
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 VIDEO = "https://www.youtube.com/watch?v=00GKzGyWFEs"

@@ -15,7 +15,7 @@ from quoth.ingest.readers.registry import read
 from quoth.ingest.sources.mirror import FetchedItem, locked
 from quoth.ingest.sources.youtube.captions import description_chapters
 from quoth.ingest.sources.youtube.videos import VideoOptions, fetch_videos, is_youtube
-from quoth.text.locators import watch_url
+from quoth.text.recordings import watch_url
 from tests.support.youtube_server import YouTube, make_certificate, open_youtube, player, trust
 
 VIDEO = "GJLlxj_dtq8"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -168,6 +169,15 @@ def test_links(
     locator: Locator, url: str | None, source: str, seconds: float | None, expected: str | None
 ) -> None:
     assert link(locator, document_at(source, url=url, seconds=seconds)) == expected
+
+
+@pytest.mark.parametrize("recording", ["talk.mp4", "talk.en.MP3"])
+def test_captions_beside_a_recording_open_that(tmp_path: Path, recording: str) -> None:
+    captions = document_at(str(tmp_path / "talk.en.srt"))
+    assert link(Seconds(12.9, 20), captions) == f"{tmp_path.as_uri()}/talk.en.srt#t=12"
+    (tmp_path / recording).touch()
+    assert link(Seconds(12.9, 20), captions) == f"{tmp_path.as_uri()}/{recording}#t=12"
+    assert link(Seconds(12.9, 20), replace(captions, url=VIDEO)) == f"{VIDEO}&t=12"
 
 
 def test_a_moment_is_the_minute_from_it_on() -> None:

@@ -6,16 +6,20 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urldefrag, urlsplit
 
 from quoth.answering.marked_runs import marked_runs
 from quoth.core.settings import Settings
 from quoth.core.types import Answer, Citation, Hit, Sentence
+from quoth.text.recordings import MEDIA_TYPES
 
 Place = TypeVar("Place", Citation, Hit)
 """What is linked: the words of a citation or of a hit."""
 WEB_SCHEMES = ("http", "https")
+_UPLOADED = re.compile(r"[0-9a-f]{64}")
+"""The name of an uploaded file, beside which there is nothing."""
 _MARK = re.compile(r"\[(\d+)\]")
 
 
@@ -76,7 +80,8 @@ def shown_span(place: Citation | Hit) -> tuple[int, int]:
 
 
 def public_link(base: str, link: str | None, document_id: str | None) -> str | None:
-    """Return a web address unchanged, and any other link as that of the document's file.
+    """Return a web address unchanged, and any other link as that of the document's file or of the
+    recording beside it.
 
     ``base`` is the address of the service, "" for paths from its root.
     """
@@ -84,8 +89,11 @@ def public_link(base: str, link: str | None, document_id: str | None) -> str | N
         return link
     if document_id is None:
         return None
-    fragment = urldefrag(link).fragment
-    return f"{base}/v1/documents/{document_id}/original{'#' * bool(fragment)}{fragment}"
+    address, fragment = urldefrag(link)
+    path = Path(address)
+    is_played = path.suffix.lower() in MEDIA_TYPES and not _UPLOADED.fullmatch(path.stem)
+    file = "media" if is_played else "original"
+    return f"{base}/v1/documents/{document_id}/{file}{'#' * bool(fragment)}{fragment}"
 
 
 def is_web(address: str) -> bool:

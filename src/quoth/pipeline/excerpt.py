@@ -27,7 +27,8 @@ from quoth.pipeline.uploads import find_document
 from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
 from quoth.text.json_codec import decode_json
-from quoth.text.locators import TEXT_MARK, address_of, link, locate_in, youtube_url
+from quoth.text.locators import TEXT_MARK, address_of, link, locate_in
+from quoth.text.recordings import recording_of, youtube_url
 
 _AT_SECOND = re.compile(r"(?<=[?&])t=\d+")
 _FRAGMENT = re.compile(r"page=(\d+)|t=(\d+)|L(\d+)|(?:sheet=(.+)&)?(row|cell|message|slide)=(\d+)")
@@ -190,7 +191,9 @@ def _linked(documents: Sequence[Document], reference: str) -> tuple[Document, st
     for end in (*marks, len(reference)):
         base, fragment = reference[:end], reference[end + 1 :]
         for each in documents:
-            known = {address_of(each.url), address_of(each.source)} - {None}
+            source, recording = each.source, recording_of(each.source)
+            opened = (each.url, source, str(recording) if recording else None)
+            known = {*map(address_of, opened)} - {None}
             if known & {base, address_of(base)}:
                 return each, _place(fragment)
     for end in marks:

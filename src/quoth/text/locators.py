@@ -9,7 +9,7 @@ from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import assert_never
-from urllib.parse import parse_qs, quote, urldefrag, urlsplit
+from urllib.parse import quote, urldefrag
 
 from quoth.core.types import (
     Box,
@@ -22,6 +22,7 @@ from quoth.core.types import (
     Seconds,
     SpanLocator,
 )
+from quoth.text.recordings import recording_of, split_address, youtube_url
 
 ARROW = " ▸ "
 """What stands between the titles of a section's path."""
@@ -42,9 +43,6 @@ CELL_GAP = " | "
 
 _LIST_MARK = re.compile(r"^(?:-|\d{1,4}\.) +", re.MULTILINE)
 _WITHIN = frozenset(("label", "page", "seconds"))
-_VIDEO_ID = re.compile(r"[A-Za-z0-9_-]{11}")
-_YOUTUBE_HOSTS = ("youtube.com", "youtube-nocookie.com", "youtu.be")
-_VIDEO_PATHS = ("embed", "shorts", "live", "v", "e")
 
 
 def locate(places: Sequence[SpanLocator], start: int, end: int) -> Locator:
@@ -159,10 +157,13 @@ def format_timestamp(seconds: float) -> str:
 def link(locator: Locator, document: Document, *, text: str = "") -> str | None:
     """Return the address that opens a place of a document, or None when that has no address.
 
-    Its url is preferred; its source is a file path or an address. No link points beyond the end of
-    a recording. ``text`` is what a browser marks on a page of the web or in a file of HTML.
+    Its url is preferred; its source is a file path or an address, that of captions the recording
+    beside them. No link points beyond the end of a recording. ``text`` is what a browser marks on a
+    page of the web or in a file of HTML.
     """
-    base = address_of(document.url) or address_of(document.source)
+    is_timed = isinstance(locator, Seconds)
+    recording = recording_of(document.source) if is_timed and not document.url else None
+    base = address_of(document.url) or address_of(str(recording or document.source))
     if base is None:
         return None
     match locator:
@@ -204,45 +205,14 @@ def _ends(words: Sequence[str]) -> list[Sequence[str]]:
     return [words[:FRAGMENT_WORDS], words[-FRAGMENT_WORDS:]]
 
 
-def youtube_url(address: str) -> str | None:
-    """Return the plain watch address of a YouTube video, from any usual form of its address."""
-    text = address.strip()
-    parts = _split(text if "//" in text else f"https://{text}")
-    if parts is None or parts[0] not in ("http", "https"):
-        return None
-    _, host, path, query = parts
-    if not any(host == known or host.endswith(f".{known}") for known in _YOUTUBE_HOSTS):
-        return None
-    steps = [step for step in path.split("/") if step]
-    if host.endswith("youtu.be"):
-        name = steps[0] if steps else ""
-    elif len(steps) > 1 and steps[0] in _VIDEO_PATHS:
-        name = steps[1]
-    else:
-        name = parse_qs(query).get("v", [""])[0]
-    return watch_url(name)
-
-
-def watch_url(video_id: str) -> str | None:
-    """Return the watch address of a YouTube video id, None when it is not one."""
-    name = video_id.strip()
-    return f"https://www.youtube.com/watch?v={name}" if _VIDEO_ID.fullmatch(name) else None
-
-
-def _split(address: str) -> tuple[str, str, str, str] | None:
-    try:
-        parts = urlsplit(address)
-        return parts.scheme, (parts.hostname or "").lower(), parts.path, parts.query
-    except ValueError:
-        return None
-
-
 def address_of(text: str | None) -> str | None:
     """Return an address without fragment; a path becomes a file URI; None for other schemes."""
     if not text or "\x00" in text:
         return None
     if re.match(r"(?i)(?:https?|file)://", text):
-        return quote(urldefrag(text).url, safe="%/:=&?~+!$,;'@()*[]") if _split(text) else None
+        return (
+            quote(urldefrag(text).url, safe="%/:=&?~+!$,;'@()*[]") if split_address(text) else None
+        )
     if re.match(r"(?i)[a-z][a-z0-9+.-]+:", text):
         return None
     return Path(text).absolute().as_uri()

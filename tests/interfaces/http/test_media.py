@@ -66,7 +66,9 @@ async def test_a_recording_beside_its_transcript_plays_in_ranges(
     same = await ada.get(f"{talk}/media", headers={"if-none-match": whole.headers["etag"]})
     assert same.status_code == 304
     assert (await ada.head(f"{talk}/media")).headers["content-length"] == str(len(SOUND))
-    assert (await ada.get(f"{talk}/reading")).json()["media"] == media_type
+    reading = (await ada.get(f"{talk}/reading")).json()
+    assert reading["media"] == media_type
+    assert reading["blocks"][0]["link"].startswith(f"{talk}/media#t=")
 
 
 async def test_only_a_file_of_the_same_folder_is_a_recording(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-MEDIA_SUFFIXES = frozenset(
-    (".mp3", ".m4a", ".wav", ".ogg", ".oga", ".opus", ".flac", ".mp4", ".mkv", ".webm", ".mov")
-)
+from quoth.text.recordings import LANGUAGE_CODE, MEDIA_TYPES
+
+MEDIA_SUFFIXES = frozenset(MEDIA_TYPES)
 CAPTION_SUFFIXES = (".vtt", ".srt", ".sbv", ".json3")
-_LANGUAGE = re.compile(r"\.[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 
 
 def captions_beside(path: Path) -> Path | None:
@@ -23,6 +21,6 @@ def captions_beside(path: Path) -> Path | None:
             if each.suffix.lower() != suffix or not each.name.startswith(path.stem):
                 continue
             middle = each.stem[len(path.stem) :]
-            if not middle or _LANGUAGE.fullmatch(middle):
+            if not middle or LANGUAGE_CODE.fullmatch(middle):
                 return each
     return None

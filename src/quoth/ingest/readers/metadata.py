@@ -17,7 +17,7 @@ from quoth.core.custom_metadata import PREFIX, MetadataValue, check_metadata
 from quoth.core.errors import InputError
 from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
 from quoth.ingest.readers.dates import normalize_date
-from quoth.text.locators import watch_url, youtube_url
+from quoth.text.recordings import watch_url, youtube_url
 
 SIDECAR = ".meta.json"
 TALKS = "talks.meta.csv"

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from hashlib import sha256
-from itertools import product
 from pathlib import Path
 from threading import Lock
 
@@ -22,24 +20,13 @@ from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import listing_of
 from quoth.interfaces.links import is_web
 from quoth.pipeline.uploads import tenant_blobs
+from quoth.text.recordings import recording_of
 
 FILE_GONE = "The file of this document no longer exists. Its extracted text does."
 FILE_CHANGED = "The file is not the one any more that was added. Add it again."
 MAX_REMEMBERED = 10_000
 CACHED = {"cache-control": "private, max-age=600", "vary": "authorization, x-api-key, cookie"}
 """Headers of what a browser may keep for its one user; afterwards the ETag is asked for."""
-
-MEDIA_TYPES = {
-    ".mp4": "video/mp4",
-    ".m4a": "audio/mp4",
-    ".mp3": "audio/mpeg",
-    ".webm": "video/webm",
-    ".ogg": "audio/ogg",
-    ".wav": "audio/wav",
-    ".mkv": "video/x-matroska",
-}
-"""Suffixes of recordings, in the order in which they are looked for."""
-LANGUAGE_CODE = re.compile(r"\.[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 
 FileState = tuple[int, int, int]
 """The inode, the size and the time of the last change in nanoseconds."""
@@ -92,23 +79,8 @@ def original_file(document: Document, caller: Principal, *, unchanged: Unchanged
 
 
 def media_file(document: Document) -> Path | None:
-    """Return the recording of a transcript on the disk: the file of the same stem beside it.
-
-    A code of a language before the suffix (``talk.en.srt``) may be missing in its name. No part
-    of the request is used, and no symbolic link is followed.
-    """
-    path = Path(document.source)
-    if document.kind != "transcript" or is_web(document.source) or not path.is_absolute():
-        return None
-    stems = [path.stem]
-    if LANGUAGE_CODE.fullmatch(Path(path.stem).suffix):
-        stems.append(Path(path.stem).stem)
-    suffixes = [name for suffix in MEDIA_TYPES for name in (suffix, suffix.upper())]
-    for stem, suffix in product(stems, suffixes):
-        found = path.with_name(stem + suffix)
-        if found.is_file() and found.resolve() == found:
-            return found
-    return None
+    """Return the recording of a transcript on the disk. No part of the request is used."""
+    return recording_of(document.source) if document.kind == "transcript" else None
 
 
 def file_tag(path: Path) -> str:

@@ -26,7 +26,7 @@ from youtube_transcript_api import (
 
 from quoth.core.errors import DocumentError, InputError
 from quoth.ingest.sources.youtube.network import YouTubeClient
-from quoth.text.locators import watch_url
+from quoth.text.recordings import watch_url
 
 _DATE = re.compile(r'itemprop="(?:datePublished|uploadDate)" content="(\d{4}-\d\d-\d\d)')
 _CHAPTER = re.compile(r"^\W{0,3}((?:\d{1,2}:)?\d{1,2}:\d\d)\W{1,4}(\S.{0,198})$", re.MULTILINE)

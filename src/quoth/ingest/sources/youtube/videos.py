@@ -15,7 +15,7 @@ from quoth.core.extras import require_extra
 from quoth.ingest.sources.http import Internet
 from quoth.ingest.sources.mirror import FetchedItem, Mirror, MirroredItem, SourceListing
 from quoth.ingest.sources.youtube.network import HOSTS, YouTubeClient
-from quoth.text.locators import watch_url, youtube_url
+from quoth.text.recordings import watch_url, youtube_url
 
 FINAL = frozenset(("not_found", "unsupported", "empty"))
 """Codes of videos that another try would not get; only when named by themselves they are tried."""

@@ -22,7 +22,6 @@ from quoth.core.types import Chunk, Document, Locator
 from quoth.interfaces.http.dependencies import Reader, Writer
 from quoth.interfaces.http.originals import (
     CACHED,
-    MEDIA_TYPES,
     entity_tag,
     file_tag,
     media_file,
@@ -43,6 +42,7 @@ from quoth.interfaces.http.schemas import (
 )
 from quoth.store.blobs import clean_name, source_name
 from quoth.text.locators import link
+from quoth.text.recordings import MEDIA_TYPES
 
 router = APIRouter(tags=["library"])
 
@@ -191,7 +191,7 @@ async def original(document_id: OneId, caller: Reader, request: Request) -> Resp
 async def media(document_id: OneId, caller: Reader, request: Request) -> Response:
     """Return the recording of a transcript that was added from the disk of the server.
 
-    It is the file of the same name beside it (.mp4, .m4a, .mp3, .webm, .ogg, .wav or .mkv).
+    It is the file of the same name beside it, such as talk.mp4 beside talk.srt.
     """
     found = await find_document(document_id, caller)
     file = await asyncio.to_thread(media_file, found)

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from quoth.core.errors import Denied
-from quoth.interfaces.http.originals import MEDIA_TYPES, media_file
+from quoth.interfaces.http.originals import media_file
 from quoth.interfaces.http.request_state import LINKS_PATH, Principal, request_state
 from quoth.interfaces.http.requests import find_document
 from quoth.interfaces.http.routes.documents import media
@@ -25,6 +25,7 @@ from quoth.interfaces.http.routes.reading import (
 )
 from quoth.interfaces.http.schemas import file_content
 from quoth.interfaces.http.signed_links import REFUSED
+from quoth.text.recordings import MEDIA_TYPES
 
 router = APIRouter(tags=["library"], prefix=f"{LINKS_PATH}{{token}}")
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from quoth.core.errors import InputError
 from quoth.core.types import Document, DocumentKind, Locator
 from quoth.interfaces.http.dependencies import Reader
-from quoth.interfaces.http.originals import MEDIA_TYPES, media_file
+from quoth.interfaces.http.originals import media_file
 from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import listing_of
 from quoth.interfaces.http.responses import ApiResponse
@@ -20,6 +20,7 @@ from quoth.interfaces.http.schemas import OneId
 from quoth.interfaces.links import public_link
 from quoth.text.locators import link
 from quoth.text.reading_blocks import ReadingBlock, reading_blocks
+from quoth.text.recordings import MEDIA_TYPES
 
 router = APIRouter(tags=["library"])
 

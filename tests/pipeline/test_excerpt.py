@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from quoth.core.errors import InputError, NotFound
-from quoth.core.types import Chars, Chunk, ParsedDocument
+from quoth.core.types import Chars, Chunk, ParsedDocument, Seconds
 from quoth.ingest.chunker import chunk
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.source_file import SourceFile
@@ -59,6 +60,25 @@ def test_a_place_is_shown_in_the_stored_text(
     low, high = found.marked or (found.start, found.end)
     assert shown in found.text[low - found.start : high - found.start]
     assert link in (found.link or "")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://youtu.be/00GKzGyWFEs",
+        "https://dai.ly/x84sh87",
+        "https://video.e.org/w/kkGMgK9ZtnKfYAgnEtQxbv",
+        "https://vimeo.com/97276391",
+    ],
+)
+def test_the_link_of_a_video_is_shown(catalogue: Catalogue, url: str) -> None:
+    documents = documents_in(catalogue, "default")
+    (talk,) = (replace(each, url=url) for each in documents if each.title == "Inside the hive")
+    opens = link(Seconds(21.5, 25.0), talk) or ""
+    found = find_excerpt(catalogue, opens, documents=[talk], window=0)
+    assert found.marked is not None
+    low, high = (at - found.start for at in found.marked)
+    assert found.text[low:high].startswith("They fan it")
 
 
 def test_who_speaks_is_shown_where_there_are_several(tmp_path: Path) -> None:

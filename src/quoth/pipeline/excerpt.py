@@ -28,9 +28,9 @@ from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
 from quoth.text.json_codec import decode_json
 from quoth.text.locators import TEXT_MARK, address_of, link, locate_in
-from quoth.text.recordings import recording_of, youtube_url
+from quoth.text.recordings import address_at, recording_of
 
-_AT_SECOND = re.compile(r"(?<=[?&])t=\d+")
+_AT_SECOND = re.compile(r"[?&](?:t|start)=(\d+)")
 _FRAGMENT = re.compile(r"page=(\d+)|t=(\d+)|L(\d+)|(?:sheet=(.+)&)?(row|cell|message|slide)=(\d+)")
 _CITED = re.compile(r"(?P<query>(?:q_?)?[0-9a-f]+)(?::(?P<number>\d+))?", re.I)
 
@@ -185,15 +185,17 @@ def _split(documents: Sequence[Document], reference: str) -> tuple[Document, str
 
 def _linked(documents: Sequence[Document], reference: str) -> tuple[Document, str] | None:
     """Return the document and the place that the link of a citation opens, None without one."""
-    if (video := youtube_url(reference)) and (time := _AT_SECOND.search(reference)):
-        reference = f"{video}#{time[0]}"
+    second = _AT_SECOND.search(reference)
+    video = address_at(reference, seconds=int(second[1])) if second else None
     marks = [at for at, sign in enumerate(reference) if sign == "#"]
     for end in (*marks, len(reference)):
         base, fragment = reference[:end], reference[end + 1 :]
         for each in documents:
             source, recording = each.source, recording_of(each.source)
             opened = (each.url, source, str(recording) if recording else None)
-            known = {*map(address_of, opened)} - {None}
+            known = {at for at in map(address_of, opened) if at}
+            if second and video in {address_at(at, seconds=int(second[1])) for at in known}:
+                return each, f"{second[1]}s"
             if known & {base, address_of(base)}:
                 return each, _place(fragment)
     for end in marks:

@@ -22,7 +22,7 @@ from quoth.core.types import (
     Seconds,
     SpanLocator,
 )
-from quoth.text.recordings import recording_of, split_address, youtube_url
+from quoth.text.recordings import address_at, recording_of, split_address
 
 ARROW = " ▸ "
 """What stands between the titles of a section's path."""
@@ -171,9 +171,7 @@ def link(locator: Locator, document: Document, *, text: str = "") -> str | None:
             return f"{base}#{_fragment(locator.anchor) or f'{locator.unit}={locator.first}'}"
         case Seconds():
             end = math.inf if document.seconds is None else document.seconds
-            time = int(max(0.0, min(locator.start, end)))
-            video = youtube_url(base)
-            return f"{video}&t={time}" if video else f"{base}#t={time}"
+            return address_at(base, seconds=int(max(0.0, min(locator.start, end))))
         case Chars():
             fragment = _fragment(locator.anchor) or _count_fragment(locator)
             fragment += text_fragment(text) if _is_web_page(base) else ""

@@ -27,6 +27,11 @@ LANGUAGE_CODE = re.compile(r"\.[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 
 _VIDEO_ID = re.compile(r"[A-Za-z0-9_-]{11}")
 _YOUTUBE_HOSTS = ("youtube.com", "youtube-nocookie.com", "youtu.be")
+_DAILYMOTION = re.compile(r"https?://(?:(?:www\.)?dailymotion\.com/video|dai\.ly)/([A-Za-z0-9]+)")
+_PEERTUBE = re.compile(
+    r"https?://[^/?#]+/(?:w|videos/watch)/"
+    r"(?:[1-9A-HJ-NP-Za-km-z]{22}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?=[?;]|$)"
+)
 _VIDEO_PATHS = ("embed", "shorts", "live", "v", "e")
 
 
@@ -55,6 +60,20 @@ def _beside(path: Path, _folder_changed: int) -> Path | None:
         if found.is_file() and found.resolve() == found:
             return found
     return None
+
+
+def address_at(address: str, *, seconds: int) -> str:
+    """Return the address that opens a recording at a second.
+
+    YouTube, Dailymotion and PeerTube have it in the query, others (Vimeo, files) in the fragment.
+    """
+    if video := youtube_url(address):
+        return f"{video}&t={seconds}"
+    if found := _DAILYMOTION.match(address):
+        return f"https://www.dailymotion.com/video/{found[1]}?start={seconds}"
+    if found := _PEERTUBE.match(address):
+        return f"{found[0]}?start={seconds}"
+    return f"{address}#t={seconds}"
 
 
 def youtube_url(address: str) -> str | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +136,24 @@ def test_what_was_asked_is_listed_newest_first(home: Path) -> None:
     assert "answered" in shown
 
 
+def _check_columns(home: Path, answer: Any) -> None:
+    written = quoth(home, "export", answer["query_id"], "--format", "csv").out
+    (row, *_) = csv.DictReader(StringIO(written))
+    (cited, *_) = answer["citations"]
+    place = cited["locator"]
+    expected = {
+        "document": cited["document_name"],
+        "page": cited["page"],
+        "page_number": cited["page_number"],
+        **{name: place.get(name) for name in ("start", "end", "speaker")},
+        "section": cited["section_heading"],
+    }
+    assert {name: row[name] for name in expected} == {
+        name: "" if value is None else str(value) for name, value in expected.items()
+    }
+    assert row["start"] or row["page"]
+
+
 def test_an_answer_is_exported_whole_in_every_form(home: Path, tmp_path: Path) -> None:
     answer = quoth(home, "ask", NECTAR, "--json").json
     query_id = answer["query_id"]
@@ -146,6 +166,8 @@ def test_an_answer_is_exported_whole_in_every_form(home: Path, tmp_path: Path) -
     for form in (("--json",), ("--format", "json")):
         found = quoth(home, "export", query_id, *form).json
         assert {**found, **answer} == found
+    _check_columns(home, answer)
+    _check_columns(home, quoth(home, "ask", "What is on page 2?", "--json").json)
     unsure = quoth(home, "ask", "Who sells honey in Rome?", "--json").json
     assert not unsure["citations"]
     (first, *_) = unsure["closest"]

@@ -12,7 +12,7 @@ from typing import Literal
 
 from quoth.answering.marked_runs import marked_runs
 from quoth.core.errors import Conflict
-from quoth.core.types import Answer, Locator
+from quoth.core.types import Answer, Locator, Pages, Seconds
 from quoth.pipeline.record import Record
 from quoth.text.html_page import render_page
 from quoth.text.json_codec import to_json
@@ -24,7 +24,10 @@ Format = Literal["md", "html", "json", "csv"]
 _MARKERS = re.compile(r"(?: ?\[(\d+)\])+")
 DOUBTS = {"partly": "supported in part by its source", "unsupported": "supported by no source"}
 """What is written behind a sentence that its source does not bear out."""
-COLUMNS = ("question", "sentence", "support", "number", "source", "snippet", "link")
+COLUMNS = (
+    *("question", "sentence", "support", "number", "source", "snippet", "link"),
+    *("document", "page", "page_number", "start", "end", "speaker", "section"),
+)
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """What makes a spreadsheet compute a cell, or begin another one."""
 
@@ -81,12 +84,27 @@ def _facts(record: Record) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ShownSource:
-    """A source of an answer as a person reads it: the name of its document and place, its words."""
+    """A source of an answer as a person reads it: the name of its document and place, its words.
+
+    ``page`` is the printed label and the number of the PDF page, where the source has pages.
+    """
 
     number: int
     name: str
     link: str | None
     snippet: str
+    document: str
+    place: Locator
+    page: tuple[str | None, int | None]
+    section: str | None
+
+    @property
+    def cells(self) -> tuple[object, ...]:
+        """The cells of a row from its number on, as `COLUMNS` names them; times in seconds."""
+        timed = self.place if isinstance(self.place, Seconds) else None
+        times = (timed.start, timed.end, timed.speaker) if timed else (None, None, None)
+        shown = (self.number, self.name, self.snippet, self.link)
+        return (*shown, self.document, *self.page, *times, self.section)
 
 
 def shown_sources(answer: Answer) -> list[ShownSource]:
@@ -97,6 +115,10 @@ def shown_sources(answer: Answer) -> list[ShownSource]:
             _name(each.document_name, each.locator, each.section_heading),
             each.link,
             each.snippet + " …" * each.cut,
+            each.document_name,
+            each.locator,
+            (each.page, each.page_number),
+            each.section_heading,
         )
         for each in answer.citations
     ]
@@ -106,6 +128,12 @@ def shown_sources(answer: Answer) -> list[ShownSource]:
             _name(each.document, each.locator, each.locator.section),
             each.link,
             each.text[slice(*each.marked)] if each.marked else each.text,
+            each.document,
+            each.locator,
+            (each.locator.label_first, each.locator.first)
+            if isinstance(each.locator, Pages)
+            else (None, None),
+            each.locator.section,
         )
         for each in answer.closest
     ]
@@ -160,14 +188,12 @@ def _csv(record: Record) -> str:
         said = answer.text[each.start : each.end]
         cited = [by_number.get(number) for number in each.citations if number in by_number]
         for one in cited or [None]:
-            proof: tuple[object, ...] = ("", "", "", "")
-            if one is not None:
-                proof = (one.number, one.name, one.snippet, one.link)
+            proof = one.cells if one else [None] * (len(COLUMNS) - 3)
             cells = (record.request.question, said, each.support, *proof)
             rows.writerow([_cell(cell) for cell in cells])
     for one in sources if not answer.citations else ():
-        closest = ("", answer.status, one.number, one.name, one.snippet, one.link)
-        rows.writerow([_cell(cell) for cell in (record.request.question, *closest)])
+        cells = (record.request.question, "", answer.status, *one.cells)
+        rows.writerow([_cell(cell) for cell in cells])
     return out.getvalue()
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from pathlib import Path
 
 from quoth.core.errors import Conflict, InputError
 from quoth.core.lecture import Lecture, WindowRecord
@@ -34,12 +35,14 @@ class ExplainedMoment:
     address: str
 
 
-async def keep_as_talk(engine: Engine, session_id: str, *, collection: str) -> Document:
+async def keep_as_talk(
+    engine: Engine, session_id: str, *, collection: str, captions: Path | None = None
+) -> Document:
     """Add what was said in a session so far to a collection, as captions.
 
-    It takes the place of what was added earlier; the same again changes nothing. Raises Conflict
-    where nothing was said or an open session cites the collection, InputError where the transcript
-    cannot be read, and what `Engine.add` raises.
+    ``captions`` is the file that holds them already. It takes the place of what was added earlier;
+    the same again changes nothing. Raises Conflict where nothing was said or an open session cites
+    the collection, InputError where the transcript cannot be read, and what `Engine.add` raises.
     """
     parts = engine.parts
     store = Lectures.of(parts.catalogue)
@@ -51,11 +54,14 @@ async def keep_as_talk(engine: Engine, session_id: str, *, collection: str) -> D
         )
     if not segments:
         raise Conflict("Nothing was said in this session: there is no talk to keep.")
-    content = as_vtt(lecture, segments, ()).encode()
-    await asyncio.to_thread(require_room, parts, size=len(content))
-    name = clean_name(f"{lecture.title}.vtt")
     given = DocumentMetadata(title=lecture.title, language=lecture.language)
-    adding = engine.add_data(content, name=name, given=given, collection=collection)
+    if captions is not None:
+        adding = engine.add([captions], given=given, collection=collection)
+    else:
+        content = as_vtt(lecture, segments, ()).encode()
+        await asyncio.to_thread(require_room, parts, size=len(content))
+        name = clean_name(f"{lecture.title}.vtt")
+        adding = engine.add_data(content, name=name, given=given, collection=collection)
     async with aclosing(adding) as steps:
         [document] = [step async for step in steps if isinstance(step, Document)]
     if document.error is not None:

@@ -124,6 +124,23 @@ def test_a_lecture_that_fails_at_its_start_leaves_no_session(tmp_path: Path) -> 
         assert connection.execute("select count(*) from lectures").fetchone() == (0,)
 
 
+@pytest.mark.parametrize(("words", "title"), [((), "Of wax"), (("--title", "Wax"), "Wax")])
+def test_a_lecture_of_captions_is_kept_as_their_file(
+    tmp_path: Path, words: tuple[str, ...], title: str
+) -> None:
+    write_book(tmp_path)
+    home, captions = tmp_path / "home", tmp_path / "day_1.srt"
+    captions.write_text("1\n00:00:01,000 --> 00:00:04,000\nThe bees of row 1 are brown.\n")
+    (tmp_path / "day_1.srt.meta.json").write_text('{"title": "Of wax"}')
+    assert quoth(home, "add", str(tmp_path / "bees.md")).code == 0
+    live = ("live", str(captions), "--speed", "1000", "--keep", "talks", *words)
+    assert f"Kept as '{title}'" in quoth(home, *live).err
+    (talk,) = quoth(home, "--collection", "talks", "list", "--json").json
+    assert talk["title"] == title
+    asked = quoth(home, "--collection", "talks", "search", "brown bees", "--json").json
+    assert asked[0]["link"] == f"{captions.as_uri()}#t=1"
+
+
 def test_a_lecture_from_an_open_pipe_is_kept_when_it_is_stopped(tmp_path: Path) -> None:
     write_book(tmp_path)
     home = tmp_path / "home"

@@ -59,6 +59,9 @@ Documents = Annotated[
 Keep = Annotated[
     str | None, typer.Option(help="Collection that the transcript is added to at the end.")
 ]
+Title = Annotated[
+    str | None, typer.Option(help="Title of the lecture; else that of the file, or its name.")
+]
 
 
 @command
@@ -72,6 +75,7 @@ async def live(
     against: Against = None,
     document: Documents = None,
     keep: Keep = None,
+    title: Title = None,
 ) -> int:
     """Replay or pipe a transcript, or transcribe speech, and print citations as they come.
 
@@ -93,18 +97,21 @@ async def live(
         single = [_document(there, name) for name in document or ()]
         lecture = await asyncio.to_thread(
             Lectures.of(engine.parts.catalogue).start,
-            title="Lecture" if file in (None, "-") else Path(str(file)).stem,
+            title=await asyncio.to_thread(_title, title, file),
             collections=[] if single else [collection],
             documents=single,
         )
         running = LiveSession(engine.parts, lecture)
         shown = asyncio.create_task(_show(session, running))
         try:
-            await _until_stopped(speak(running))
+            is_whole = await _until_stopped(speak(running))
             await running.end()
             count = await shown
             if keep is not None:
-                talk = await keep_as_talk(engine, lecture.session_id, collection=keep)
+                captions = _captions(file) if is_whole else None
+                talk = await keep_as_talk(
+                    engine, lecture.session_id, collection=keep, captions=captions
+                )
                 session.say(f"Kept as '{talk.title}' in the collection '{keep}'.")
             return DONE if count else FAILED
         finally:
@@ -114,11 +121,30 @@ async def live(
                 await asyncio.to_thread(running.store.delete, lecture.session_id)
 
 
-async def _until_stopped(speaking: Coroutine[Any, Any, None]) -> None:
-    """Wait for what speaks; Ctrl-C and SIGTERM end the lecture, not the command."""
+def _captions(file: str | None) -> Path | None:
+    """Return the file where it is one of captions."""
+    from quoth.interfaces.cli.live_input import CAPTIONS
+
+    return Path(file).resolve() if file and file.lower().endswith(CAPTIONS) else None
+
+
+def _title(given: str | None, file: str | None) -> str:
+    """Return the given title, else that which the metadata beside a file name, else its name."""
+    from quoth.ingest.readers.metadata import file_title, read_beside
+
+    if given or file is None or file == "-":
+        return given or "Lecture"
+    return read_beside(Path(file))[0].title or file_title(Path(file).name)
+
+
+async def _until_stopped(speaking: Coroutine[Any, Any, None]) -> bool:
+    """Wait for what speaks to its end, and return True; Ctrl-C and SIGTERM end the lecture, not
+    the command.
+    """
     task = asyncio.create_task(speaking)
     with at_stop_signals(task.cancel), suppress(asyncio.CancelledError):
         await task
+    return not task.cancelled()
 
 
 def _document(there: Sequence[Document], name: str) -> str:

@@ -349,6 +349,14 @@ async def test_a_page_that_was_given_is_not_let_go(engine: Engine) -> None:
     assert answer.warnings == (translate("pipeline.no_match", "en"),)
 
 
+async def test_a_document_of_several_that_is_not_there_is_named(engine: Engine) -> None:
+    filters = ("document=Inside the hive,No such book",)
+    answer = await engine.answer(Request("What is honey made from?", filters=filters))
+    assert answer.citations
+    missing = translate("pipeline.no_document", "en", asked="“No such book”")
+    assert answer.warnings == (missing,)
+
+
 async def test_a_history_of_something_else_is_refused(engine: Engine) -> None:
     with pytest.raises(InputError, match=r"quoth\.Turn"):
         await engine.answer(Request(NECTAR, history=("What is honey?",)))  # type: ignore[arg-type]

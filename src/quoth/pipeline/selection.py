@@ -7,8 +7,10 @@ from dataclasses import fields, replace
 from itertools import chain, zip_longest
 
 from quoth.core.plan import Plan
-from quoth.core.types import Candidate, Document, Query, Scored
+from quoth.core.translations import translate
+from quoth.core.types import Candidate, Document, Filter, Query, Scored
 from quoth.pipeline.strategies import RankedList
+from quoth.query.filters.parse import join_names
 from quoth.query.keywords import content_words, names_place
 from quoth.retrieval.fusion import lift
 from quoth.retrieval.passages import cap_per_document, collapse_duplicates
@@ -114,6 +116,28 @@ def found_little(
     known = set(analyze(documents[named[0]].title, language=query.language))
     words = content_words(query.standalone, language=query.language)
     return not known.issuperset(analyze(" ".join(words), language=query.language))
+
+
+def add_notices(
+    notices: tuple[str, ...],
+    given: Sequence[Filter],
+    ranked: Sequence[RankedList],
+    *,
+    documents: Mapping[str, Document],
+    language: str,
+) -> tuple[str, ...]:
+    """Add what is to be said of filters that were given: which documents are not there.
+
+    Where nothing passes them, that alone is said.
+    """
+    if given and not any(ranking.fused for ranking in ranked):
+        return (translate("pipeline.no_match", language),)
+    named = [str(key) for each in given if each.field == "document" for key in each.values]
+    missing = [f"“{key}”" for key in named if key and key not in documents]
+    if not missing:
+        return notices
+    asked = join_names(missing, language)
+    return (*notices, translate("pipeline.no_document", language, asked=asked))
 
 
 def fuse_with(ranked: Sequence[RankedList], wide: Sequence[RankedList]) -> list[RankedList]:

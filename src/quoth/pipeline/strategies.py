@@ -39,6 +39,7 @@ from quoth.retrieval.search import (
     RetrieverResults,
     authors_of,
     embed_variants,
+    index_filters,
     merge,
     said_by,
     search,
@@ -140,16 +141,15 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     others: tuple[Variant, ...] = ()
     if parts.reader is not None and (plan.expansion == "generated" or plan.hyde):
         others = await _expand(context, query, generator=parts.reader)
-    by_speaker = speaker_filters(plan.filters)
-    authors = authors_of(context.outline.documents, by_speaker)
-    worded = (*_query_variants(query, plan), *others)
-    variants = within_speakers(worded, by_speaker, authors=authors)
+    speakers = speaker_filters(plan.filters)
+    authors = authors_of(context.outline.documents, speakers)
+    variants = within_speakers((*_query_variants(query, plan), *others), speakers, authors=authors)
     encoded_variants = await embed_variants(
         variants, encoded, plan, embedder=parts.embedder, trace=trace, page=context.page
     )
     found = await search(
         encoded_variants,
-        replace(plan, filters=tuple(each for each in plan.filters if each not in by_speaker)),
+        replace(plan, filters=index_filters(plan.filters, context.outline.documents)),
         index=context.index,
         languages=context.outline.languages,
         trace=trace,
@@ -157,7 +157,7 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     await _verify_index_complete(context)
     with trace.stage("fuse"):
         fused = merge(encoded_variants, found, plan)
-        fused = await said_by(fused, by_speaker, authors=authors, fetch=parts.catalogue.chunks)
+        fused = await said_by(fused, speakers, authors=authors, fetch=parts.catalogue.chunks)
     pool = fused[: plan.rerank_pool]
     ids = [candidate.chunk_id for candidate in pool]
     vectors: Mapping[str, Matrix] = {}

@@ -21,6 +21,7 @@ from quoth.core.protocols import (
 )
 from quoth.core.trace import Trace
 from quoth.core.types import Candidate, Chunk, Document, Filter, Scored, Variant
+from quoth.query.entity_index import date_bounds
 from quoth.retrieval.fusion import (
     convex_combination,
     passthrough,
@@ -29,6 +30,8 @@ from quoth.retrieval.fusion import (
 )
 from quoth.text.locators import SEVERAL, has_speakers
 
+DAY = len("2024-03-01")
+"""Characters of a date with its day."""
 MAX_EMBED_MS = 30_000.0
 """How long the embedder of a query is waited for; a server may load its model first."""
 
@@ -205,6 +208,33 @@ async def _search_variant(
     return RetrieverResults(
         lexical or [], dense or [], found.get("sparse") or [], found.get("pages") or []
     )
+
+
+# --- filters that an index does not apply as they are -------------------------------------------
+
+
+def index_filters(filters: Sequence[Filter], documents: Iterable[Document]) -> tuple[Filter, ...]:
+    """Return the filters for an index: without speakers, which `within_speakers` adds.
+
+    An index holds a date as a day. Where documents with a year or a month alone pass a filter on
+    the date, it becomes one on the ``documents`` that pass it.
+    """
+    found = []
+    for each in filters:
+        if each.field == "date":
+            dated = [document for document in documents if is_dated(document, each)]
+            if any(len(document.date or "") < DAY for document in dated):
+                each = Filter("document", "in", tuple(one.document_id for one in dated))
+        if each.field != "speaker":
+            found.append(each)
+    return tuple(found)
+
+
+def is_dated(document: Document, condition: Filter) -> bool:
+    """Return whether a day of the document's date, which may be a year, is within a filter."""
+    days = date_bounds(document.date or "")
+    first, last = map(float, condition.values)
+    return days is not None and days[0] <= last and days[1] >= first
 
 
 # --- filters on a speaker: alone, or among others ---------------------------------------------

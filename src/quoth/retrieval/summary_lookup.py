@@ -13,7 +13,7 @@ from quoth.core.outline import (
     SummarySentence,
 )
 from quoth.core.types import Document, DocumentKind, Filter
-from quoth.query.entity_index import date_bounds
+from quoth.retrieval.search import is_dated
 from quoth.store.blobs import source_name
 from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import natural_order
@@ -297,9 +297,7 @@ def _readable(documents: Sequence[Document], language: str) -> Sequence[Document
 
 def _is(document: Document, condition: Filter) -> bool:
     if condition.field == "date":
-        days = date_bounds(document.date or "")
-        first, last = map(float, condition.values)
-        return days is not None and days[0] <= last and days[1] >= first
+        return is_dated(document, condition)
     value = {
         "document": document.document_id,
         "kind": document.kind,

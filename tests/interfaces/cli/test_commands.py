@@ -193,6 +193,32 @@ def test_add_takes_what_is_said_of_a_file(home: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("dates", "found"),
+    [
+        ("2025", {"Harbour", "Bridge", "Tunnel"}),
+        ("..2025-02", {"Harbour"}),
+        ("2025-03-15..2025-06", {"Harbour", "Tunnel"}),
+        ("2025-08-03..", {"Harbour", "Bridge"}),
+        ("2024", set()),
+    ],
+)
+def test_a_year_or_a_month_fits_every_date_in_it(
+    tmp_path_factory: pytest.TempPathFactory, dates: str, found: set[str]
+) -> None:
+    folder = tmp_path_factory.getbasetemp() / "dated"
+    if not folder.is_dir():
+        for name, date in (("Harbour", "2025"), ("Bridge", "2025-08-03"), ("Tunnel", "2025-03")):
+            file = folder / "files" / f"{name}.md"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"---\ndate: {date}\n---\n# {name}\n\nIt costs four million euros.\n")
+        assert quoth(folder / "home", "add", str(folder / "files")).code == 0
+    hits = quoth(
+        folder / "home", "search", "million euros", "--filter", f"date={dates}", "--json"
+    ).json
+    assert {each["document"] for each in hits} == found
+
+
+@pytest.mark.parametrize(
     ("what", "code", "said"),
     [
         ("nowhere.pdf", 1, "There is no file or folder"),

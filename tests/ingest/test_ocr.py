@@ -12,6 +12,10 @@ from typing import cast
 import matplotlib
 import pypdfium2 as pdfium2
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from matplotlib.textpath import TextPath
+from matplotlib.transforms import IdentityTransform
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from quoth.core.errors import DocumentError
@@ -53,6 +57,29 @@ def page_of(text: str, *, blur: float = 0) -> Image.Image:
 def recall(expected: str, text: str) -> float:
     words, there = (Counter(re.findall(r"\w+", each)) for each in (expected, text))
     return (words & there).total() / words.total()
+
+
+def outlined(path: Path) -> Path:
+    """Write a PDF whose letters are only outlines, as they are prepared for printing."""
+    figure = Figure(figsize=(8, 4))
+    words = TextPath((30, 150), "The harbour was built in 1871.", size=30)
+    figure.add_artist(PathPatch(words, color="black", transform=IdentityTransform()))
+    figure.savefig(path)
+    return path
+
+
+@ocr
+def test_letters_that_are_only_outlines_are_read(tmp_path: Path) -> None:
+    assert "harbour was built in 1871" in read(outlined(tmp_path / "a.pdf")).text
+
+
+def test_without_the_program_a_pdf_without_text_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quoth.ingest.readers.ocr.PROGRAM", "no-such-program")
+    with pytest.raises(DocumentError, match="Install OCR and add it again: ") as failure:
+        read(outlined(tmp_path / "a.pdf"))
+    assert failure.value.code == "needs_ocr"
 
 
 @ocr

@@ -163,6 +163,8 @@ class _LeftOut:
     scans: set[int] = field(default_factory=set)
     unmapped: set[int] = field(default_factory=set)
     broken: set[int] = field(default_factory=set)
+    drawn: set[int] = field(default_factory=set)
+    """Pages with something on them that is no text."""
 
 
 def _pages(document: pdfium2.PdfDocument) -> tuple[dict[int, list[PrintedLine]], _LeftOut]:
@@ -180,12 +182,16 @@ def _pages(document: pdfium2.PdfDocument) -> tuple[dict[int, list[PrintedLine]],
                 pages[index + 1] = pieces
             if sum(len(piece.text) for piece in pieces) < _SCAN_CHARACTERS and _has_image(page):
                 left_out.scans.add(index + 1)
+            if not pieces and pdfium.FPDFPage_CountObjects(page):
+                left_out.drawn.add(index + 1)
         else:
             left_out.broken.add(index + 1)
         if textpage:
             pdfium.FPDFText_ClosePage(textpage)
         if page:
             pdfium.FPDF_ClosePage(page)
+    if not pages and not left_out.unmapped:  # Scans in strips, or letters that are only outlines.
+        left_out.scans |= left_out.drawn
     return pages, left_out
 
 

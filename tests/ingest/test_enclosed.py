@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from quoth.core.errors import DocumentError
+from quoth.core.types import Chars
 from quoth.ingest.readers.registry import read
 from quoth.text.locators import label, link
 from tests.conftest import FIXTURES
@@ -57,6 +58,8 @@ def test_a_box_quotes_nothing_twice() -> None:
     assert box.text.count("The fog horn is silent since Sunday.") == 1
     assert [section.path[0].split(" · ")[1] for section in box.sections] == ["Ada Pilot", "Bo Lamp"]
     assert "The lamp keeper comes on Friday." in box.text
+    numbers = [each.locator.label_first for each in box.places if isinstance(each.locator, Chars)]
+    assert numbers == ["1", "1", "1", "2", "2", "2"]
 
 
 def test_the_charset_of_a_message_may_be_missing_or_unknown(tmp_path: Path) -> None:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from email.utils import getaddresses, parsedate_to_datetime
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
-from quoth.ingest.readers.blocks import Block, assemble, normalize_whitespace, to_plain_text
+from quoth.ingest.readers.blocks import (
+    Block,
+    assemble,
+    counted,
+    normalize_whitespace,
+    to_plain_text,
+)
 from quoth.ingest.readers.detect import decode, text_encoding
 from quoth.ingest.readers.enclosed import Enclosure
 from quoth.ingest.readers.html import html_blocks
@@ -73,7 +79,7 @@ def read_mbox(file: SourceFile) -> ParsedDocument:
     spans = list(zip(starts, ends, strict=True))[:MAX_MESSAGES]
     for number, (start, end) in enumerate(spans, start=1):
         message = _parse(file.data[start:end], name=f"{file.name}, message {number}")
-        _add_message(enclosure, message, file=file, seen=seen)
+        _add_message(enclosure, message, file=file, seen=seen, number=number)
     if not enclosure.parts:
         raise DocumentError("empty", f"{file.name} holds no message with text in it.")
     return file.document("mail", enclosure.content, warnings=tuple(enclosure.warnings))
@@ -89,9 +95,16 @@ def _parse(data: bytes, *, name: str) -> EmailMessage:
 
 
 def _add_message(
-    enclosure: Enclosure, message: EmailMessage, *, file: SourceFile, seen: _Seen | None
+    enclosure: Enclosure,
+    message: EmailMessage,
+    *,
+    file: SourceFile,
+    seen: _Seen | None,
+    number: int | None = None,
 ) -> Metadata:
-    """Add a message and its attachments; return what it says of itself."""
+    """Add a message, with its ``number`` in a box, and its attachments; return what it says of
+    itself.
+    """
     subject = _header(message, "subject") or NO_SUBJECT
     sender, date = _sender(message), _date(message)
     heading = " · ".join(filter(None, (subject, sender, date)))
@@ -105,7 +118,9 @@ def _add_message(
         body = list(_without_quotes(body, seen, said=seen.replied_to(message)))
         seen.words[_header(message, "message-id")] = " ".join(b.text for b in body).split()
     blocks = [Block("\n".join(head)), *body]
-    enclosure.add(assemble(blocks), path=(heading,))
+    place = counted("message", number) if number else None
+    placed = [replace(block, place=place or block.place) for block in blocks]
+    enclosure.add(assemble(placed), path=(heading,))
     for name, data in _attachments(message):
         inner = SourceFile(name, data, nesting=file.nesting + 1)
         enclosure.add_file(inner, path=(heading, name))

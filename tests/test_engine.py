@@ -316,6 +316,17 @@ async def test_a_filter_keeps_what_it_names(
     assert {hit.document for hit in hits} == sources
 
 
+@pytest.mark.parametrize(
+    ("written", "fragment"),
+    [("page=2", "#page=4"), ("page_number=5", "#page=5"), ("time=0:15", "&t=12")],
+)
+async def test_a_hit_opens_the_place_that_a_filter_names(
+    engine: Engine, written: str, fragment: str
+) -> None:
+    (hit, *_) = await engine.search(Request("honey keeper", filters=(written,)))
+    assert (hit.link or "").endswith(fragment)
+
+
 async def test_a_page_in_the_question_is_kept_to(engine: Engine) -> None:
     hits = await engine.search("What did bees do on page 3?")
     assert all("3" in (hit.locator.label_first, hit.locator.label_last) for hit in hits)  # type: ignore[union-attr]

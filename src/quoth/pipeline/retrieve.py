@@ -265,7 +265,7 @@ async def select_passages(context: RequestContext, found: Retrieved) -> Retrieve
         candidates = tuple(each for each, _ in final if each.chunk_id in around.chunks)
         passages = build_passages(candidates, around=around, window=plan.context_window)
         hits = tuple(
-            build_hit(candidate, rank=rank, around=around)
+            build_hit(candidate, rank=rank, around=around, filters=plan.filters)
             for rank, candidate in enumerate(candidates, start=1)
         )
     return replace(found, candidates=candidates, hits=hits, passages=passages, copies=copies)

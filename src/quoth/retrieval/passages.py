@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from quoth.core.protocols import Matrix
-from quoth.core.types import Candidate, Hit, Passage
+from quoth.core.types import Candidate, Filter, Hit, Passage
+from quoth.query.keywords import names_place
 from quoth.store.rows import ChunkContext
-from quoth.text.locators import link
+from quoth.text.locators import is_within_filters, link
 
 ChunkPosition = tuple[str, int]
 """A document id and the ordinal of one of its chunks."""
@@ -23,10 +24,17 @@ Span = tuple[str, int, int]
 """A document id, and the first and the last ordinal of consecutive chunks, both included."""
 
 
-def build_hit(candidate: Candidate, *, rank: int, around: ChunkContext) -> Hit:
-    """Return the hit of a ranked chunk: its text, locator and link."""
+def build_hit(
+    candidate: Candidate, *, rank: int, around: ChunkContext, filters: Sequence[Filter] = ()
+) -> Hit:
+    """Return the hit of a ranked chunk: its text, locator and link.
+
+    The link opens the first page or second of it that ``filters`` name.
+    """
     chunk = around.chunks[candidate.chunk_id]
     document = around.documents[chunk.document_id]
+    places = (place.locator for place in chunk.places) if names_place(filters) else ()
+    asked = next((each for each in places if is_within_filters(each, filters)), chunk.locator)
     return Hit(
         rank=rank,
         chunk_id=candidate.chunk_id,
@@ -35,7 +43,7 @@ def build_hit(candidate: Candidate, *, rank: int, around: ChunkContext) -> Hit:
         collection=document.collection,
         text=chunk.text.rstrip(),  # marks count from where the chunk begins
         locator=chunk.locator,
-        link=link(chunk.locator, document),
+        link=link(asked, document),
         score=candidate.score,
         score_kind=candidate.score_kind,
         legs=candidate.legs,

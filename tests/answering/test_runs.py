@@ -195,6 +195,23 @@ def test_a_fact_in_speech_is_quoted_with_less_around_it() -> None:
     assert length(why, talk) == length(broad, talk) == length(QUERY, made) < length(broad, made)
 
 
+def test_speech_is_quoted_from_shortly_before_its_best_sentence() -> None:
+    lines = [f"So much for the long line {at} of it." for at in range(20)]
+    made = passage(" ".join([*lines, "Tin melts.", *lines]))
+    talk = replace(made, document=replace(made.document, kind="transcript"))
+    before = [chosen([of], scores={"Tin": 0}, most=40)[0].text.find("Tin") for of in (talk, made)]
+    assert 150 < before[0] <= 200 < before[1]
+
+
+def test_a_turn_of_speech_that_answers_is_quoted_before_the_question_of_the_other_speaker() -> None:
+    asked, told = "So maybe tell us what tin is.", "Yes. Tin is a metal."
+    made = passage(f"{asked}\n\n{told}")
+    talk = replace(made, document=replace(made.document, kind="transcript"))
+    scores = {"maybe": -0.5, "metal": 0.0}
+    assert said(chosen([talk], scores=scores)) == [told, asked]
+    assert said(chosen([made], scores=scores)) == [f"{asked}\n\n{told}"]
+
+
 def test_words_of_a_new_question_choose_a_row_before_those_of_the_conversation() -> None:
     birds = (("puffin", 58), ("gannet", 180), ("tern", 80), ("auk", 80))
     rows = [f"bird: {name} | wingspan: {wide}" for name, wide in birds]

@@ -14,16 +14,21 @@ from quoth.answering.extractive.runs import (
 from quoth.answering.extractive.score import Scores
 
 
-def grow(run: SentenceRun, *, scores: Scores, longest: int) -> range:
-    """Extend a run to its neighbours, best first, and then to what it cannot be read without."""
+def grow(run: SentenceRun, *, scores: Scores, longest: int, before: int) -> range:
+    """Extend a run to its neighbours, best first, and then to what it cannot be read without.
+
+    Of the neighbours only those within ``before`` characters before the run are taken.
+    """
     sentences = run.candidates.sentences
+    earliest = sentences[run.first].start - before
     _take_code_before(run, longest=longest)
     after = run.last + 1
     if after < len(sentences) and sentences[after].contrasting and sentences[after].joined:
         run.adds(after, longest=longest)
     growing = True
     while growing:
-        beside = sorted(run.neighbours(), key=scores.__getitem__, reverse=True)
+        beside = [at for at in run.neighbours() if sentences[at].start >= earliest]
+        beside.sort(key=scores.__getitem__, reverse=True)
         growing = any(run.adds(at, longest=longest) for at in beside)
     _complete(run, longest=longest)
     _complete_section(run, longest=longest)

@@ -60,6 +60,8 @@ BROAD_CHARACTERS = 900
 """The same for a question that asks for more than a fact."""
 SPOKEN_CHARACTERS = 400
 """The same for a fact in speech, which has no paragraphs at whose end a quotation could end."""
+SPOKEN_BEFORE = 200
+"""Maximum of the characters that a quotation of speech has before its best sentence."""
 BROAD: frozenset[QueryKind] = frozenset(("exploratory", "summary", "comparison"))
 
 
@@ -290,7 +292,8 @@ class _Chooser:
         taken = self.used | ({*self.reserved} - set(section))
         first, last = section[0], section[-1]
         start = SentenceRun(self.candidates, passage, taken, left, first=first, last=last)
-        run = grow(start, scores=self.scores, longest=longest)
+        before = SPOKEN_BEFORE if is_speech else longest
+        run = grow(start, scores=self.scores, longest=longest, before=before)
         self.used.update(run)
         self.runs.append((run, seed))
 
@@ -327,8 +330,15 @@ class _Chooser:
         return sorted(joined, key=lambda pair: pair[1] != best)
 
     def _are_near(self, before: range, run: range) -> bool:
-        """Return whether little of one section stands between two runs of no table."""
-        if not before or begins_note(self.candidates.sentences[run[0]].text):
+        """Return whether little of one section stands between two runs of no table.
+
+        A turn of speech is quoted apart from the one before, which may be the question.
+        """
+        sentence = self.candidates.sentences[run[0]]
+        if not before or begins_note(sentence.text):
+            return False
+        is_speech = self.passages[sentence.passage].document.kind == "transcript"
+        if is_speech and before.stop == run.start and not sentence.joined:
             return False
         if self.candidates.asked_speaker(before[-1]) != self.candidates.asked_speaker(run[0]):
             return False

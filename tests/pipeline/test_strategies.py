@@ -31,6 +31,7 @@ from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.store.rows import Entry
 from quoth.testing import HashEmbedder, MemoryIndex
+from quoth.text.locators import label
 from tests.support.failing_backends import FailingIndex
 from tests.support.small_library import TALK, add, open_tour, write_sources
 
@@ -546,3 +547,13 @@ def test_only_the_newest_names_of_a_collection_are_kept(tmp_path: Path) -> None:
     catalogue.close()
     every = (each for each in gc.get_objects() if isinstance(each, EntityIndex))
     assert [len(each.documents) for each in every if "kept0" in each.documents] == [3]
+
+
+async def test_who_said_that_quotes_the_last_answer_with_its_places(engine: Engine) -> None:
+    asked = "How do bees cool the hive?"
+    told = await engine.answer(Request(asked))
+    again = await engine.answer(Request("When is that said?", history=(Turn(asked, told.text),)))
+    assert [each.id for each in again.citations] == [each.id for each in told.citations]
+    first = again.citations[0]
+    assert again.text.startswith(f"{first.document_name} · {label(first.locator)}:\n")
+    assert again.text.partition(":\n")[2].startswith(told.text[:80])

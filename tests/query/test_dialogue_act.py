@@ -37,6 +37,15 @@ def test_more_asks_the_last_question_again() -> None:
     assert query.standalone == "What is propolis made of?"
 
 
+def test_who_said_that_asks_the_last_question_again() -> None:
+    query = understand("Who said that?", names=NAMES, history=HISTORY)
+    assert (query.is_followup, query.continues) == (True, False)
+    assert query.standalone == "What is propolis made of?"
+    again = understand("And when?", names=NAMES, history=(*HISTORY, Turn("Who said that?", "…")))
+    assert "propolis" in again.standalone
+    assert not understand("Who said that?", names=NAMES).is_followup
+
+
 def test_yes_asks_what_the_answer_offered() -> None:
     offer = Turn("What is propolis?", "It is resin [1]. Do you want to know how bees use it? [2]")
     query = understand("yes, please", names=NAMES, history=(offer,))

@@ -126,7 +126,7 @@ def test_a_removed_filter_is_not_kept_either() -> None:
 
 
 def test_only_the_last_three_turns_count() -> None:
-    history = (Turn("What is propolis?"), *(Turn("Who says so?") for _ in range(3)))
+    history = (Turn("What is propolis?"), *(Turn("Who found it?") for _ in range(3)))
     assert "propolis" not in understand("And why?", names=NAMES, history=history).standalone
 
 

@@ -18,7 +18,7 @@ from quoth.core.types import (
     Seconds,
     Support,
 )
-from quoth.text.locators import link, locate_in
+from quoth.text.locators import label, link, locate_in
 
 SNIPPET = 2000
 """Maximum characters of a snippet: more than a quotation has (`MAX_LIST` of its runs)."""
@@ -112,6 +112,19 @@ def make_citation(
         span_end=end,
         cut=len(snippet) < len(span),
     )
+
+
+def with_places(
+    statements: Sequence[Statement], passages: Sequence[Passage]
+) -> tuple[Statement, ...]:
+    """Return the statements with document, place and speaker as their headings."""
+    return tuple(replace(each, heading=_place(each, passages[each.passage])) for each in statements)
+
+
+def _place(statement: Statement, passage: Passage) -> str:
+    locator = _locator(passage, start=statement.start, end=statement.end)
+    place = " · ".join(filter(None, (passage.document.title, label(locator))))
+    return "\n".join(filter(None, (place, statement.heading)))
 
 
 def citation_id(document_id: str, *, start: int, end: int) -> str:

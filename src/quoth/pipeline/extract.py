@@ -20,7 +20,7 @@ from quoth.answering.answerability import (
     status_notices,
     weigh_evidence,
 )
-from quoth.answering.citations import cite_statements
+from quoth.answering.citations import cite_statements, with_places
 from quoth.answering.context import passages_within
 from quoth.answering.contradictions import conflict_notice, disagreements, with_other_sides
 from quoth.answering.extractive.lookup import (
@@ -61,7 +61,7 @@ from quoth.pipeline.components import Components
 from quoth.pipeline.doubtful_answers import read_again
 from quoth.pipeline.probability import estimate_probability, is_calibrated
 from quoth.pipeline.retrieve import RequestContext, Retrieved
-from quoth.query.dialogue_act import continuations
+from quoth.query.dialogue_act import continuations, read_act
 from quoth.query.keywords import names_place, strip_locator_words
 from quoth.query.rewrite import two_questions
 from quoth.retrieval.rerank import RERANK
@@ -109,6 +109,9 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         statements = with_other_sides(statements, candidates, near=near, passages=passages)
     if turns and not history:
         statements = new_first(statements, turns[-1].answer)
+        act = read_act(found.query.original)
+        if found.query.is_followup and act is not None and act.kind == "source":
+            statements = with_places(statements, passages)
     with trace.stage("cite"):
         text, sentences = write_answer(statements)
         cited = cite_statements(statements, passages, retrieval_method=plan.mode, created_at=now())

@@ -1,4 +1,4 @@
-"""Turns of a conversation that are no question of their own: thanks, "more", "yes, please".
+"""Turns of a conversation that are no question of their own: thanks, "more", "who said that?".
 
 A turn is one of these if phrases of a table (``data/turns.LANGUAGE.toml``) cover all its words;
 "Thanks to whom?" and "Tell me more about bees" remain questions.
@@ -25,7 +25,7 @@ from quoth.text.analyzer import analyze
 from quoth.text.sentences import sentences
 
 ActKind = Literal[
-    "greeting", "thanks", "farewell", "acknowledgement", "more", "language", "acceptance"
+    "greeting", "thanks", "farewell", "acknowledgement", "more", "source", "language", "acceptance"
 ]
 SMALL_TALK: tuple[ActKind, ...] = ("farewell", "thanks", "greeting", "acknowledgement")
 """Acts that need no search; of several in one turn the first of these is replied to."""
@@ -51,7 +51,7 @@ def read_act(text: str) -> DialogueAct | None:
     if not 0 < len(words) <= MAX_WORDS:
         return None
     line = "".join(f"{word} " for word in words)
-    for kinds in (SMALL_TALK, ("more",), ("language",), ("acceptance",)):
+    for kinds in (SMALL_TALK, ("more",), ("source",), ("language",), ("acceptance",)):
         spoken: dict[str, set[ActKind]] = {}
         for language in table_languages("turns"):
             if _cover(kinds, language).fullmatch(line):

@@ -18,6 +18,7 @@ from quoth.answering.extractive.select import (
     choose_statements,
     collect_sentences,
     new_first,
+    statement_of,
     unquoted_aspects,
 )
 from quoth.answering.extractive.write import quotation_lines, write_answer
@@ -671,6 +672,24 @@ def test_an_aspect_that_is_found_and_not_quoted_is_named() -> None:
         assert unquoted_aspects(COMPARED, candidates, found) == beside
     neither = replace(COMPARED, aspects=("gold", "silver"))
     assert unquoted_aspects(neither, candidates, found) == ()
+
+
+def test_an_aspect_of_which_a_word_of_its_own_is_quoted_is_not_said_to_be_unquoted() -> None:
+    offers = replace(
+        COMPARED, standalone="offer of Lead or offer of Tin", aspects=("offer of Lead", "Tin")
+    )
+    text = f"An offer was asked for. Lead takes four hours. {LONG} Tin takes a day."
+    passages = [passage(text)]
+    candidates = collect_sentences(offers, passages)
+    *all_but_tin, tin = candidates.sentences
+    for quoted, beside in ((all_but_tin, ("Tin",)), ([tin], ("offer of Lead",))):
+        statements = [statement_of(quoted, passages[0])]
+        assert unquoted_aspects(offers, candidates, statements) == beside
+    everything = [statement_of(candidates.sentences, passages[0])]
+    assert unquoted_aspects(offers, candidates, everything) == ()
+    # "An offer" is no word of it alone, "Lead" is.
+    lead = [statement_of([each], passages[0]) for each in (all_but_tin[1], tin)]
+    assert unquoted_aspects(offers, candidates, lead) == ()
 
 
 def test_an_aspect_in_other_words_is_not_said_to_be_missing() -> None:

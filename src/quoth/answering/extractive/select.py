@@ -39,6 +39,7 @@ from quoth.answering.extractive.score import (
     Scores,
     collect_features,
     prefer_language,
+    stems_of,
 )
 from quoth.core.types import Chunk, Filter, Passage, Query, QueryKind
 from quoth.text.locators import CELL_GAP, filters_from_moment, is_within_filters, locate_in
@@ -194,13 +195,23 @@ def choose_statements(
 def unquoted_aspects(
     query: Query, candidates: CandidateSentences, statements: Sequence[Statement]
 ) -> tuple[str, ...]:
-    """Return the aspects of a comparison that no statement names, where one names another."""
+    """Return the aspects of a comparison with no word of their own in any statement.
+
+    None unless a statement names another one. Words that aspects share tell nothing.
+    """
     at_each = enumerate(candidates.sentences)
     quoted = [at for at, sentence in at_each if any(each.holds(sentence) for each in statements)]
-    named = [
-        name for name in query.aspects if any(speaks_of(candidates, at, name) for at in quoted)
-    ]
-    return tuple(name for name in query.aspects if named and name not in named)
+    if not any(speaks_of(candidates, at, name) for at in quoted for name in query.aspects):
+        return ()
+    said = frozenset[str]().union(*(candidates.stems[at] | candidates.around[at] for at in quoted))
+    stems = [stems_of(name, query.language) for name in query.aspects]
+    unquoted = []
+    for name, own in zip(query.aspects, stems, strict=True):
+        others = frozenset[str]().union(*(each for each in stems if each is not own))
+        terms = [term for term in candidates.terms if term.forms & (own - others or own)]
+        if terms and not any(term.among(said) for term in terms):
+            unquoted.append(name)
+    return tuple(unquoted)
 
 
 def new_first(statements: Sequence[Statement], answer: str) -> tuple[Statement, ...]:

@@ -557,3 +557,30 @@ async def test_who_said_that_quotes_the_last_answer_with_its_places(engine: Engi
     first = again.citations[0]
     assert again.text.startswith(f"{first.document_name} · {label(first.locator)}:\n")
     assert again.text.partition(":\n")[2].startswith(told.text[:80])
+
+
+async def test_sentences_are_scored_by_both_wordings_of_a_turn(engine: Engine) -> None:
+    heard: list[str] = []
+
+    class Spans:
+        async def score(
+            self,
+            query: str,
+            _chunks: Sequence[Chunk],
+            *,
+            spans: Sequence[tuple[int, int, int]],
+            tokens: Matrix | None = None,
+        ) -> Sequence[float]:
+            heard.append(query)
+            return [0.0 if tokens is None else 1.0 for _ in spans]
+
+    engine.parts = replace(engine.parts, spans=Spans())
+    history = (Turn("When does a colony swarm?", "A colony swarms when the hive is too small."),)
+    for question in ("And why?", "What goes wrong with old combs?", "Where is that said?"):
+        await engine.answer(Request(question, history=history))
+    followup, typed, apart, after, again = heard
+    assert (followup.startswith("And why? (colony swarm"), typed) == (True, "And why?")
+    assert apart == "What goes wrong with old combs?"
+    assert after.startswith(history[0].question)
+    assert after.endswith(apart)
+    assert again == history[0].question

@@ -371,9 +371,10 @@ async def _score_spans(
     candidates: CandidateSentences,
     passages: Sequence[Passage],
 ) -> Sequence[float]:
-    """Score the sentences against the query; in a conversation also after the last turns.
+    """Score the sentences against the query; in a conversation also against its other wording.
 
-    That counts half as much (docs/decisions/037).
+    That is a follow-up as it was typed, or another question after the last turns; it counts half as
+    much (docs/decisions/037).
     """
     chunks, places = sentence_spans(candidates, passages)
     query = found.query
@@ -383,8 +384,9 @@ async def _score_spans(
         spans=places,
         tokens=None if found.encoded is None else found.encoded.tokens,
     )
-    if not query.in_context:
+    typed = query.original if query.is_followup and not read_act(query.original) else ""
+    if not (other := query.in_context or typed):
         return alone
-    within = await scorer.score(query.in_context, chunks, spans=places)
-    mean: list[float] = np.average([alone, within], axis=0, weights=(2, 1)).tolist()
+    also = await scorer.score(other, chunks, spans=places)
+    mean: list[float] = np.average([alone, also], axis=0, weights=(2, 1)).tolist()
     return mean

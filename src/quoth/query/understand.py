@@ -204,7 +204,7 @@ def understand(
 def _question_meant(
     act: DialogueAct, history: Sequence[Turn], *, names: EntityIndex, drop: Collection[str]
 ) -> Query | None:
-    """Return the question before "more", "who said that?" or "and in French?", or what "yes" accepts.
+    """Return the question before "more", "who said that?" or "in French?", or what "yes" accepts.
 
     None if there is none. A language that no document is in, and one that follows a question about
     languages ("How do I say it in Spanish?"), is a question of its own.

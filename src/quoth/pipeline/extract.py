@@ -37,22 +37,17 @@ from quoth.answering.extractive.score import (
     CandidateSentences,
     Scores,
     aspects_without,
-    cosines_to,
-    sentence_scores,
 )
 from quoth.answering.extractive.select import (
     Statement,
     choose_statements,
     collect_sentences,
     new_first,
-    sentence_spans,
     unquoted_aspects,
 )
 from quoth.answering.extractive.write import marked_sentences, write_answer
 from quoth.core.events import CitationAdded, Event, TextAdded
 from quoth.core.plan import Plan
-from quoth.core.protocols import EncodedQuery
-from quoth.core.sentence_scores import SpanScorer
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, AnswerStatus, Citation, Counts, Hit, Passage, Query, Turn
 from quoth.pipeline.asked_pages import open_asked_page
@@ -61,7 +56,8 @@ from quoth.pipeline.components import Components
 from quoth.pipeline.doubtful_answers import read_again
 from quoth.pipeline.probability import estimate_probability, is_calibrated
 from quoth.pipeline.retrieve import RequestContext, Retrieved
-from quoth.query.dialogue_act import continuations, read_act
+from quoth.pipeline.score_sentences import score_sentences
+from quoth.query.dialogue_act import asks_for_source, continuations
 from quoth.query.keywords import names_place, strip_locator_words
 from quoth.query.rewrite import two_questions
 from quoth.retrieval.rerank import RERANK
@@ -69,8 +65,7 @@ from quoth.retrieval.search import encode_query
 from quoth.store.rows import now
 
 CLOSEST_SENTENCES = 12
-"""Sentences among which the other side of a contradiction is looked for, and which are embedded
-where there are no token vectors."""
+"""Sentences among which the other side of a contradiction is looked for."""
 RUNS_OF_EACH = 2
 """Quotations for each of two questions in one."""
 
@@ -107,11 +102,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     statements = chosen.statements
     if near := chosen.near:
         statements = with_other_sides(statements, candidates, near=near, passages=passages)
-    if turns and not history:
-        statements = new_first(statements, turns[-1].answer)
-        act = read_act(found.query.original)
-        if found.query.is_followup and act is not None and act.kind == "source":
-            statements = with_places(statements, passages)
+    statements = _in_conversation(statements, found.query, passages, history=turns)
     with trace.stage("cite"):
         text, sentences = write_answer(statements)
         cited = cite_statements(statements, passages, retrieval_method=plan.mode, created_at=now())
@@ -154,6 +145,21 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     )
 
 
+def _in_conversation(
+    statements: tuple[Statement, ...],
+    query: Query,
+    passages: Sequence[Passage],
+    *,
+    history: Sequence[Turn],
+) -> tuple[Statement, ...]:
+    """Put what the last answer quoted last, or name its places where these are asked for."""
+    if not history or query.continues:
+        return statements
+    if query.is_followup and asks_for_source(query.original):
+        return with_places(statements, passages)
+    return new_first(statements, history[-1].answer)
+
+
 def _count(found: Retrieved, passages: Sequence[Passage], citations: Sequence[Citation]) -> Counts:
     return Counts(
         retrieved=sum(len(ranking.fused) for ranking in found.ranked),
@@ -193,7 +199,7 @@ async def _choose(
         return _Selection(statements, "degraded" if trace.failures else "answered")
     if not placed and query.notes and asks_place:  # A note says that there is no such place.
         return _Selection((), "no_results")
-    scores = await _score_sentences(parts, found, passages, candidates, trace=trace)
+    scores = await score_sentences(parts, found, passages, candidates, trace=trace)
     calibrated = scores if is_calibrated(found) else None
     evidence = weigh_evidence(subject, candidates, cosines=found.cosines, scores=calibrated)
     probability, threshold = estimate_probability(
@@ -290,7 +296,7 @@ async def _statements_of_both(
         if status in ("no_results", "low_relevance") or not candidates.sentences:
             halved = True
             continue
-        scores = await _score_sentences(parts, own, passages, candidates, trace=trace)
+        scores = await score_sentences(parts, own, passages, candidates, trace=trace)
         statements = choose_statements(
             query,
             candidates,
@@ -326,67 +332,3 @@ def _is_beside(
         at for run in (best, *statements) for at, each in enumerate(sentences) if run.holds(each)
     ]
     return are_rows_of_others(query, candidates, quoted=quoted)
-
-
-async def _score_sentences(
-    parts: Components,
-    found: Retrieved,
-    passages: Sequence[Passage],
-    candidates: CandidateSentences,
-    *,
-    trace: Trace,
-) -> Scores:
-    """Score the sentences by token vectors, else by their own vectors, else by words."""
-    late: Sequence[float] | None = None
-    cosines: Scores | None = None
-    if parts.spans is not None and candidates.sentences:
-        scoring = _score_spans(parts.spans, found, candidates, passages)
-        late = await trace.attempt("read", scoring, otherwise=None, fallback="words")
-    elif found.encoded is not None and candidates.sentences:
-        scores = sentence_scores(found.query, candidates, passages=passages)
-        best = np.argsort(-scores)[:CLOSEST_SENTENCES]
-        texts = [candidates.titled_text(int(at)) for at in best]
-        comparing = _sentence_cosines(parts, found.query.standalone, found.encoded, texts)
-        close = await trace.attempt("quote", comparing, otherwise=None, fallback="words alone")
-        if close is not None:
-            cosines = np.full(len(scores), np.nan)
-            cosines[best] = close
-    return sentence_scores(found.query, candidates, passages=passages, late=late, cosines=cosines)
-
-
-async def _sentence_cosines(
-    parts: Components, question: str, encoded: EncodedQuery, texts: Sequence[str]
-) -> Scores:
-    """Return the cosine of each sentence to the question, all embedded on this machine."""
-    local = parts.sentences
-    if local is None:
-        return cosines_to(encoded.vector, await parts.embedder.embed(texts, role="document"))
-    own = await local.encode(question)
-    return cosines_to(own.vector, await local.embed(texts, role="document"))
-
-
-async def _score_spans(
-    scorer: SpanScorer,
-    found: Retrieved,
-    candidates: CandidateSentences,
-    passages: Sequence[Passage],
-) -> Sequence[float]:
-    """Score the sentences against the query; in a conversation also against its other wording.
-
-    That is a follow-up as it was typed, or another question after the last turns; it counts half as
-    much (docs/decisions/037).
-    """
-    chunks, places = sentence_spans(candidates, passages)
-    query = found.query
-    alone = await scorer.score(
-        query.standalone,
-        chunks,
-        spans=places,
-        tokens=None if found.encoded is None else found.encoded.tokens,
-    )
-    typed = query.original if query.is_followup and not read_act(query.original) else ""
-    if not (other := query.in_context or typed):
-        return alone
-    also = await scorer.score(other, chunks, spans=places)
-    mean: list[float] = np.average([alone, also], axis=0, weights=(2, 1)).tolist()
-    return mean

@@ -72,6 +72,12 @@ def is_small_talk(text: str) -> bool:
     return act is not None and act.kind in SMALL_TALK
 
 
+def asks_for_source(text: str) -> bool:
+    """Return whether a turn asks who said something, or where: "On which page?"."""
+    act = read_act(text)
+    return act is not None and act.kind == "source"
+
+
 def names_a_language(text: str) -> bool:
     """Return whether a question names a language and is no request for one."""
     act = read_act(text)

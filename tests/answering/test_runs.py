@@ -692,6 +692,17 @@ def test_an_aspect_of_which_a_word_of_its_own_is_quoted_is_not_said_to_be_unquot
     assert unquoted_aspects(offers, candidates, lead) == ()
 
 
+def test_words_of_earlier_questions_count_half_beside_those_of_a_follow_up() -> None:
+    passages = [passage("Tin melts early. Lead is heavy. Gold is soft.")]
+    apart = Query("And lead?", "And lead? (tin)", "en")
+    followup = replace(apart, is_followup=True)
+    weights = [
+        {term.word: term.weight for term in collect_sentences(each, passages).terms}
+        for each in (apart, followup)
+    ]
+    assert weights[0]["lead"] == weights[1]["lead"] == weights[0]["tin"] == 2 * weights[1]["tin"]
+
+
 def test_an_aspect_in_other_words_is_not_said_to_be_missing() -> None:
     compared = replace(
         COMPARED,

@@ -67,6 +67,8 @@ WITHOUT_TOKENS = {
 ANNOUNCED, FILTERED = 6.0, 20.0
 """How far the sentences of a speaker go before those of others where the question announces the
 name, and where a filter does: the second is more than any margin of sentences quoted together."""
+EARLIER_WEIGHT = 0.5
+"""What a word of earlier questions counts beside those of a follow-up itself."""
 MIN_SPREAD = 0.008
 """Minimum standard deviation of similarities: a few of them may be equal."""
 MIN_NAME = 3
@@ -173,6 +175,7 @@ def collect_features(
         rarity = math.log(1 + (documents - n + 0.5) / (n + 0.5))
         weight = rarity * (ASKING_WEIGHT if word in word_set("asking_words") else 1)
         is_asked = not query.is_followup or not forms.isdisjoint(said)
+        weight *= 1 if is_asked else EARLIER_WEIGHT
         weighed.append(Term(word, forms, parts, weight, is_asked))
     names = _speakers(passages, sentences=sentences)
     speakers = tuple(

@@ -81,13 +81,13 @@ def test_the_speaker_may_stand_alone_beside_the_time(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "form",
-    ["[00:{0}] {1}: {2}", "{1} ({0}): {2}", "{1} ({0})\n{2}\n", "[00:{0} - 00:59:59] {1}: {2}"],
+    ["[00:{0}] {1}: {2}", "{1} (0:{0}): {2}", "{1} (0:{0})\n{2}\n", "[00:{0} - 00:59:59] {1}: {2}"],
 )
 def test_a_part_of_a_recording_may_begin_at_any_time(tmp_path: Path, form: str) -> None:
     turns = [
         ("12:05", "Ann", "Welcome back. We look at the budget of the harbour in detail."),
-        ("12:20", "Bob", "The dredging costs four million euros, more than was planned."),
-        ("12:35", "Ann", "Why is that so much more? We had an offer of three million."),
+        ("12:10", "Bob", "The dredging costs four million euros, more than was planned."),
+        ("12:15", "Ann", "Why is that so much more? We had an offer of three million."),
     ]
     path = tmp_path / "a.txt"
     path.write_text("\n".join(form.format(*turn) for turn in turns), encoding="utf-8")
@@ -97,7 +97,7 @@ def test_a_part_of_a_recording_may_begin_at_any_time(tmp_path: Path, form: str) 
         for each in reading.places
         if isinstance(each.locator, Seconds)
     ]
-    seconds = (725, 740, 755)
+    seconds = (725, 730, 735)
     assert found == [(at, who, said) for at, (_, who, said) in zip(seconds, turns, strict=True)]
 
 
@@ -175,6 +175,21 @@ def test_each_turn_has_its_second_and_speaker(
         "[0:30] The first of them.\n[1:10] x = 2**3**2\n[2:00] No more of it.\n\n## End\n\nDone.\n",
         "Prep time 0:15\nCook time 0:45\nTotal time 1:00\n\nMix the flour with two eggs.\n",
         "[0:10] One two three.\n[0:05] Four five six.\n[0:20] Seven eight nine.\n",
+        "Ann Lee (14:02): Has anyone looked at the invoice of the harbour?\n"
+        "Bob Ray (14:07): Yes, it was paid on Monday, I think.\n"
+        "Ann Lee (14:15): Thank you, then I shall close it.\n",
+        "[12:05] Ann: Are you coming to the harbour tonight?\n"
+        "[12:09] Bob: Yes, I am leaving in ten minutes or so.\n"
+        "[12:21] Ann: Good, we have kept a chair for you.\n",
+        "[14:02:11] Ann: Does the new build work for anyone here?\n"
+        "[14:02:19] Bob: It does, but the tests take twice as long as before.\n"
+        "[14:02:27] Ann: That is because of the cache, I shall have a look.\n",
+        "[00:02:11] Ann: Does the new build work for anyone here?\n"
+        "[00:02:29] Bob: It does, but the tests take twice as long as before.\n"
+        "[00:02:47] Ann: That is because of the cache, I shall have a look.\n",
+        "14:02 Ann: The chair opens the meeting and reads the agenda.\n"
+        "14:05 Bob: The budget of the harbour is put to the vote.\n"
+        "14:20 Ann: The chair closes the meeting and thanks all.\n",
         "We met at 0:10\n" + "and then we went on.\n" * 40 + "until 0:20\nor was it 0:30\n",
     ],
     ids=[
@@ -187,6 +202,11 @@ def test_each_turn_has_its_second_and_speaker(
         "notes",
         "recipe",
         "disorder",
+        "Slack",
+        "WhatsApp",
+        "IRC",
+        "IRC after midnight",
+        "minutes",
         "prose",
     ],
 )

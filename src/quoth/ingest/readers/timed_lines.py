@@ -17,13 +17,14 @@ from quoth.ingest.readers.speaker_turns import split_label
 MIN_MARKS = 3
 MAX_FIRST = 60.0
 """Seconds within which a recording has its first time; verses and programmes begin later.
-A part of a recording may, too, where each time has a speaker and something to say."""
+A part of a recording may, too, where its times have hours, 0 at first, and each has a speaker: the
+clock times of chats and minutes are no seconds."""
 MAX_LINES = 10
 """Lines to each time, and before the first."""
 MIN_WORDS = 3
 """Words to each time; results of a race have fewer."""
 MAX_TITLE = 120
-MIN_PACE, PACE, MAX_PACE = 3.0, 15.0, 40.0
+MIN_PACE, PACE, MAX_PACE = 8.0, 15.0, 40.0
 """Characters of speech to a second: at least in a part of a recording, in the mean, at most."""
 
 _TIME = r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
@@ -40,6 +41,7 @@ _FORMS = tuple(
     )
 )
 """Lines such as "[0:12] Yes.", "0:12 Ada: Yes.", "0:12" or "Ada Lovelace   0:12"."""
+_FIRST_HOUR = re.compile(r"00?:\d{2}:")
 _BOLD = re.compile(r"(?<!\S)\*\*(\S.*?)\*\*")
 _MARKUP = re.compile(r"#|```|\|")
 """What begins the lines of other texts: headings, code, tables."""
@@ -53,6 +55,8 @@ class _Mark:
     at: float
     words: str
     speaker: str | None
+    in_first_hour: bool
+    """Whether it is written with hours, which are 0."""
 
 
 def has_timed_lines(text: str) -> bool:
@@ -111,10 +115,10 @@ def _marks(lines: Sequence[str]) -> list[_Mark]:
     words = [*(mark.words for mark in marks), *(lines[number] for number in beside)]
     length = marks[-1].at - marks[0].at
     said = sum(map(len, words))
-    is_part = all(mark.speaker for mark in marks) and said >= MIN_PACE * length
+    is_part = marks[0].in_first_hour and all(mark.speaker for mark in marks)
     is_one = (
         all(one.at <= other.at for one, other in pairwise(marks))
-        and (marks[0].at <= MAX_FIRST or is_part)
+        and (marks[0].at <= MAX_FIRST or (is_part and said >= MIN_PACE * length))
         and marks[0].line <= MAX_LINES
         and sum(len(each.split()) for each in words) >= MIN_WORDS * len(marks)
         and 0 < said <= MAX_PACE * length
@@ -143,5 +147,11 @@ def _mark(number: int, line: str) -> _Mark | None:
         turn, speaker = split_label(found["words"] or ""), found.get("speaker")
         name = found.get("name") or speaker
         if name is None or _is_name(name):
-            return _Mark(number, seconds(found["time"]), turn.text, speaker or turn.speaker)
+            return _Mark(
+                number,
+                seconds(found["time"]),
+                turn.text,
+                speaker or turn.speaker,
+                _FIRST_HOUR.match(found["time"]) is not None,
+            )
     return None

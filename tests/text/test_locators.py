@@ -208,7 +208,7 @@ def test_links(
 
 @pytest.mark.parametrize("recording", ["talk.mp4", "talk.en.MP3"])
 def test_captions_beside_a_recording_open_that(tmp_path: Path, recording: str) -> None:
-    captions = document_at(str(tmp_path / "talk.en.srt"))
+    captions = replace(document_at(str(tmp_path / "talk.en.srt")), kind="transcript")
     assert link(Seconds(12.9, 20), captions) == f"{tmp_path.as_uri()}/talk.en.srt#t=12"
     (tmp_path / recording).touch()
     assert link(Seconds(12.9, 20), captions) == f"{tmp_path.as_uri()}/{recording}#t=12"

@@ -191,7 +191,7 @@ def _linked(documents: Sequence[Document], reference: str) -> tuple[Document, st
     for end in (*marks, len(reference)):
         base, fragment = reference[:end], reference[end + 1 :]
         for each in documents:
-            source, recording = each.source, recording_of(each.source)
+            source, recording = each.source, recording_of(each)
             opened = (each.url, source, str(recording) if recording else None)
             known = {at for at in map(address_of, opened) if at}
             if second and video in {address_at(at, seconds=int(second[1])) for at in known}:

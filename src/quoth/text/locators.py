@@ -161,8 +161,7 @@ def link(locator: Locator, document: Document, *, text: str = "") -> str | None:
     beside them. No link points beyond the end of a recording. ``text`` is what a browser marks on a
     page of the web or in a file of HTML.
     """
-    is_timed = isinstance(locator, Seconds)
-    recording = recording_of(document.source) if is_timed and not document.url else None
+    recording = None if document.url else recording_of(document)
     base = address_of(document.url) or address_of(str(recording or document.source))
     if base is None:
         return None

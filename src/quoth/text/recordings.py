@@ -8,6 +8,8 @@ from itertools import product
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+from quoth.core.types import Document
+
 MEDIA_TYPES = {
     ".mp4": "video/mp4",
     ".m4a": "audio/mp4",
@@ -35,15 +37,17 @@ _PEERTUBE = re.compile(
 _VIDEO_PATHS = ("embed", "shorts", "live", "v", "e")
 
 
-def recording_of(source: str) -> Path | None:
-    """Return the recording of a transcript: itself, or the file of the same stem beside it.
+def recording_of(document: Document) -> Path | None:
+    """Return the recording of a transcript: its source, or the file of the same stem beside it.
 
     A code of a language before the suffix (``talk.en.srt``) may be missing in its name. No symbolic
     link is followed; only an absolute path has a recording.
     """
-    path = Path(source)
+    path = Path(document.source)
+    if document.kind != "transcript" or not path.is_absolute():
+        return None
     try:
-        return _beside(path, path.parent.stat().st_mtime_ns) if path.is_absolute() else None
+        return _beside(path, path.parent.stat().st_mtime_ns)
     except (OSError, ValueError):
         return None
 

@@ -20,7 +20,6 @@ from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import listing_of
 from quoth.interfaces.links import is_web
 from quoth.pipeline.uploads import tenant_blobs
-from quoth.text.recordings import recording_of
 
 FILE_GONE = "The file of this document no longer exists. Its extracted text does."
 FILE_CHANGED = "The file is not the one any more that was added. Add it again."
@@ -76,11 +75,6 @@ def original_file(document: Document, caller: Principal, *, unchanged: Unchanged
     except OSError as error:
         raise Gone(FILE_GONE) from error
     return path
-
-
-def media_file(document: Document) -> Path | None:
-    """Return the recording of a transcript on the disk. No part of the request is used."""
-    return recording_of(document.source) if document.kind == "transcript" else None
 
 
 def file_tag(path: Path) -> str:

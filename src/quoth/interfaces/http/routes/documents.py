@@ -24,7 +24,6 @@ from quoth.interfaces.http.originals import (
     CACHED,
     entity_tag,
     file_tag,
-    media_file,
     not_modified,
     original_file,
 )
@@ -42,7 +41,7 @@ from quoth.interfaces.http.schemas import (
 )
 from quoth.store.blobs import clean_name, source_name
 from quoth.text.locators import link
-from quoth.text.recordings import MEDIA_TYPES
+from quoth.text.recordings import MEDIA_TYPES, recording_of
 
 router = APIRouter(tags=["library"])
 
@@ -194,7 +193,7 @@ async def media(document_id: OneId, caller: Reader, request: Request) -> Respons
     It is the file of the same name beside it, such as talk.mp4 beside talk.srt.
     """
     found = await find_document(document_id, caller)
-    file = await asyncio.to_thread(media_file, found)
+    file = await asyncio.to_thread(recording_of, found)
     if file is None:
         raise NotFound("There is no recording beside this document.")
     tag = await asyncio.to_thread(file_tag, file)

@@ -12,7 +12,6 @@ from starlette.responses import Response
 from quoth.core.errors import InputError
 from quoth.core.types import Document, DocumentKind, Locator
 from quoth.interfaces.http.dependencies import Reader
-from quoth.interfaces.http.originals import media_file
 from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import listing_of
 from quoth.interfaces.http.responses import ApiResponse
@@ -20,7 +19,7 @@ from quoth.interfaces.http.schemas import OneId
 from quoth.interfaces.links import public_link
 from quoth.text.locators import link
 from quoth.text.reading_blocks import ReadingBlock, reading_blocks
-from quoth.text.recordings import MEDIA_TYPES
+from quoth.text.recordings import MEDIA_TYPES, recording_of
 
 router = APIRouter(tags=["library"])
 
@@ -170,7 +169,7 @@ def _reading(
     later = [each for each in known if each.end > first]
     # One at least, so that the next page begins further on.
     blocks = [each for each in later if each.start < last] or later[:1]
-    file = media_file(found)
+    file = recording_of(found)
     at_end = not blocks or (blocks[-1] is known[-1] and chunks[-1].end == total)
     return Reading(
         document_id,

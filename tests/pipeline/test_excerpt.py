@@ -74,11 +74,38 @@ def test_a_place_is_shown_in_the_stored_text(
 def test_the_link_of_a_video_is_shown(catalogue: Catalogue, url: str) -> None:
     documents = documents_in(catalogue, "default")
     (talk,) = (replace(each, url=url) for each in documents if each.title == "Inside the hive")
+    others = [each for each in documents if each.kind != "transcript"]
     opens = link(Seconds(21.5, 25.0), talk) or ""
-    found = find_excerpt(catalogue, opens, documents=[talk], window=0)
+    found = find_excerpt(catalogue, opens, documents=[*others, talk], window=0)
     assert found.marked is not None
     low, high = (at - found.start for at in found.marked)
     assert found.text[low:high].startswith("They fan it")
+
+
+@pytest.mark.parametrize("fragment", ["", "#winter"])
+def test_an_address_with_a_number_named_t_is_no_second(catalogue: Catalogue, fragment: str) -> None:
+    url = "https://forum.e.org/viewtopic.php?f=1&t=123"
+    documents = [replace(each, url=url) for each in documents_in(catalogue, "default")]
+    notes = [each for each in documents if each.source.endswith("notes.md")]
+    found = find_excerpt(catalogue, url + fragment, documents=notes, window=0)
+    assert found.document_id == notes[0].document_id
+
+
+def test_the_link_of_a_recording_is_shown_in_its_captions(
+    catalogue: Catalogue, tmp_path: Path
+) -> None:
+    documents = []
+    for name, kind in (("talk.pdf", "pdf"), ("talk.en.srt", "transcript")):
+        (held,) = (each for each in documents_in(catalogue, "default") if each.kind == kind)
+        documents.append(replace(held, url=None, source=str(tmp_path / name)))
+    recording = tmp_path / "talk.mp4"
+    recording.touch()
+    for address in (recording.as_uri(), str(recording)):
+        found = find_excerpt(catalogue, f"{address}#t=25", documents=documents, window=0)
+        assert found.document == "Inside the hive"
+        assert found.marked is not None
+        low, high = (at - found.start for at in found.marked)
+        assert found.text[low:high].startswith("They fan it")
 
 
 def test_who_speaks_is_shown_where_there_are_several(tmp_path: Path) -> None:

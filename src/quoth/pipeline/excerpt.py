@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -28,9 +29,9 @@ from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
 from quoth.text.json_codec import decode_json
 from quoth.text.locators import TEXT_MARK, address_of, link, locate_in
-from quoth.text.recordings import address_at, recording_of
+from quoth.text.recordings import MEDIA_TYPES, recording_of, video_at
 
-_AT_SECOND = re.compile(r"[?&](?:t|start)=(\d+)")
+_AT_SECOND = re.compile(r"[?&](?:t|start)=(\d{1,9})(?!\d)")
 _FRAGMENT = re.compile(r"page=(\d+)|t=(\d+)|L(\d+)|(?:sheet=(.+)&)?(row|cell|message|slide)=(\d+)")
 _CITED = re.compile(r"(?P<query>(?:q_?)?[0-9a-f]+)(?::(?P<number>\d+))?", re.I)
 
@@ -185,24 +186,45 @@ def _split(documents: Sequence[Document], reference: str) -> tuple[Document, str
 
 def _linked(documents: Sequence[Document], reference: str) -> tuple[Document, str] | None:
     """Return the document and the place that the link of a citation opens, None without one."""
-    second = _AT_SECOND.search(reference)
-    video = address_at(reference, seconds=int(second[1])) if second else None
+    if talk := _at_second(documents, reference):
+        return talk
     marks = [at for at, sign in enumerate(reference) if sign == "#"]
     for end in (*marks, len(reference)):
         base, fragment = reference[:end], reference[end + 1 :]
         for each in documents:
-            source, recording = each.source, recording_of(each)
-            opened = (each.url, source, str(recording) if recording else None)
-            known = {at for at in map(address_of, opened) if at}
-            if second and video in {address_at(at, seconds=int(second[1])) for at in known}:
-                return each, f"{second[1]}s"
+            known = {address_of(each.url), address_of(each.source)} - {None}
             if known & {base, address_of(base)}:
                 return each, _place(fragment)
+        if played := _played(documents, base):
+            return played, _place(fragment)
     for end in marks:
         with suppress(NotFound):
             name = unquote(reference[:end])
             return find_document(documents, name, whole=True), _place(reference[end + 1 :])
     return None
+
+
+def _at_second(documents: Sequence[Document], reference: str) -> tuple[Document, str] | None:
+    """Return the talk of whose video a reference is the address, and the second in its query."""
+    found = _AT_SECOND.search(reference)
+    second = int(found[1]) if found else 0
+    video = video_at(reference, seconds=second) if found else None
+    for each in documents if video else ():
+        addresses = [each.url or "", each.source] if each.kind == "transcript" else []
+        if video in {video_at(at, seconds=second) for at in addresses}:
+            return each, f"{second}s"
+    return None
+
+
+def _played(documents: Sequence[Document], address: str) -> Document | None:
+    """Return the talk whose recording has an address."""
+    wanted = address_of(address)
+    name = Path(unquote(wanted or ""))
+    if name.suffix.lower() not in MEDIA_TYPES:
+        return None
+    named = (each for each in documents if Path(each.source).stem.startswith(name.stem))
+    files = ((each, recording_of(each)) for each in named)
+    return next((each for each, file in files if file and address_of(str(file)) == wanted), None)
 
 
 def _place(fragment: str) -> str:

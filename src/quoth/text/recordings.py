@@ -67,9 +67,16 @@ def _beside(path: Path, _folder_changed: int) -> Path | None:
 
 
 def address_at(address: str, *, seconds: int) -> str:
-    """Return the address that opens a recording at a second.
+    """Return the address that opens a recording at a second: for others than those of `video_at`
+    (Vimeo, files) it is in the fragment.
+    """
+    return video_at(address, seconds=seconds) or f"{address}#t={seconds}"
 
-    YouTube, Dailymotion and PeerTube have it in the query, others (Vimeo, files) in the fragment.
+
+def video_at(address: str, *, seconds: int) -> str | None:
+    """Return the address that opens a video of YouTube, Dailymotion or PeerTube at a second.
+
+    They have it in the query. None for the address of anything else.
     """
     if video := youtube_url(address):
         return f"{video}&t={seconds}"
@@ -77,7 +84,7 @@ def address_at(address: str, *, seconds: int) -> str:
         return f"https://www.dailymotion.com/video/{found[1]}?start={seconds}"
     if found := _PEERTUBE.match(address):
         return f"{found[0]}?start={seconds}"
-    return f"{address}#t={seconds}"
+    return None
 
 
 def youtube_url(address: str) -> str | None:

@@ -13,7 +13,7 @@ from urllib.parse import urldefrag, urlsplit
 from quoth.answering.marked_runs import marked_runs
 from quoth.core.settings import Settings
 from quoth.core.types import Answer, Citation, Hit, Sentence
-from quoth.text.recordings import MEDIA_TYPES
+from quoth.text.recordings import is_recording
 
 Place = TypeVar("Place", Citation, Hit)
 """What is linked: the words of a citation or of a hit."""
@@ -91,7 +91,7 @@ def public_link(base: str, link: str | None, document_id: str | None) -> str | N
         return None
     address, fragment = urldefrag(link)
     path = Path(address)
-    is_played = path.suffix.lower() in MEDIA_TYPES and not _UPLOADED.fullmatch(path.stem)
+    is_played = is_recording(path) and not _UPLOADED.fullmatch(path.stem)
     file = "media" if is_played else "original"
     return f"{base}/v1/documents/{document_id}/{file}{'#' * bool(fragment)}{fragment}"
 

@@ -29,7 +29,7 @@ from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
 from quoth.text.json_codec import decode_json
 from quoth.text.locators import TEXT_MARK, address_of, link, locate_in
-from quoth.text.recordings import MEDIA_TYPES, recording_of, video_at
+from quoth.text.recordings import is_recording, recording_of, video_at
 
 _AT_SECOND = re.compile(r"[?&](?:t|start)=(\d{1,9})(?!\d)")
 _FRAGMENT = re.compile(r"page=(\d+)|t=(\d+)|L(\d+)|(?:sheet=(.+)&)?(row|cell|message|slide)=(\d+)")
@@ -220,7 +220,7 @@ def _played(documents: Sequence[Document], address: str) -> Document | None:
     """Return the talk whose recording has an address."""
     wanted = address_of(address)
     name = Path(unquote(wanted or ""))
-    if name.suffix.lower() not in MEDIA_TYPES:
+    if not is_recording(name):
         return None
     named = (each for each in documents if Path(each.source).stem.startswith(name.stem))
     files = ((each, recording_of(each)) for each in named)

@@ -37,6 +37,11 @@ _PEERTUBE = re.compile(
 _VIDEO_PATHS = ("embed", "shorts", "live", "v", "e")
 
 
+def is_recording(path: Path) -> bool:
+    """Return whether a file is a recording by its suffix."""
+    return path.suffix.lower() in MEDIA_TYPES
+
+
 def recording_of(document: Document) -> Path | None:
     """Return the recording of a transcript: its source, or the file of the same stem beside it.
 
@@ -59,7 +64,7 @@ def _beside(path: Path, _folder_changed: int) -> Path | None:
         stems.append(Path(path.stem).stem)
     suffixes = [name for suffix in MEDIA_TYPES for name in (suffix, suffix.upper())]
     names = [stem + suffix for stem, suffix in product(stems, suffixes)]
-    for name in [path.name, *names] if path.suffix.lower() in MEDIA_TYPES else names:
+    for name in [path.name] if is_recording(path) else names:
         found = path.with_name(name)
         if found.is_file() and found.resolve() == found:
             return found

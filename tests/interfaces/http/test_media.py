@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from quoth.ingest.sources.files import fingerprint
 from quoth.interfaces.http import originals
+from tests.support.made_documents import entry
 from tests.support.service_client import House, served
 from tests.support.small_library import TALK
 
@@ -69,6 +72,31 @@ async def test_a_recording_beside_its_transcript_plays_in_ranges(
     reading = (await ada.get(f"{talk}/reading")).json()
     assert reading["media"] == media_type
     assert reading["blocks"][0]["link"].startswith(f"{talk}/media#t=")
+
+
+async def test_a_recording_that_was_transcribed_is_played_as_long_as_it_is_unchanged(
+    ada: httpx.AsyncClient, house: House, tmp_path: Path
+) -> None:
+    await add(house, tmp_path / "other.srt")
+    sound = tmp_path / "talk.mp4"
+    sound.write_bytes(SOUND)
+    sound.with_suffix(".mp3").write_bytes(SOUND)
+    talk = entry("d0000000000000001", source=str(sound))
+    said = (talk.document.title, talk.document.url, talk.document.speaker, talk.document.language)
+    talk = replace(
+        talk,
+        document=replace(talk.document, kind="transcript"),
+        sha256=fingerprint(sound, given=said),
+    )
+    catalogue = house.tenants.engine("ada").parts.catalogue
+    catalogue.commit(catalogue.collection("default"), [talk])
+    path = f"/v1/documents/{talk.document.document_id}/media"
+    whole = await ada.get(path)
+    assert (whole.status_code, whole.content) == (200, SOUND)
+    sound.write_bytes(SOUND[::-1])
+    assert (await ada.get(path)).status_code == 410
+    sound.unlink()
+    assert (await ada.get(path)).status_code == 410
 
 
 async def test_only_a_file_of_the_same_folder_is_a_recording(

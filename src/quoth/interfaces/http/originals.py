@@ -12,7 +12,7 @@ from cachetools import LRUCache
 from starlette.requests import Request
 from starlette.responses import Response
 
-from quoth.core.errors import Gone
+from quoth.core.errors import Gone, NotFound
 from quoth.core.types import Document
 from quoth.ingest.readers.metadata import sidecar
 from quoth.ingest.sources.files import is_unchanged
@@ -20,6 +20,7 @@ from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import listing_of
 from quoth.interfaces.links import is_web
 from quoth.pipeline.uploads import tenant_blobs
+from quoth.text.recordings import is_recording, recording_of
 
 FILE_GONE = "The file of this document no longer exists. Its extracted text does."
 FILE_CHANGED = "The file is not the one any more that was added. Add it again."
@@ -75,6 +76,19 @@ def original_file(document: Document, caller: Principal, *, unchanged: Unchanged
     except OSError as error:
         raise Gone(FILE_GONE) from error
     return path
+
+
+def recording_file(document: Document, caller: Principal, *, unchanged: UnchangedFiles) -> Path:
+    """Return the recording of a transcript: its own file as `original_file` does, else that beside
+    it. Raises NotFound and Gone.
+    """
+    source = Path(document.source)
+    if document.kind == "transcript" and source.is_absolute() and is_recording(source):
+        return original_file(document, caller, unchanged=unchanged)
+    file = recording_of(document)
+    if file is None:
+        raise NotFound("There is no recording beside this document.")
+    return file
 
 
 def file_tag(path: Path) -> str:

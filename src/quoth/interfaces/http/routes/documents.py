@@ -26,6 +26,7 @@ from quoth.interfaces.http.originals import (
     file_tag,
     not_modified,
     original_file,
+    recording_file,
 )
 from quoth.interfaces.http.problem_details import ByteRangeNotSatisfiable
 from quoth.interfaces.http.requests import find_collection, find_document, listing_of
@@ -41,7 +42,7 @@ from quoth.interfaces.http.schemas import (
 )
 from quoth.store.blobs import clean_name, source_name
 from quoth.text.locators import link
-from quoth.text.recordings import MEDIA_TYPES, recording_of
+from quoth.text.recordings import MEDIA_TYPES
 
 router = APIRouter(tags=["library"])
 
@@ -179,23 +180,24 @@ async def original(document_id: OneId, caller: Reader, request: Request) -> Resp
     response_class=FileResponse,
     responses={
         200: {
-            "description": "The recording that lies beside the transcript.",
+            "description": "The recording that was transcribed, or lies beside the transcript.",
             "content": file_content(MEDIA_TYPES.values()),
         },
         206: {"description": "A byte range of the recording."},
         304: {"description": "The client has this version."},
+        410: {"description": "The file is gone, or has changed since it was added."},
         416: {"description": "There is no such part."},
     },
 )
 async def media(document_id: OneId, caller: Reader, request: Request) -> Response:
     """Return the recording of a transcript that was added from the disk of the server.
 
-    It is the file of the same name beside it, such as talk.mp4 beside talk.srt.
+    It is the file that was transcribed, as long as it is unchanged, or the file of the same name
+    beside the transcript, such as talk.mp4 beside talk.srt.
     """
     found = await find_document(document_id, caller)
-    file = await asyncio.to_thread(recording_of, found)
-    if file is None:
-        raise NotFound("There is no recording beside this document.")
+    unchanged = request.app.state.unchanged_files
+    file = await asyncio.to_thread(recording_file, found, caller, unchanged=unchanged)
     tag = await asyncio.to_thread(file_tag, file)
     if (same := not_modified(request, tag)) is not None:
         return same

@@ -94,6 +94,7 @@ async def linked_page(
         200: {"description": "The recording.", "content": file_content(MEDIA_TYPES.values())},
         206: {"description": "A byte range of the recording."},
         304: {"description": "The client has this version."},
+        410: {"description": "The file is gone, or has changed since it was added."},
         416: {"description": "There is no such part."},
     },
 )

@@ -360,12 +360,21 @@ async def test_a_page_that_was_given_is_not_let_go(engine: Engine) -> None:
     assert answer.warnings == (translate("pipeline.no_match", "en"),)
 
 
-async def test_a_document_of_several_that_is_not_there_is_named(engine: Engine) -> None:
-    filters = ("document=Inside the hive,No such book",)
-    answer = await engine.answer(Request("What is honey made from?", filters=filters))
+@pytest.mark.parametrize(
+    ("question", "named", "language", "missing"),
+    [
+        (NECTAR, "Inside the hive,No such book", "en", "“No such book”"),
+        ("De quoi est fait le miel ?", "Le miel,A,B", "fr", "«\u202fA\u202f», «\u202fB\u202f»"),
+        (NECTAR, "Inside the hive,A,B,C,D,E", "en", "“A”, “B”, “C”, “D”, …"),
+    ],
+)
+async def test_documents_of_several_that_are_not_there_are_named(
+    engine: Engine, question: str, named: str, language: str, missing: str
+) -> None:
+    answer = await engine.answer(Request(question, filters=(f"document={named}",)))
     assert answer.citations
-    missing = translate("pipeline.no_document", "en", asked="“No such book”")
-    assert answer.warnings == (missing,)
+    notice = translate("pipeline.no_document", language, asked=missing)
+    assert answer.warnings == (notice,)
 
 
 async def test_a_history_of_something_else_is_refused(engine: Engine) -> None:

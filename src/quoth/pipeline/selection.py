@@ -10,7 +10,7 @@ from quoth.core.plan import Plan
 from quoth.core.translations import translate
 from quoth.core.types import Candidate, Document, Filter, Query, Scored
 from quoth.pipeline.strategies import RankedList
-from quoth.query.filters.parse import join_names
+from quoth.query.filters.parse import MAX_LISTED
 from quoth.query.keywords import content_words, names_place
 from quoth.retrieval.fusion import lift
 from quoth.retrieval.passages import cap_per_document, collapse_duplicates
@@ -133,10 +133,11 @@ def add_notices(
     if given and not any(ranking.fused for ranking in ranked):
         return (translate("pipeline.no_match", language),)
     named = [str(key) for each in given if each.field == "document" for key in each.values]
-    missing = [f"“{key}”" for key in named if key and key not in documents]
+    missing = [key for key in named if key and key not in documents]
     if not missing:
         return notices
-    asked = join_names(missing, language)
+    quoted = [translate("answering.quoted_name", language, name=key) for key in missing]
+    asked = ", ".join(quoted[:MAX_LISTED]) + ", …" * (len(quoted) > MAX_LISTED)
     return (*notices, translate("pipeline.no_document", language, asked=asked))
 
 

@@ -12,8 +12,9 @@ from typing import cast
 import matplotlib
 import pypdfium2 as pdfium2
 import pytest
+from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
-from matplotlib.patches import PathPatch
+from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.textpath import TextPath
 from matplotlib.transforms import IdentityTransform
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
@@ -21,6 +22,7 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 from quoth.core.errors import DocumentError
 from quoth.core.types import Pages
 from quoth.ingest.readers.formats import install_line, is_wanted
+from quoth.ingest.readers.ocr import OcrParagraph, recognise
 from quoth.ingest.readers.pdf.marks import mark_lines
 from quoth.ingest.readers.pdf.page_marks import MarkedLine
 from quoth.ingest.readers.pictures import open_picture
@@ -71,6 +73,30 @@ def outlined(path: Path) -> Path:
 @ocr
 def test_letters_that_are_only_outlines_are_read(tmp_path: Path) -> None:
     assert "harbour was built in 1871" in read(outlined(tmp_path / "a.pdf")).text
+
+
+@ocr
+@pytest.mark.parametrize("pages", [1, 12])
+def test_the_first_pages_of_a_pdf_of_drawings_are_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pages: int
+) -> None:
+    tried = 0
+
+    def counted(content: bytes, *, language: str | None) -> list[OcrParagraph]:
+        nonlocal tried
+        tried += 1
+        return recognise(content, language=language)
+
+    monkeypatch.setattr("quoth.ingest.readers.pdf.scans.recognise", counted)
+    with PdfPages(tmp_path / "a.pdf") as file:
+        for number in range(pages):
+            figure = Figure(figsize=(2, 2))
+            figure.add_artist(Rectangle((0.1, 0.1), 0.5, 0.3 + 0.02 * number, color="black"))
+            file.savefig(figure)
+    with pytest.raises(DocumentError, match="have no text, only drawings or images") as failure:
+        read(tmp_path / "a.pdf")
+    assert failure.value.code == "empty"
+    assert tried == min(pages, 3)
 
 
 def test_without_the_program_a_pdf_without_text_says_how_to_install_it(

@@ -71,10 +71,7 @@ def read_pdf(
     with PDFIUM, closing(open_pdf(path, data)) as document:
         numbers = range(1, len(document) + 1)
         pages, left_out = _pages(document)
-        wanted = sorted(left_out.scans | left_out.unmapped)
-        scanned = read_scans(document, wanted, language=language, seconds=ocr_seconds)
-        left_out.scans -= scanned.lines.keys()
-        left_out.unmapped -= scanned.lines.keys()
+        scanned = _recognised(document, left_out, language=language, seconds=ocr_seconds)
         pages = dict(sorted({**pages, **scanned.lines}.items()))
         _refuse_without_text(path, pages, left_out, scanned)
         labels = {n: clean_text(_label(document, n - 1))[:40] for n in numbers}
@@ -164,7 +161,7 @@ class _LeftOut:
     unmapped: set[int] = field(default_factory=set)
     broken: set[int] = field(default_factory=set)
     drawn: set[int] = field(default_factory=set)
-    """Pages with something on them that is no text."""
+    """Pages with something else on them than text or a scan, where no page has text."""
 
 
 def _pages(document: pdfium2.PdfDocument) -> tuple[dict[int, list[PrintedLine]], _LeftOut]:
@@ -182,7 +179,7 @@ def _pages(document: pdfium2.PdfDocument) -> tuple[dict[int, list[PrintedLine]],
                 pages[index + 1] = pieces
             if sum(len(piece.text) for piece in pieces) < _SCAN_CHARACTERS and _has_image(page):
                 left_out.scans.add(index + 1)
-            if not pieces and pdfium.FPDFPage_CountObjects(page):
+            elif not pieces and pdfium.FPDFPage_CountObjects(page):
                 left_out.drawn.add(index + 1)
         else:
             left_out.broken.add(index + 1)
@@ -190,9 +187,21 @@ def _pages(document: pdfium2.PdfDocument) -> tuple[dict[int, list[PrintedLine]],
             pdfium.FPDFText_ClosePage(textpage)
         if page:
             pdfium.FPDF_ClosePage(page)
-    if not pages and not left_out.unmapped:  # Scans in strips, or letters that are only outlines.
-        left_out.scans |= left_out.drawn
+    if pages or left_out.unmapped:  # Else they may be scans in strips, or letters in outlines.
+        left_out.drawn.clear()
     return pages, left_out
+
+
+def _recognised(
+    document: pdfium2.PdfDocument, left_out: _LeftOut, *, language: str | None, seconds: float
+) -> ScannedPages:
+    """Recognise the pages that are left out; those whose text is found are so no longer."""
+    numbers = sorted(left_out.scans | left_out.unmapped | left_out.drawn)
+    drawn = left_out.drawn
+    scanned = read_scans(document, numbers, drawn=drawn, language=language, seconds=seconds)
+    left_out.scans -= scanned.lines.keys()
+    left_out.unmapped -= scanned.lines.keys()
+    return scanned
 
 
 def _all(pages: Mapping[int, Sequence[PrintedLine]]) -> list[PrintedLine]:
@@ -225,9 +234,16 @@ def _refuse_without_text(
 ) -> None:
     if set(pages) - left_out.scans:
         return
-    if left_out.scans or left_out.unmapped:
+    is_drawn = bool(left_out.drawn) and not left_out.scans
+    if is_drawn and set(scanned.left_out) == {BLANK}:
+        raise DocumentError(
+            "empty", f"The pages of {path.name} have no text, only drawings or images."
+        )
+    if left_out.scans or left_out.unmapped or is_drawn:
         why = "are images without text"
-        if not left_out.scans:
+        if is_drawn:
+            why = "have no text, only drawings or images"
+        elif not left_out.scans:
             why = (
                 "have fonts that do not say which characters they show, so their text is unreadable"
             )

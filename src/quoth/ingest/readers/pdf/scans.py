@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from statistics import mean, median
@@ -21,6 +21,8 @@ from quoth.ingest.readers.pdf.lines import HYPHENS, PrintedLine
 
 MAX_PIXELS = 24_000_000
 """A page of A3 at 300 dpi has 17 million; larger ones are drawn smaller."""
+MAX_DRAWINGS = 3
+"""Pages without a letter or a scan that are tried for letters that are only outlines."""
 MIN_CONFIDENCE, LOW_CONFIDENCE = 50.0, 80.0
 """Per cent; clean pages have more than 90, and what is no text less than 50."""
 BLANK = "left out, since OCR finds no text there that can be read."
@@ -48,14 +50,25 @@ class ScannedPages:
 
 
 def read_scans(
-    document: pdfium2.PdfDocument, numbers: Iterable[int], *, language: str | None, seconds: float
+    document: pdfium2.PdfDocument,
+    numbers: Iterable[int],
+    *,
+    drawn: Collection[int] = (),
+    language: str | None,
+    seconds: float,
 ) -> ScannedPages:
-    """Recognise pages, counted from 1, while `PDFIUM` is held, for so many seconds at most."""
+    """Recognise pages, counted from 1, while `PDFIUM` is held, for so many seconds at most.
+
+    Those of ``drawn`` are left out where the first `MAX_DRAWINGS` pages have no words.
+    """
     pages = ScannedPages(install=missing_program())
     if pages.install is not None:
         return pages
     end = time.monotonic() + seconds
     for number in numbers:
+        is_hopeless = not pages.lines and len(pages.left_out.get(BLANK, ())) >= MAX_DRAWINGS
+        if is_hopeless and number in drawn:
+            continue
         reason = LATE
         if time.monotonic() < end:
             with closing(document[number - 1]) as page:

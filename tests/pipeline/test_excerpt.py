@@ -67,7 +67,7 @@ def test_a_place_is_shown_in_the_stored_text(
     [
         "https://youtu.be/00GKzGyWFEs",
         "https://dai.ly/x84sh87",
-        "https://video.e.org/w/kkGMgK9ZtnKfYAgnEtQxbv",
+        "https://video.e.org/w/kkGMgK9ZtnKfYAgnEtQxbv?token=a",
         "https://vimeo.com/97276391",
     ],
 )

@@ -206,6 +206,35 @@ def test_links(
     assert link(locator, document_at(source, url=url, seconds=seconds)) == expected
 
 
+_ID = "kkGMgK9ZtnKfYAgnEtQxbv"
+_UUID = "9c9de5e8-0a1e-484a-b099-e80766180a6d"
+
+
+@pytest.mark.parametrize(
+    ("address", "opened"),
+    [
+        (f"https://v.e.org/w/{_ID}?token=a%20b&start=5", f"/w/{_ID}?token=a%20b&start=12"),
+        (f"https://v.e.org/w/{_ID}?start=5&stop=9#x", f"/w/{_ID}?stop=9&start=12"),
+        (f"https://v.e.org/w/{_ID}/", f"/w/{_ID}?start=12"),
+        (f"HTTPS://V.e.org/w/{_ID};threadId=3", f"/w/{_ID}?start=12"),
+        (f"https://v.e.org/videos/embed/{_UUID}", f"/videos/embed/{_UUID}?start=12"),
+        (
+            f"https://v.e.org/videos/watch/{_UUID.upper()}",
+            f"/videos/watch/{_UUID.upper()}?start=12",
+        ),
+        ("https://m.dailymotion.com/video/x84sh87", "/video/x84sh87?start=12"),
+        ("https://www.Dailymotion.com/embed/video/x84sh87?autoplay=1", "/video/x84sh87?start=12"),
+        ("https://notdailymotion.com/video/x84sh87", "/video/x84sh87#t=12"),
+        ("https://dailymotion.com.e.org/video/x84sh87", "/video/x84sh87#t=12"),
+        (f"https://v.e.org/w/{_ID}/more", f"/w/{_ID}/more#t=12"),
+    ],
+)
+def test_a_video_opens_from_every_usual_address(address: str, opened: str) -> None:
+    found = link(Seconds(12.9, 20), document_at("", url=address)) or ""
+    assert found.lower().startswith("https://")
+    assert found[found.index("/", len("https://")) :] == opened
+
+
 @pytest.mark.parametrize("recording", ["talk.mp4", "talk.en.MP3"])
 def test_captions_beside_a_recording_open_that(tmp_path: Path, recording: str) -> None:
     captions = replace(document_at(str(tmp_path / "talk.en.srt")), kind="transcript")

@@ -29,10 +29,12 @@ LANGUAGE_CODE = re.compile(r"\.[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 
 _VIDEO_ID = re.compile(r"[A-Za-z0-9_-]{11}")
 _YOUTUBE_HOSTS = ("youtube.com", "youtube-nocookie.com", "youtu.be")
-_DAILYMOTION = re.compile(r"https?://(?:(?:www\.)?dailymotion\.com/video|dai\.ly)/([A-Za-z0-9]+)")
+_DAILYMOTION = re.compile(
+    r"(?:(?:www\.|m\.)?dailymotion\.com/(?:embed/)?video|dai\.ly)/([A-Za-z0-9]+)"
+)
 _PEERTUBE = re.compile(
-    r"https?://[^/?#]+/(?:w|videos/watch)/"
-    r"(?:[1-9A-HJ-NP-Za-km-z]{22}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?=[?;]|$)"
+    r"/(?:w|videos/(?:watch|embed))/"
+    r"(?:[1-9A-HJ-NP-Za-km-z]{22}|(?i:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))(?=/?$|;)"
 )
 _VIDEO_PATHS = ("embed", "shorts", "live", "v", "e")
 
@@ -85,10 +87,16 @@ def video_at(address: str, *, seconds: int) -> str | None:
     """
     if video := youtube_url(address):
         return f"{video}&t={seconds}"
-    if found := _DAILYMOTION.match(address):
+    parts = split_address(address)
+    if parts is None or parts[0] not in ("http", "https"):
+        return None
+    _, host, path, query = parts
+    if found := _DAILYMOTION.match(host + path):
         return f"https://www.dailymotion.com/video/{found[1]}?start={seconds}"
-    if found := _PEERTUBE.match(address):
-        return f"{found[0]}?start={seconds}"
+    if found := _PEERTUBE.match(path):
+        others = [each for each in query.split("&") if each and not each.startswith("start=")]
+        opened = "&".join([*others, f"start={seconds}"])
+        return urlsplit(address)._replace(path=found[0], query=opened, fragment="").geturl()
     return None
 
 

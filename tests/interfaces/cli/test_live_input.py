@@ -141,13 +141,21 @@ def test_a_lecture_of_captions_is_kept_as_their_file(
     assert asked[0]["link"] == f"{captions.as_uri()}#t=1"
 
 
-def test_a_lecture_from_an_open_pipe_is_kept_when_it_is_stopped(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("file", "title"), [("-", "Lecture"), ("day.srt", "day")])
+def test_of_a_lecture_that_is_stopped_what_was_said_is_kept(
+    tmp_path: Path, file: str, title: str
+) -> None:
     write_book(tmp_path)
+    (tmp_path / "day.srt").write_text(
+        "1\n00:00:00,000 --> 00:00:01,000\nThe bees of row 1 are brown.\n\n"
+        "2\n00:10:00,000 --> 00:10:04,000\nThey are asleep.\n"
+    )
     home = tmp_path / "home"
     assert quoth(home, "add", str(tmp_path / "bees.md")).code == 0
-    words = ("live", "-", "--keep", "talks")
+    words = ("live", file, "--keep", "talks")
     with subprocess.Popen(
         [sys.executable, "-m", "quoth", *words],
+        cwd=tmp_path,
         env={**os.environ, "QUOTH_HOME": str(home), "QUOTH_EMBEDDER": "fake"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -162,9 +170,10 @@ def test_a_lecture_from_an_open_pipe_is_kept_when_it_is_stopped(tmp_path: Path) 
         running.send_signal(signal.SIGTERM)
         assert running.wait(timeout=60) in (0, 1)  # It ends, though the pipe is still open.
         told = running.stderr.read() if running.stderr is not None else ""
-    assert "Kept as 'Lecture'" in told
+    assert f"Kept as '{title}'" in told
     with closing(sqlite3.connect(home / "catalogue.sqlite")) as connection:
-        assert connection.execute("select title from documents").fetchall() == [
-            ("The bee book",),
-            ("Lecture",),
-        ]
+        (kept,) = connection.execute("select title, source from documents where kind='transcript'")
+        said = " ".join(text for (text,) in connection.execute("select text from chunks"))
+    assert kept[0] == title
+    assert kept[1].startswith("file:")  # not the captions, of which the rest was not said
+    assert "asleep" not in said

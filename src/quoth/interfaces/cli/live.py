@@ -81,7 +81,8 @@ async def live(
 
     A person sees what is said with the cards below; --json writes every event as a line. The
     exit code is 1 where nothing was cited. The session is kept, as in the service; sound is not.
-    Ctrl-C ends the lecture.
+    Ctrl-C ends the lecture. --keep adds captions as the file that they are: a --title is lost when
+    that is added again, unless it stands in the metadata beside it (day.srt.meta.json).
     """
     from quoth.history.talk import keep_as_talk
     from quoth.pipeline.live_session import LiveSession

@@ -30,7 +30,7 @@ from quoth.pipeline.budget import (
 from quoth.pipeline.components import Components, components_of, require_same_identity
 from quoth.pipeline.egress import apply_privacy_settings
 from quoth.pipeline.moderation import moderate_question
-from quoth.pipeline.selection import add_notices, found_little, fuse_with, read_context, select_hits
+from quoth.pipeline.selection import found_little, fuse_with, note_given, read_context, select_hits
 from quoth.pipeline.strategies import RankedList, SearchContext, search_collection
 from quoth.query.dialogue_act import SMALL_TALK, DialogueAct, read_act
 from quoth.query.entity_index import EntityIndex
@@ -308,7 +308,7 @@ async def search_passages(context: RequestContext, analysed: AnalysedQuery) -> R
         ranked = fuse_with(ranked, wide)
     known = context.view.names.documents
     notices = describe_filters(stated, documents=known, language=query.language, reach=reach)
-    notices = add_notices(notices, given, ranked, documents=known, language=query.language)
+    notices = note_given(given, ranked, stated=notices, documents=known, language=query.language)
     if all(ranking.whole for ranking in ranked):
         plan = replace(
             plan,

@@ -118,27 +118,28 @@ def found_little(
     return not known.issuperset(analyze(" ".join(words), language=query.language))
 
 
-def add_notices(
-    notices: tuple[str, ...],
+def note_given(
     given: Sequence[Filter],
     ranked: Sequence[RankedList],
     *,
+    stated: tuple[str, ...],
     documents: Mapping[str, Document],
     language: str,
 ) -> tuple[str, ...]:
-    """Add what is to be said of filters that were given: which documents are not there.
+    """Return the notices of all filters: ``stated`` are those of the filters that a query states.
 
-    Where nothing passes them, that alone is said.
+    Of the given ones, documents that are not there are named. Where nothing passes them, that
+    alone is noted.
     """
     if given and not any(ranking.fused for ranking in ranked):
         return (translate("pipeline.no_match", language),)
     named = [str(key) for each in given if each.field == "document" for key in each.values]
     missing = [key for key in named if key and key not in documents]
     if not missing:
-        return notices
+        return stated
     quoted = [translate("answering.quoted_name", language, name=key) for key in missing]
     asked = ", ".join(quoted[:MAX_LISTED]) + ", …" * (len(quoted) > MAX_LISTED)
-    return (*notices, translate("pipeline.no_document", language, asked=asked))
+    return (*stated, translate("pipeline.no_document", language, asked=asked))
 
 
 def fuse_with(ranked: Sequence[RankedList], wide: Sequence[RankedList]) -> list[RankedList]:

@@ -30,7 +30,7 @@ from quoth.retrieval.fusion import (
 )
 from quoth.text.locators import SEVERAL, has_speakers
 
-DAY = len("2024-03-01")
+DAY_LENGTH = len("2024-03-01")
 """Characters of a date with its day."""
 MAX_EMBED_MS = 30_000.0
 """How long the embedder of a query is waited for; a server may load its model first."""
@@ -223,7 +223,7 @@ def index_filters(filters: Sequence[Filter], documents: Iterable[Document]) -> t
     for each in filters:
         if each.field == "date":
             dated = [document for document in documents if is_dated(document, each)]
-            if any(len(document.date or "") < DAY for document in dated):
+            if any(len(document.date or "") < DAY_LENGTH for document in dated):
                 each = Filter("document", "in", tuple(one.document_id for one in dated))
         if each.field != "speaker":
             found.append(each)

@@ -24,6 +24,7 @@ from quoth.core.plan import Plan, make_plan
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, Hit, Turn, Usage
 from quoth.pipeline.answer_cache import CacheKey
+from quoth.pipeline.asked_source import answer_typed, before_source
 from quoth.pipeline.budget import note_pace
 from quoth.pipeline.components import model_names
 from quoth.pipeline.documents import DocumentEngine
@@ -132,7 +133,8 @@ class Engine(DocumentEngine):
         false, the cache of answers is not used. Closing the stream cancels the call to the
         language model. Raises InputError, NotFound, IndexMismatch and RetrievalError.
         """
-        request, plan = self._plan(request)
+        typed = Request(request) if isinstance(request, str) else request
+        request, plan = self._plan(before_source(typed))
         trace = Trace(deadline_ms=plan.deadline_ms)
         context = await open_request(
             self.parts, request, plan=plan, trace=trace, moderates=True, writes=True
@@ -150,20 +152,14 @@ class Engine(DocumentEngine):
                 yield HitsFound(found.hits)
                 yield StageStarted("answer")
                 answer = await extractive_answer(context, found)
+                answer = answer_typed(answer, typed=typed, asked=request)
                 trace.mark("first_evidence")
-                generator = context.parts.generator
-                if generator is None or not found.plan.generate or not found.passages:
-                    for event in whole_answer_events(answer):
-                        yield event
-                else:
-                    writing = generate_answer(context, found, answer, generator=generator)
-                    checked = moderate_answer(writing, context, answer)
-                    async with aclosing(checked) as events:
-                        async for item in events:
-                            if isinstance(item, Answer):
-                                answer = item
-                            else:
-                                yield item
+                async with aclosing(_written(context, found, answer)) as events:
+                    async for item in events:
+                        if isinstance(item, Answer):
+                            answer = item
+                        else:
+                            yield item
                 usage, timings = context.meter.total, trace.timings_ms()
                 answer = replace(answer, usage=usage, timings_ms=timings)
                 note_pace(self.parts.latency_estimator, timings)
@@ -175,6 +171,8 @@ class Engine(DocumentEngine):
                     yield event
             answer = await note_unread(context, answer)
             yield UsageReported(answer.usage)
+            request = replace(request, question=typed.question, history=typed.history)
+            context = replace(context, request=request)
             yield AnswerCompleted(await self._record(context, found, answer, keep=keep))
         finally:
             if context.meter.tokens:
@@ -256,3 +254,18 @@ class Engine(DocumentEngine):
 
         # A disconnected client cancels this task; the tokens are counted nevertheless.
         await asyncio.shield(asyncio.to_thread(count))
+
+
+async def _written(
+    context: RequestContext, found: Retrieved, answer: Answer
+) -> AsyncGenerator[Event | Answer, None]:
+    """Yield the events of an answer: of what a language model writes, else of the quotations."""
+    generator = context.parts.generator
+    if generator is None or not found.plan.generate or not found.passages:
+        for event in whole_answer_events(answer):
+            yield event
+        return
+    writing = generate_answer(context, found, answer, generator=generator)
+    async with aclosing(moderate_answer(writing, context, answer)) as events:
+        async for item in events:
+            yield item

@@ -11,7 +11,7 @@ import pytest
 
 from quoth.answering.extractive.candidates import list_start
 from quoth.answering.extractive.runs import SentenceRun
-from quoth.answering.extractive.score import aspects_without
+from quoth.answering.extractive.score import WITHOUT_TOKENS, aspects_without, sentence_scores
 from quoth.answering.extractive.select import (
     MAX_RUNS,
     Statement,
@@ -202,15 +202,6 @@ def test_speech_is_quoted_from_shortly_before_its_best_sentence() -> None:
     talk = replace(made, document=replace(made.document, kind="transcript"))
     before = [chosen([of], scores={"Tin": 0}, most=40)[0].text.find("Tin") for of in (talk, made)]
     assert 150 < before[0] <= 200 < before[1]
-
-
-def test_a_turn_of_speech_that_answers_is_quoted_before_the_question_of_the_other_speaker() -> None:
-    asked, told = "So maybe tell us what tin is.", "Yes. Tin is a metal."
-    made = passage(f"{asked}\n\n{told}")
-    talk = replace(made, document=replace(made.document, kind="transcript"))
-    scores = {"maybe": -0.5, "metal": 0.0}
-    assert said(chosen([talk], scores=scores)) == [told, asked]
-    assert said(chosen([made], scores=scores)) == [f"{asked}\n\n{told}"]
 
 
 def test_words_of_a_new_question_choose_a_row_before_those_of_the_conversation() -> None:
@@ -693,14 +684,14 @@ def test_an_aspect_of_which_a_word_of_its_own_is_quoted_is_not_said_to_be_unquot
 
 
 def test_words_of_earlier_questions_count_half_beside_those_of_a_follow_up() -> None:
-    passages = [passage("Tin melts early. Lead is heavy. Gold is soft.")]
-    apart = Query("And lead?", "And lead? (tin)", "en")
-    followup = replace(apart, is_followup=True)
-    weights = [
-        {term.word: term.weight for term in collect_sentences(each, passages).terms}
-        for each in (apart, followup)
-    ]
-    assert weights[0]["lead"] == weights[1]["lead"] == weights[0]["tin"] == 2 * weights[1]["tin"]
+    passages = [passage(f"Tin melts early. {LONG} Lead is heavy.")]
+    for is_followup, difference in ((False, 0.0), (True, 1 / 3)):
+        query = Query("And lead?", "And lead? (tin)", "en", is_followup=is_followup)
+        candidates = collect_sentences(query, passages)
+        scores = sentence_scores(query, candidates, passages=passages)
+        assert scores[2] - scores[0] == pytest.approx(WITHOUT_TOKENS["words"] * difference)
+        # What the collection holds of the question does not depend on it.
+        assert candidates.coverage(candidates.stems[0]) == pytest.approx(0.5)
 
 
 def test_an_aspect_in_other_words_is_not_said_to_be_missing() -> None:
@@ -813,6 +804,23 @@ def test_a_run_of_the_text_takes_no_footnotes() -> None:
     assert said(runs(text, scores={"until": 2}))[0].startswith(("² This", "This"))
     printed = f"{LONG}\n\n^[14] Others say so.\n\n^[15] A use of theirs until today.\n\n{LONG}"
     assert said(runs(printed, scores={"until": 2})) == ["^[15] A use of theirs until today."]
+
+
+def test_what_answers_is_quoted_before_the_question_of_another_speaker() -> None:
+    asked, told = "So maybe tell us what tin is.", "Yes. Tin is a metal."
+    made = passage(f"{asked}\n\n{told}", cues=True)
+    (chunk,) = made.chunks
+    for first, quoted in (("Ben", [told, asked]), ("Ada", [made.text])):
+        places = tuple(
+            replace(place, locator=Seconds(at, at + 1.0, name))
+            for at, (place, name) in enumerate(
+                zip(chunk.places, (first, first, "Ada"), strict=True)
+            )
+        )
+        spoken = replace(chunk, kind="transcript", places=places)
+        document = replace(made.document, kind="transcript")
+        talk = replace(made, document=document, chunks=(spoken,))
+        assert said(chosen([talk], scores={"maybe": -0.5, "metal": 0.0})) == quoted
 
 
 def test_the_words_of_a_speaker_who_is_asked_for_stand_alone() -> None:

@@ -25,13 +25,13 @@ from quoth.core.types import (
 )
 from quoth.engine import Engine
 from quoth.pipeline.components import OutlineCache, embedding_fingerprint
+from quoth.pipeline.record import Record
 from quoth.pipeline.retrieve import Request, Retrieved
 from quoth.query.entity_index import EntityIndex
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.store.rows import Entry
 from quoth.testing import HashEmbedder, MemoryIndex
-from quoth.text.locators import label
 from tests.support.failing_backends import FailingIndex
 from tests.support.small_library import TALK, add, open_tour, write_sources
 
@@ -549,14 +549,28 @@ def test_only_the_newest_names_of_a_collection_are_kept(tmp_path: Path) -> None:
     assert [len(each.documents) for each in every if "kept0" in each.documents] == [3]
 
 
-async def test_who_said_that_quotes_the_last_answer_with_its_places(engine: Engine) -> None:
+async def test_who_said_that_quotes_the_last_answer_below_its_places(engine: Engine) -> None:
+    records: list[Record] = []
     asked = "How do bees cool the hive?"
     told = await engine.answer(Request(asked))
-    again = await engine.answer(Request("When is that said?", history=(Turn(asked, told.text),)))
+    turns = (Turn(asked, told.text),)
+    request = Request("When is that said?", history=turns)
+    again = await engine.answer(request, keep=records.append)
     assert [each.id for each in again.citations] == [each.id for each in told.citations]
+    places, _, quoted = again.text.partition("\n\n")
     first = again.citations[0]
-    assert again.text.startswith(f"{first.document_name} · {label(first.locator)}:\n")
-    assert again.text.partition(":\n")[2].startswith(told.text[:80])
+    assert places.splitlines()[0] == f"[1] {first.document_name} · {first.section_heading}"
+    assert quoted == told.text
+    assert [again.text[each.start : each.end] for each in again.sentences] == [
+        told.text[each.start : each.end] for each in told.sentences
+    ]
+    assert records[0].request.question == again.query.original == request.question
+    assert records[0].request.history == turns
+    # "More" and its source are answered alike, and a question after both goes on with the first.
+    more = await engine.answer(Request("Show me more", history=turns))
+    turns = (*turns, Turn("Show me more", more.text), Turn("Who said that?", ""))
+    source = await engine.answer(Request("Where is that said?", history=turns))
+    assert [each.id for each in source.citations] == [each.id for each in more.citations]
 
 
 async def test_sentences_are_scored_by_both_wordings_of_a_turn(engine: Engine) -> None:
@@ -572,14 +586,21 @@ async def test_sentences_are_scored_by_both_wordings_of_a_turn(engine: Engine) -
             tokens: Matrix | None = None,
         ) -> Sequence[float]:
             heard.append(query)
-            return [0.0 if tokens is None else 1.0 for _ in spans]
+            return [float(at) * (1 if tokens is None else -1) for at, _ in enumerate(spans)]
 
     engine.parts = replace(engine.parts, spans=Spans())
     history = (Turn("When does a colony swarm?", "A colony swarms when the hive is too small."),)
-    for question in ("And why?", "What goes wrong with old combs?", "Where is that said?"):
+    for question in (
+        "And why?",
+        "And what about the queen?",
+        "What goes wrong with old combs?",
+        "Where is that said?",
+    ):
         await engine.answer(Request(question, history=history))
-    followup, typed, apart, after, again = heard
-    assert (followup.startswith("And why? (colony swarm"), typed) == (True, "And why?")
+    bare, followup, typed, apart, after, again = heard
+    assert bare.startswith("And why? (colony swarm")
+    assert followup.startswith("And what about the queen? (colony swarm")
+    assert typed == "And what about the queen?"
     assert apart == "What goes wrong with old combs?"
     assert after.startswith(history[0].question)
     assert after.endswith(apart)

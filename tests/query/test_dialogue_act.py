@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quoth.core.types import Turn
-from quoth.query.dialogue_act import is_small_talk, read_act
+from quoth.query.dialogue_act import asked_before, is_small_talk, read_act
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
 from tests.support.tables import rows
@@ -37,13 +37,15 @@ def test_more_asks_the_last_question_again() -> None:
     assert query.standalone == "What is propolis made of?"
 
 
-def test_who_said_that_asks_the_last_question_again() -> None:
-    query = understand("Who said that?", names=NAMES, history=HISTORY)
-    assert (query.is_followup, query.continues) == (True, False)
-    assert query.standalone == "What is propolis made of?"
-    again = understand("And when?", names=NAMES, history=(*HISTORY, Turn("Who said that?", "…")))
-    assert "propolis" in again.standalone
-    assert not understand("Who said that?", names=NAMES).is_followup
+def test_who_said_that_asks_for_the_source_of_the_answer_before() -> None:
+    asked = "What is propolis made of?"
+    more = (*HISTORY, Turn("show me more", "…"))
+    later = (*more, Turn("Who said that?", "…"), Turn("thanks", "…"))
+    assert asked_before("Who said that?", HISTORY) == (asked, ())
+    assert asked_before("On which page?", later) == ("show me more", HISTORY)
+    assert asked_before("Who said that?", ()) == ("Who said that?", ())
+    assert asked_before("And why?", later) == ("And why?", later)
+    assert "propolis" in understand("And why?", names=NAMES, history=later).standalone
 
 
 def test_yes_asks_what_the_answer_offered() -> None:

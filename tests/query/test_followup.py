@@ -128,6 +128,9 @@ def test_a_removed_filter_is_not_kept_either() -> None:
 def test_only_the_last_three_turns_count() -> None:
     history = (Turn("What is propolis?"), *(Turn("Who found it?") for _ in range(3)))
     assert "propolis" not in understand("And why?", names=NAMES, history=history).standalone
+    # Turns that only ask for the source of an answer are none of them.
+    history = (history[0], *(Turn("Who says so?") for _ in range(3)))
+    assert "propolis" in understand("And why?", names=NAMES, history=history).standalone
 
 
 def test_an_answer_counts_only_by_its_beginning() -> None:

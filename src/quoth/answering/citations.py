@@ -9,7 +9,9 @@ from dataclasses import replace
 
 from quoth.answering.extractive.select import Statement
 from quoth.answering.extractive.write import number_spans, statement_span
+from quoth.answering.generative.sanitize import plain_quotation
 from quoth.core.types import (
+    Answer,
     Citation,
     Locator,
     Mode,
@@ -18,7 +20,8 @@ from quoth.core.types import (
     Seconds,
     Support,
 )
-from quoth.text.locators import label, link, locate_in
+from quoth.text.locators import link, locate_in
+from quoth.text.place_name import place_name
 
 SNIPPET = 2000
 """Maximum characters of a snippet: more than a quotation has (`MAX_LIST` of its runs)."""
@@ -114,17 +117,20 @@ def make_citation(
     )
 
 
-def with_places(
-    statements: Sequence[Statement], passages: Sequence[Passage]
-) -> tuple[Statement, ...]:
-    """Return the statements with document, place and speaker as their headings."""
-    return tuple(replace(each, heading=_place(each, passages[each.passage])) for each in statements)
-
-
-def _place(statement: Statement, passage: Passage) -> str:
-    locator = _locator(passage, start=statement.start, end=statement.end)
-    place = " · ".join(filter(None, (passage.document.title, label(locator))))
-    return "\n".join(filter(None, (place, statement.heading)))
+def below_places(answer: Answer) -> Answer:
+    """Return an answer with the document, place and speaker of each citation above its text."""
+    named = [
+        each.document_name + place_name(each.document_name, each.locator, each.section_heading)
+        for each in answer.citations
+    ]
+    numbers = [each.number for each in answer.citations]
+    lines = [f"[{at}] {plain_quotation(name)}" for at, name in zip(numbers, named, strict=True)]
+    above = "\n".join(lines) + "\n\n" if lines else ""
+    moved = [
+        replace(each, start=each.start + len(above), end=each.end + len(above))
+        for each in answer.sentences
+    ]
+    return replace(answer, text=above + answer.text, sentences=tuple(moved))
 
 
 def citation_id(document_id: str, *, start: int, end: int) -> str:

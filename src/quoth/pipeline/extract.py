@@ -20,7 +20,7 @@ from quoth.answering.answerability import (
     status_notices,
     weigh_evidence,
 )
-from quoth.answering.citations import cite_statements, with_places
+from quoth.answering.citations import cite_statements
 from quoth.answering.context import passages_within
 from quoth.answering.contradictions import conflict_notice, disagreements, with_other_sides
 from quoth.answering.extractive.lookup import (
@@ -57,7 +57,7 @@ from quoth.pipeline.doubtful_answers import read_again
 from quoth.pipeline.probability import estimate_probability, is_calibrated
 from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.pipeline.score_sentences import score_sentences
-from quoth.query.dialogue_act import asks_for_source, continuations
+from quoth.query.dialogue_act import continuations
 from quoth.query.keywords import names_place, strip_locator_words
 from quoth.query.rewrite import two_questions
 from quoth.retrieval.rerank import RERANK
@@ -102,7 +102,8 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     statements = chosen.statements
     if near := chosen.near:
         statements = with_other_sides(statements, candidates, near=near, passages=passages)
-    statements = _in_conversation(statements, found.query, passages, history=turns)
+    if turns and not history:
+        statements = new_first(statements, turns[-1].answer)
     with trace.stage("cite"):
         text, sentences = write_answer(statements)
         cited = cite_statements(statements, passages, retrieval_method=plan.mode, created_at=now())
@@ -143,21 +144,6 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         contradictions=disputed,
         confidence=chosen.confidence,
     )
-
-
-def _in_conversation(
-    statements: tuple[Statement, ...],
-    query: Query,
-    passages: Sequence[Passage],
-    *,
-    history: Sequence[Turn],
-) -> tuple[Statement, ...]:
-    """Put what the last answer quoted last, or name its places where these are asked for."""
-    if not history or query.continues:
-        return statements
-    if query.is_followup and asks_for_source(query.original):
-        return with_places(statements, passages)
-    return new_first(statements, history[-1].answer)
 
 
 def _count(found: Retrieved, passages: Sequence[Passage], citations: Sequence[Citation]) -> Counts:

@@ -19,7 +19,6 @@ from quoth.core.trace import Trace
 from quoth.core.types import Passage
 from quoth.pipeline.components import Components
 from quoth.pipeline.retrieve import Retrieved
-from quoth.query.dialogue_act import read_act
 
 MAX_EMBEDDED = 12
 """Sentences that are embedded where there are no token vectors, the best by their words."""
@@ -81,8 +80,10 @@ async def _score_spans(
         spans=places,
         tokens=None if found.encoded is None else found.encoded.tokens,
     )
-    typed = query.original if query.is_followup and not read_act(query.original) else ""
-    if not (other := query.in_context or typed):
+    # "Why?" and "more" say nothing of what is searched for.
+    says_some = query.is_followup and any(term.is_asked for term in candidates.terms)
+    other = query.in_context or (query.original if says_some else "")
+    if other in ("", query.standalone):
         return alone
     also = await scorer.score(other, chunks, spans=places)
     mean: list[float] = np.average([alone, also], axis=0, weights=(2, 1)).tolist()

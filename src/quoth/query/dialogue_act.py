@@ -85,9 +85,22 @@ def names_a_language(text: str) -> bool:
     return named and (act is None or act.kind != "language")
 
 
+def asked_before(question: str, history: Sequence[Turn]) -> tuple[str, tuple[Turn, ...]]:
+    """Return the question whose source a turn asks for, and the turns before it.
+
+    A turn that asks something else is returned as it is, with all its history.
+    """
+    turns = without_small_talk(history) if asks_for_source(question) else []
+    return (turns[-1].question, tuple(turns[:-1])) if turns else (question, tuple(history))
+
+
 def without_small_talk(history: Iterable[Turn]) -> list[Turn]:
-    """Return the turns that searched for something."""
-    return [turn for turn in history if not is_small_talk(turn.question)]
+    """Return the turns that searched for something new: neither thanks nor "who said that?"."""
+    return [
+        turn
+        for turn in history
+        if not (is_small_talk(turn.question) or asks_for_source(turn.question))
+    ]
 
 
 def continuations(history: Sequence[Turn]) -> int:

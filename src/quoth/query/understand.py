@@ -17,7 +17,6 @@ from quoth.core.translations import translate
 from quoth.core.types import Filter, FilterField, Query, QueryKind, Turn
 from quoth.query.comparison_aspects import MAX_ASPECTS, extract_aspects
 from quoth.query.dialogue_act import (
-    SMALL_TALK,
     DialogueAct,
     accepted_question,
     names_a_language,
@@ -159,7 +158,7 @@ def understand(
     default embedder, where there is one.
     """
     act = read_act(text)
-    if history and act is not None and act.kind not in SMALL_TALK:
+    if history and act is not None and act.kind in ("more", "language", "acceptance"):
         meant = _question_meant(act, history, names=names, drop=drop)
         if meant is not None:
             return replace(meant, original=text, is_followup=True)
@@ -204,7 +203,7 @@ def understand(
 def _question_meant(
     act: DialogueAct, history: Sequence[Turn], *, names: EntityIndex, drop: Collection[str]
 ) -> Query | None:
-    """Return the question before "more", "who said that?" or "in French?", or what "yes" accepts.
+    """Return the question before "more" or "and in French?", or the one that "yes" agrees to.
 
     None if there is none. A language that no document is in, and one that follows a question about
     languages ("How do I say it in Spanish?"), is a question of its own.
@@ -217,8 +216,8 @@ def _question_meant(
         return understand(offered, names=names, history=turns, drop=drop) if offered else None
     *earlier, last = turns
     query = understand(last.question, names=names, history=earlier, drop=drop)
-    if act.kind in ("more", "source"):
-        return replace(query, continues=act.kind == "more")
+    if act.kind == "more":
+        return replace(query, continues=True)
     if act.wanted not in names.by_language or names_a_language(last.question):
         return None
     others = tuple(each for each in query.filters if each.field != "language")

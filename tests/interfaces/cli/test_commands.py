@@ -14,12 +14,12 @@ import pytest
 from sqlalchemy import func, update
 
 from quoth.core.types import Chars
-from quoth.interfaces.cli.render import place_name
 from quoth.interfaces.cli.session import quantity
 from quoth.store.audit import Audit
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.store.ingest_jobs import Jobs
+from quoth.text.place_name import place_name
 from tests.support.cli import quoth, quoth_process
 from tests.support.embedding_server import embedding_server
 from tests.support.small_library import NOTES, write_sources

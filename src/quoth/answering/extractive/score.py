@@ -7,7 +7,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from operator import itemgetter
 
@@ -175,7 +175,6 @@ def collect_features(
         rarity = math.log(1 + (documents - n + 0.5) / (n + 0.5))
         weight = rarity * (ASKING_WEIGHT if word in word_set("asking_words") else 1)
         is_asked = not query.is_followup or not forms.isdisjoint(said)
-        weight *= 1 if is_asked else EARLIER_WEIGHT
         weighed.append(Term(word, forms, parts, weight, is_asked))
     names = _speakers(passages, sentences=sentences)
     speakers = tuple(
@@ -313,7 +312,12 @@ def sentence_scores(
     """
     if not candidates.sentences:
         return np.zeros(0)
-    features = feature_rows(query, candidates, passages=passages, late=late, cosines=cosines)
+    terms = tuple(
+        each if each.is_asked else replace(each, weight=EARLIER_WEIGHT * each.weight)
+        for each in candidates.terms
+    )
+    weighed = replace(candidates, terms=terms)
+    features = feature_rows(query, weighed, passages=passages, late=late, cosines=cosines)
     weights = WITHOUT_TOKENS if late is None else WITH_TOKENS
     total: Scores = np.sum([weights[name] * row for name, row in features.items()], axis=0)
     preference = np.array(candidates.preference)

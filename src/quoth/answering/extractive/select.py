@@ -206,8 +206,8 @@ def unquoted_aspects(
     said = frozenset[str]().union(*(candidates.stems[at] | candidates.around[at] for at in quoted))
     stems = [stems_of(name, query.language) for name in query.aspects]
     unquoted = []
-    for name, own in zip(query.aspects, stems, strict=True):
-        others = frozenset[str]().union(*(each for each in stems if each is not own))
+    for at, (name, own) in enumerate(zip(query.aspects, stems, strict=True)):
+        others = frozenset[str]().union(*stems[:at], *stems[at + 1 :])
         terms = [term for term in candidates.terms if term.forms & (own - others or own)]
         if terms and not any(term.among(said) for term in terms):
             unquoted.append(name)
@@ -343,15 +343,11 @@ class _Chooser:
     def _are_near(self, before: range, run: range) -> bool:
         """Return whether little of one section stands between two runs of no table.
 
-        A turn of speech is quoted apart from the one before, which may be the question.
+        What another speaker says before is quoted apart: it may be the question.
         """
-        sentence = self.candidates.sentences[run[0]]
-        if not before or begins_note(sentence.text):
+        if not before or begins_note(self.candidates.sentences[run[0]].text):
             return False
-        is_speech = self.passages[sentence.passage].document.kind == "transcript"
-        if is_speech and before.stop == run.start and not sentence.joined:
-            return False
-        if self.candidates.asked_speaker(before[-1]) != self.candidates.asked_speaker(run[0]):
+        if self.candidates.speakers[before[-1]] != self.candidates.speakers[run[0]]:
             return False
         if before.stop == run.start:
             return True

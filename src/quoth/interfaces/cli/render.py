@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from quoth.core.types import Answer, Hit, Locator, Sentence
+from quoth.core.types import Answer, Hit, Sentence
 from quoth.interfaces.cli.session import CliSession
 from quoth.interfaces.links import answer_page, mark_links, public_answer
-from quoth.text.locators import ARROW, label
+from quoth.text.place_name import place_name
 
 if TYPE_CHECKING:
     from quoth.pipeline.maintain import Health
@@ -169,19 +169,6 @@ def trim(text: str, most: int = SNIPPET) -> str:
 def _trim_start(line: str) -> str:
     """Return the last `AROUND` characters of a line, cut between words."""
     return line if len(line) <= AROUND else "… " + line[-AROUND:].partition(" ")[2]
-
-
-def place_name(document: str, locator: Locator, section: str | None) -> str:
-    """Name a place within a document, nothing of it twice."""
-    known = [document]
-    within = f"{document}{ARROW}"
-    for part in (label(locator).removeprefix(within), (section or "").removeprefix(within)):
-        path = f"{ARROW}{part}{ARROW}"
-        if part and not any(
-            each.endswith(part) or path in f"{ARROW}{each}{ARROW}" for each in known
-        ):
-            known.append(part)
-    return "".join(f" · {each}" for each in known[1:])
 
 
 def _link(screen: Console, address: str | None) -> Text:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from quoth.interfaces.cli.render import place_name
 from quoth.interfaces.cli.session import DONE, FAILED, CliSession, catalogue_of, command
+from quoth.text.place_name import place_name
 
 if TYPE_CHECKING:
     from quoth.pipeline.excerpt import Excerpt

@@ -1,0 +1,30 @@
+"""Turns that ask for the source of the answer before: "Who said that?", "On which page?"."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from quoth.answering.citations import below_places
+from quoth.core.types import Answer
+from quoth.pipeline.retrieve import Choices, Request
+from quoth.query.dialogue_act import asked_before
+
+
+def before_source(typed: Request) -> Request:
+    """Return the request whose source a turn asks for, to be answered by quotations alone.
+
+    Any other turn is returned as it is.
+    """
+    question, history = asked_before(typed.question, typed.history)
+    if question == typed.question:
+        return typed
+    choices: Choices = {**typed.choices, "generate": False, "cache": "none"}
+    return replace(typed, question=question, history=history, choices=choices)
+
+
+def answer_typed(answer: Answer, *, typed: Request, asked: Request) -> Answer:
+    """Return the answer to ``asked`` as that to ``typed``: below its places if that is another."""
+    if asked.question == typed.question:
+        return answer
+    query = replace(answer.query, original=typed.question, is_followup=True)
+    return below_places(replace(answer, query=query))

@@ -557,10 +557,9 @@ async def test_who_said_that_quotes_the_last_answer_below_its_places(engine: Eng
     request = Request("When is that said?", history=turns)
     again = await engine.answer(request, keep=records.append)
     assert [each.id for each in again.citations] == [each.id for each in told.citations]
-    places, _, quoted = again.text.partition("\n\n")
     first = again.citations[0]
-    assert places.splitlines()[0] == f"[1] {first.document_name} · {first.section_heading}"
-    assert quoted == told.text
+    assert again.text.startswith(f"1. {first.document_name} · {first.section_heading}\n\n2. ")
+    assert again.text.endswith(f"\n\n{told.text}")
     assert [again.text[each.start : each.end] for each in again.sentences] == [
         told.text[each.start : each.end] for each in told.sentences
     ]

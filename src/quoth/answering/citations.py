@@ -124,8 +124,8 @@ def below_places(answer: Answer) -> Answer:
         for each in answer.citations
     ]
     numbers = [each.number for each in answer.citations]
-    lines = [f"[{at}] {plain_quotation(name)}" for at, name in zip(numbers, named, strict=True)]
-    above = "\n".join(lines) + "\n\n" if lines else ""
+    lines = [f"{at}. {plain_quotation(name)}\n\n" for at, name in zip(numbers, named, strict=True)]
+    above = "".join(lines)
     moved = [
         replace(each, start=each.start + len(above), end=each.end + len(above))
         for each in answer.sentences

@@ -807,15 +807,15 @@ def test_a_run_of_the_text_takes_no_footnotes() -> None:
 
 
 def test_what_answers_is_quoted_before_the_question_of_another_speaker() -> None:
-    asked, told = "So maybe tell us what tin is.", "Yes. Tin is a metal."
-    made = passage(f"{asked}\n\n{told}", cues=True)
+    asked, after = "So maybe tell us what tin is.", "Is that so."
+    told = f"Yes. Tin is a metal. {LONG}"
+    made = passage(f"{asked}\n\n{told}\n\n{after}", cues=True)
     (chunk,) = made.chunks
-    for first, quoted in (("Ben", [told, asked]), ("Ada", [made.text])):
+    for other, quoted in (("Ben", [told, asked]), ("Ada", [made.text])):
+        names = (other, other, "Ada", "Ada", other)
         places = tuple(
             replace(place, locator=Seconds(at, at + 1.0, name))
-            for at, (place, name) in enumerate(
-                zip(chunk.places, (first, first, "Ada"), strict=True)
-            )
+            for at, (place, name) in enumerate(zip(chunk.places, names, strict=True))
         )
         spoken = replace(chunk, kind="transcript", places=places)
         document = replace(made.document, kind="transcript")

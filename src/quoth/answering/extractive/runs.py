@@ -241,8 +241,10 @@ class SentenceRun:
         """Return the sentences before and after the run: in its paragraph, or list or table.
 
         A short run without a list goes on in the next paragraph of its section, unless that is a
-        heading. In program text a colon announces no list, and no line is a heading.
+        heading. In program text a colon announces no list, and no line is a heading. What another
+        speaker says is no neighbour.
         """
+        speakers = self.candidates.speakers
         before = [self.first - 1] if self.continues(self.first) else []
         after = self.last + 1
         goes_on = self.continues(after)
@@ -251,7 +253,8 @@ class SentenceRun:
             sections = sections_of(self.passage)
             same_section = is_in_section(self.candidates, after, self.last, sections=sections)
             goes_on = same_section and (is_program(self.passage) or self.is_no_heading(after))
-        return before + ([after] if goes_on else [])
+        beside = before + ([after] if goes_on else [])
+        return [at for at in beside if speakers[at] == speakers[self.first]]
 
     def is_no_heading(self, at: int) -> bool:
         """Return whether a sentence ends with a stop or a comma, as headings do not.

@@ -377,9 +377,10 @@ async def test_documents_of_several_that_are_not_there_are_named(
     assert answer.warnings == (notice,)
 
 
-async def test_a_history_of_something_else_is_refused(engine: Engine) -> None:
+@pytest.mark.parametrize("question", [NECTAR, "Who said that?"])
+async def test_a_history_of_something_else_is_refused(engine: Engine, question: str) -> None:
     with pytest.raises(InputError, match=r"quoth\.Turn"):
-        await engine.answer(Request(NECTAR, history=("What is honey?",)))  # type: ignore[arg-type]
+        await engine.answer(Request(question, history=("What is honey?",)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,9 @@ class Engine(DocumentEngine):
         language model. Raises InputError, NotFound, IndexMismatch and RetrievalError.
         """
         typed = Request(request) if isinstance(request, str) else request
-        request, plan = self._plan(before_source(typed))
+        # A language model reads the conversation, and says itself who said something.
+        writes = typed.model or self.parts.generator is not None
+        request, plan = self._plan(typed if writes else before_source(typed))
         trace = Trace(deadline_ms=plan.deadline_ms)
         context = await open_request(
             self.parts, request, plan=plan, trace=trace, moderates=True, writes=True
@@ -171,8 +173,7 @@ class Engine(DocumentEngine):
                     yield event
             answer = await note_unread(context, answer)
             yield UsageReported(answer.usage)
-            request = replace(request, question=typed.question, history=typed.history)
-            context = replace(context, request=request)
+            context = replace(context, request=self._plan(typed)[0])
             yield AnswerCompleted(await self._record(context, found, answer, keep=keep))
         finally:
             if context.meter.tokens:

@@ -806,21 +806,32 @@ def test_a_run_of_the_text_takes_no_footnotes() -> None:
     assert said(runs(printed, scores={"until": 2})) == ["^[15] A use of theirs until today."]
 
 
-def test_what_answers_is_quoted_before_the_question_of_another_speaker() -> None:
-    asked, after = "So maybe tell us what tin is.", "Is that so."
-    told = f"Yes. Tin is a metal. {LONG}"
-    made = passage(f"{asked}\n\n{told}\n\n{after}", cues=True)
+@pytest.mark.parametrize(
+    ("names", "apart"),
+    [
+        (("Ben", "Ada"), True),
+        (("Ada", "Ada"), False),
+        # Who is not named may be the one before.
+        (("Ben", None), False),
+    ],
+)
+def test_what_answers_is_quoted_before_the_question_of_another_speaker(
+    names: tuple[str, str | None], apart: bool
+) -> None:
+    asked, told = "So maybe tell us what tin is.", f"Yes. Tin is a metal. {LONG}"
+    made = passage(f"{asked}\n\n{told}", cues=True)
     (chunk,) = made.chunks
-    for other, quoted in (("Ben", [told, asked]), ("Ada", [made.text])):
-        names = (other, other, "Ada", "Ada", other)
-        places = tuple(
-            replace(place, locator=Seconds(at, at + 1.0, name))
-            for at, (place, name) in enumerate(zip(chunk.places, names, strict=True))
-        )
-        spoken = replace(chunk, kind="transcript", places=places)
-        document = replace(made.document, kind="transcript")
-        talk = replace(made, document=document, chunks=(spoken,))
-        assert said(chosen([talk], scores={"maybe": -0.5, "metal": 0.0})) == quoted
+    speakers = (names[0], names[0], names[1])
+    places = tuple(
+        replace(place, locator=Seconds(at, at + 1.0, name))
+        for at, (place, name) in enumerate(zip(chunk.places, speakers, strict=True))
+    )
+    spoken = replace(chunk, kind="transcript", places=places)
+    talk = replace(made, document=replace(made.document, kind="transcript"), chunks=(spoken,))
+    quoted = [told, asked] if apart else [made.text]
+    assert said(chosen([talk], scores={"maybe": -0.5, "metal": 0.0})) == quoted
+    # What the other one answers comes along with the question.
+    assert said(chosen([talk], scores={"maybe": 0.0})) == [made.text]
 
 
 def test_the_words_of_a_speaker_who_is_asked_for_stand_alone() -> None:

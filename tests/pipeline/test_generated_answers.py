@@ -178,6 +178,14 @@ async def test_a_contradiction_is_cited_side_by_side(tmp_path: Path) -> None:
 # --- how it streams ---------------------------------------------------------------------------
 
 
+async def test_a_model_is_asked_itself_who_said_something(home: Path) -> None:
+    model = ScriptedGenerator(*HONEST)
+    turn = Turn(QUESTION, "It was built of stone. [1]")
+    events = await events_of(home, model, history=(turn,), question="Who said that?")
+    assert "Who said that?" in model.told[0][-1].text
+    assert done(events).model is not None
+
+
 async def test_an_unsupported_sentence_is_marked(home: Path) -> None:
     answer = await answer_of(home, *HONEST, " ", FALSE)
     assert [each.support for each in answer.sentences] == ["supported", "supported", "unsupported"]

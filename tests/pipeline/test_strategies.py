@@ -565,6 +565,13 @@ async def test_who_said_that_quotes_the_last_answer_below_its_places(engine: Eng
     ]
     assert records[0].request.question == again.query.original == request.question
     assert records[0].request.history == turns
+    assert records[0].request.choices.get("cache") is None
+    long = Turn("Bees " * 400, "They fly.")  # It was cut when it was asked.
+    assert (await engine.answer(Request("Who said that?", history=(long,)))).text
+    refused = await engine.answer("What does a dragon cost?")
+    nothing = Turn("What does a dragon cost?", refused.text)
+    places = await engine.answer(Request("Who said that?", history=(nothing,)))
+    assert places.text.endswith(refused.text)
     # "More" and its source are answered alike, and a question after both goes on with the first.
     more = await engine.answer(Request("Show me more", history=turns))
     turns = (*turns, Turn("Show me more", more.text), Turn("Who said that?", ""))

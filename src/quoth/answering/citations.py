@@ -118,14 +118,19 @@ def make_citation(
 
 
 def below_places(answer: Answer) -> Answer:
-    """Return an answer with the document, place and speaker of each citation above its text."""
-    named = [
-        each.document_name + place_name(each.document_name, each.locator, each.section_heading)
+    """Return an answer with document, place and speaker of what it quotes above its text."""
+    quoted = [
+        (each.number, each.document_name, each.locator, each.section_heading)
         for each in answer.citations
+    ] or [
+        (each.rank, each.document, each.locator, each.locator.section)
+        for each in answer.closest
+        if each.marked
     ]
-    numbers = [each.number for each in answer.citations]
-    lines = [f"{at}. {plain_quotation(name)}\n\n" for at, name in zip(numbers, named, strict=True)]
-    above = "".join(lines)
+    above = "".join(
+        f"{number}. {plain_quotation(name + place_name(name, locator, section))}\n\n"
+        for number, name, locator, section in quoted
+    )
     moved = [
         replace(each, start=each.start + len(above), end=each.end + len(above))
         for each in answer.sentences

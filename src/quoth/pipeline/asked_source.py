@@ -5,21 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 from quoth.answering.citations import below_places
-from quoth.core.types import Answer
+from quoth.core.types import Answer, Turn
 from quoth.pipeline.retrieve import Choices, Request
 from quoth.query.dialogue_act import asked_before
 
 
 def before_source(typed: Request) -> Request:
-    """Return the request whose source a turn asks for, to be answered by quotations alone.
+    """Return the request whose source a turn asks for, any other turn as it is.
 
-    Any other turn is returned as it is.
+    It was valid when it was asked. What was cached is the answer without its places.
     """
+    if not all(isinstance(turn, Turn) for turn in typed.history):
+        return typed  # It is refused where the question is read.
     question, history = asked_before(typed.question, typed.history)
     if question == typed.question:
         return typed
-    choices: Choices = {**typed.choices, "generate": False, "cache": "none"}
-    return replace(typed, question=question, history=history, choices=choices)
+    choices: Choices = {**typed.choices, "cache": "none"}
+    return replace(typed, question=question, history=history, choices=choices, checked=False)
 
 
 def answer_typed(answer: Answer, *, typed: Request, asked: Request) -> Answer:

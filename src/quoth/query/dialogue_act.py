@@ -29,6 +29,8 @@ ActKind = Literal[
 ]
 SMALL_TALK: tuple[ActKind, ...] = ("farewell", "thanks", "greeting", "acknowledgement")
 """Acts that need no search; of several in one turn the first of these is replied to."""
+SOURCE: tuple[ActKind, ...] = ("source", "thanks", "acknowledgement")
+"""Acts of one turn: "Ok, who said that?"."""
 MAX_WORDS = 12
 """Maximum words of such a turn."""
 MAX_OFFER = 500
@@ -51,7 +53,7 @@ def read_act(text: str) -> DialogueAct | None:
     if not 0 < len(words) <= MAX_WORDS:
         return None
     line = "".join(f"{word} " for word in words)
-    for kinds in (SMALL_TALK, ("more",), ("source",), ("language",), ("acceptance",)):
+    for kinds in (SMALL_TALK, ("more",), SOURCE, ("language",), ("acceptance",)):
         spoken: dict[str, set[ActKind]] = {}
         for language in table_languages("turns"):
             if _cover(kinds, language).fullmatch(line):
@@ -96,11 +98,8 @@ def asked_before(question: str, history: Sequence[Turn]) -> tuple[str, tuple[Tur
 
 def without_small_talk(history: Iterable[Turn]) -> list[Turn]:
     """Return the turns that searched for something new: neither thanks nor "who said that?"."""
-    return [
-        turn
-        for turn in history
-        if not (is_small_talk(turn.question) or asks_for_source(turn.question))
-    ]
+    acts = ((turn, read_act(turn.question)) for turn in history)
+    return [turn for turn, act in acts if act is None or act.kind not in (*SMALL_TALK, "source")]
 
 
 def continuations(history: Sequence[Turn]) -> int:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from quoth.answering.extractive.candidates import normalize
+from quoth.answering.extractive.candidates import Quotable, normalize
 from quoth.answering.extractive.score import CandidateSentences
-from quoth.core.types import Passage
+from quoth.core.types import Passage, Seconds
 from quoth.text.analyzer import analyze
-from quoth.text.locators import CELL_GAP
+from quoth.text.locators import CELL_GAP, locate_in
 from quoth.text.sentences import LABEL
 
 MAX_LIST = 1600
@@ -242,10 +242,12 @@ class SentenceRun:
 
         A short run without a list goes on in the next paragraph of its section, unless that is a
         heading. In program text a colon announces no list, and no line is a heading. What another
-        speaker says is no neighbour.
+        speaker says before is no neighbour.
         """
-        speakers = self.candidates.speakers
-        before = [self.first - 1] if self.continues(self.first) else []
+        before = [self.first - 1] if self.first and self.continues(self.first) else []
+        pair = self.candidates.sentences[self.first - 1 : self.first + 1]
+        if before and are_of_two_speakers(self.passage, *pair):
+            before = []
         after = self.last + 1
         goes_on = self.continues(after)
         is_short = self.length < MIN_CHARACTERS and after < len(self.candidates.sentences)
@@ -253,8 +255,7 @@ class SentenceRun:
             sections = sections_of(self.passage)
             same_section = is_in_section(self.candidates, after, self.last, sections=sections)
             goes_on = same_section and (is_program(self.passage) or self.is_no_heading(after))
-        beside = before + ([after] if goes_on else [])
-        return [at for at in beside if speakers[at] == speakers[self.first]]
+        return before + ([after] if goes_on else [])
 
     def is_no_heading(self, at: int) -> bool:
         """Return whether a sentence ends with a stop or a comma, as headings do not.
@@ -285,6 +286,15 @@ class SentenceRun:
         return any(_INTRODUCED.search(sentences[at].text) for at in run) or any(
             self.is_item(at) or self.is_row(at) for at in run[1:]
         )
+
+
+def are_of_two_speakers(passage: Passage, one: Quotable, two: Quotable) -> bool:
+    """Return whether two sentences of a recording are said by different people, both named."""
+    if passage.document.kind != "transcript":
+        return False
+    places = [locate_in(passage.chunks, each.start, each.end) for each in (one, two)]
+    names = {each.speaker for each in places if isinstance(each, Seconds) and each.speaker}
+    return len(names) > 1
 
 
 def begins_note(text: str) -> bool:

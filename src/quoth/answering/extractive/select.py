@@ -29,6 +29,7 @@ from quoth.answering.extractive.relations import (
 from quoth.answering.extractive.runs import (
     MAX_REST,
     SentenceRun,
+    are_of_two_speakers,
     begins_note,
     headed_section,
     is_program,
@@ -347,11 +348,11 @@ class _Chooser:
         """
         if not before or begins_note(self.candidates.sentences[run[0]].text):
             return False
-        if self.candidates.speakers[before[-1]] != self.candidates.speakers[run[0]]:
+        last, first = (self.candidates.sentences[at] for at in (before[-1], run[0]))
+        if are_of_two_speakers(self.passages[first.passage], last, first):
             return False
         if before.stop == run.start:
             return True
-        last, first = (self.candidates.sentences[at] for at in (before[-1], run[0]))
         sections = sections_of(self.passages[first.passage])
         between = range(before.stop, run.start)
         return (

@@ -66,8 +66,8 @@ def read_scans(
         return pages
     end = time.monotonic() + seconds
     for number in numbers:
-        is_hopeless = not pages.lines and len(pages.left_out.get(BLANK, ())) >= MAX_DRAWINGS
-        if is_hopeless and number in drawn:
+        has_no_words = not pages.lines and len(pages.left_out.get(BLANK, ())) >= MAX_DRAWINGS
+        if has_no_words and number in drawn:
             continue
         reason = LATE
         if time.monotonic() < end:

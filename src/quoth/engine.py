@@ -133,10 +133,11 @@ class Engine(DocumentEngine):
         false, the cache of answers is not used. Closing the stream cancels the call to the
         language model. Raises InputError, NotFound, IndexMismatch and RetrievalError.
         """
-        typed = Request(request) if isinstance(request, str) else request
+        typed, plan = self._plan(request)
         # A language model reads the conversation, and says itself who said something.
         writes = typed.model or self.parts.generator is not None
-        request, plan = self._plan(typed if writes else before_source(typed))
+        request = typed if writes else before_source(typed)
+        cached = cached and request is typed  # The answer before is kept without its places.
         trace = Trace(deadline_ms=plan.deadline_ms)
         context = await open_request(
             self.parts, request, plan=plan, trace=trace, moderates=True, writes=True
@@ -154,7 +155,8 @@ class Engine(DocumentEngine):
                 yield HitsFound(found.hits)
                 yield StageStarted("answer")
                 answer = await extractive_answer(context, found)
-                answer = answer_typed(answer, typed=typed, asked=request)
+                if request is not typed:
+                    answer = answer_typed(answer, typed=typed)
                 trace.mark("first_evidence")
                 async with aclosing(_written(context, found, answer)) as events:
                     async for item in events:
@@ -173,7 +175,7 @@ class Engine(DocumentEngine):
                     yield event
             answer = await note_unread(context, answer)
             yield UsageReported(answer.usage)
-            context = replace(context, request=self._plan(typed)[0])
+            context = replace(context, request=typed)
             yield AnswerCompleted(await self._record(context, found, answer, keep=keep))
         finally:
             if context.meter.tokens:

@@ -13,6 +13,7 @@ from quoth.answering.generative.sanitize import plain_quotation
 from quoth.core.types import (
     Answer,
     Citation,
+    Filter,
     Locator,
     Mode,
     Pages,
@@ -20,7 +21,7 @@ from quoth.core.types import (
     Seconds,
     Support,
 )
-from quoth.text.locators import link, locate_in
+from quoth.text.locators import is_within_filters, link, locate_in
 from quoth.text.place_name import place_name
 
 SNIPPET = 2000
@@ -36,10 +37,11 @@ def cite_statements(
     *,
     retrieval_method: Mode,
     created_at: str,
+    filters: Sequence[Filter] = (),
 ) -> tuple[Citation, ...]:
     """Make one citation for each distinct span of the statements, numbered as in the answer.
 
-    ``created_at`` is an ISO 8601 time.
+    ``created_at`` is an ISO 8601 time, ``filters`` are those of `make_citation`.
     """
     numbers = number_spans(statements)
     first = {statement_span(statement): statement for statement in reversed(statements)}
@@ -52,6 +54,7 @@ def cite_statements(
             retrieval_method=retrieval_method,
             created_at=created_at,
             marked=first[span].marked,
+            filters=filters,
         )
         for span, number in numbers.items()
     )
@@ -68,12 +71,14 @@ def make_citation(
     support: Support = "supported",
     support_score: float = 1.0,
     marked: tuple[int, int] | None = None,
+    filters: Sequence[Filter] = (),
 ) -> Citation:
     """Cite the characters from `start` to `end` of the passage's document.
 
     The locator is that of the whole span, page and link are those of its telling part (``marked``,
-    in characters of the document); of a span longer than `SNIPPET` the beginning is shown. A
-    verbatim sentence has the support 1. Raises ValueError for an empty span or one elsewhere.
+    in characters of the document), or the first page that ``filters`` name; of a span longer than
+    `SNIPPET` the beginning is shown. A verbatim sentence has the support 1. Raises ValueError for
+    an empty span or one elsewhere.
     """
     document, text = passage.document, passage.text
     if not passage.start <= start < end <= passage.start + len(text):
@@ -83,11 +88,13 @@ def make_citation(
     chunk = next(chunk for chunk in reversed(passage.chunks) if chunk.start <= start)
     locator = _locator(passage, start=start, end=end)
     told = _locator(passage, start=marked[0], end=marked[1]) if marked else locator
+    told = _asked_page(passage, told, start=start, end=end, filters=filters)
     paged = told if isinstance(told, Pages) else None
     end_shown = start + len(snippet)
     part = None  # in characters of the snippet
     if marked and marked != (start, end_shown) and start <= marked[0] < marked[1] <= end_shown:
         part = marked[0] - start, marked[1] - start
+    words = text[slice(*(at - passage.start for at in marked))] if marked else snippet
     return Citation(
         id=citation_id(document.document_id, start=start, end=end),
         number=number,
@@ -101,11 +108,7 @@ def make_citation(
         snippet=snippet,
         snippet_start=start,
         snippet_end=end_shown,
-        link=link(
-            told,
-            document,
-            text=text[slice(*(at - passage.start for at in marked))] if marked else snippet,
-        ),
+        link=link(told, document, text=words),
         relevance_score=passage.score,
         support=support,
         support_score=support_score,
@@ -173,6 +176,18 @@ def _between_characters(text: str, at: int) -> int:
     while low > 1 and at - low < 20 and (joins.match(text[low]) or text[low - 1] == "\u200d"):
         low -= 1
     return low
+
+
+def _asked_page(
+    passage: Passage, told: Locator, *, start: int, end: int, filters: Sequence[Filter]
+) -> Locator:
+    """Return the first page of a span that filters name, ``told`` if it is one or there is none."""
+    asked = [each for each in filters if each.field in ("label", "page")]
+    spots = (spot for chunk in passage.chunks for spot in chunk.places) if asked else ()
+    within = (spot.locator for spot in spots if spot.start < end and start < spot.end)
+    pages = [at for at in within if isinstance(at, Pages) and is_within_filters(at, asked)]
+    known = not pages or any(isinstance(told, Pages) and at.first == told.first for at in pages)
+    return told if known else pages[0]
 
 
 def _locator(passage: Passage, *, start: int, end: int) -> Locator:

@@ -6,27 +6,24 @@ from dataclasses import replace
 
 from quoth.answering.citations import below_places
 from quoth.core.types import Answer, Turn
-from quoth.pipeline.retrieve import Choices, Request
+from quoth.pipeline.retrieve import Request
 from quoth.query.dialogue_act import asked_before
 
 
 def before_source(typed: Request) -> Request:
-    """Return the request whose source a turn asks for, any other turn as it is.
+    """Return the request whose source a turn asks for, the same request for any other turn.
 
-    It was valid when it was asked. What was cached is the answer without its places.
+    It was valid when it was asked.
     """
     if not all(isinstance(turn, Turn) for turn in typed.history):
         return typed  # It is refused where the question is read.
     question, history = asked_before(typed.question, typed.history)
     if question == typed.question:
         return typed
-    choices: Choices = {**typed.choices, "cache": "none"}
-    return replace(typed, question=question, history=history, choices=choices, checked=False)
+    return replace(typed, question=question, history=history, checked=False)
 
 
-def answer_typed(answer: Answer, *, typed: Request, asked: Request) -> Answer:
-    """Return the answer to ``asked`` as that to ``typed``: below its places if that is another."""
-    if asked.question == typed.question:
-        return answer
+def answer_typed(answer: Answer, *, typed: Request) -> Answer:
+    """Return the answer to the question before as that to the turn: below its places."""
     query = replace(answer.query, original=typed.question, is_followup=True)
     return below_places(replace(answer, query=query))

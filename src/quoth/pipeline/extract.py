@@ -50,7 +50,6 @@ from quoth.core.events import CitationAdded, Event, TextAdded
 from quoth.core.plan import Plan
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, AnswerStatus, Citation, Counts, Hit, Passage, Query, Turn
-from quoth.pipeline.asked_pages import open_asked_page
 from quoth.pipeline.closest import closest_passages
 from quoth.pipeline.components import Components
 from quoth.pipeline.doubtful_answers import read_again
@@ -106,8 +105,9 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         statements = new_first(statements, turns[-1].answer)
     with trace.stage("cite"):
         text, sentences = write_answer(statements)
-        cited = cite_statements(statements, passages, retrieval_method=plan.mode, created_at=now())
-        citations = tuple(open_asked_page(each, passages, filters=plan.filters) for each in cited)
+        citations = cite_statements(
+            statements, passages, retrieval_method=plan.mode, created_at=now(), filters=plan.filters
+        )
         disputed = disagreements(citations, passages=passages)
     conflicts = conflict_notice(disputed, language=language) if disputed else ()
     closest: tuple[Hit, ...] = ()

@@ -41,7 +41,6 @@ from quoth.core.protocols import (
 from quoth.core.trace import Trace
 from quoth.core.translations import translate
 from quoth.core.types import Answer, Citation, Counts, Passage, Query
-from quoth.pipeline.asked_pages import open_asked_page
 from quoth.pipeline.components import Components
 from quoth.pipeline.extract import whole_answer_events
 from quoth.pipeline.retrieve import RequestContext, Retrieved
@@ -189,7 +188,7 @@ def _write(
         return verdict or await verified()  # by words alone, where a model fails
 
     def cite(proof: EvidenceSpan, verdict: StatementCheck, number: int) -> Citation:
-        made = make_citation(
+        return make_citation(
             passages[proof.number],
             start=proof.start,
             end=proof.end,
@@ -198,8 +197,8 @@ def _write(
             created_at=now(),
             support=verdict.support,
             support_score=verdict.score,
+            filters=plan.filters,
         )
-        return open_asked_page(made, [passages[proof.number]], filters=plan.filters)
 
     pieces = trace.wrap_stream(
         "generate",

@@ -74,12 +74,6 @@ def is_small_talk(text: str) -> bool:
     return act is not None and act.kind in SMALL_TALK
 
 
-def asks_for_source(text: str) -> bool:
-    """Return whether a turn asks who said something, or where: "On which page?"."""
-    act = read_act(text)
-    return act is not None and act.kind == "source"
-
-
 def names_a_language(text: str) -> bool:
     """Return whether a question names a language and is no request for one."""
     act = read_act(text)
@@ -92,7 +86,8 @@ def asked_before(question: str, history: Sequence[Turn]) -> tuple[str, tuple[Tur
 
     A turn that asks something else is returned as it is, with all its history.
     """
-    turns = without_small_talk(history) if asks_for_source(question) else []
+    act = read_act(question)
+    turns = without_small_talk(history) if act is not None and act.kind == "source" else []
     return (turns[-1].question, tuple(turns[:-1])) if turns else (question, tuple(history))
 
 

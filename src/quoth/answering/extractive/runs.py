@@ -244,10 +244,13 @@ class SentenceRun:
         heading. In program text a colon announces no list, and no line is a heading. What another
         speaker says before is no neighbour.
         """
-        before = [self.first - 1] if self.first and self.continues(self.first) else []
-        pair = self.candidates.sentences[self.first - 1 : self.first + 1]
-        if before and are_of_two_speakers(self.passage, *pair):
-            before = []
+        sentences, first = self.candidates.sentences, self.first
+        goes_back = (
+            first > 0
+            and self.continues(first)
+            and not are_of_two_speakers(self.passage, sentences[first - 1], sentences[first])
+        )
+        before = [first - 1] if goes_back else []
         after = self.last + 1
         goes_on = self.continues(after)
         is_short = self.length < MIN_CHARACTERS and after < len(self.candidates.sentences)

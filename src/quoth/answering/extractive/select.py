@@ -351,6 +351,8 @@ class _Chooser:
         last, first = (self.candidates.sentences[at] for at in (before[-1], run[0]))
         if are_of_two_speakers(self.passages[first.passage], last, first):
             return False
+        if self.candidates.asked_speaker(before[-1]) != self.candidates.asked_speaker(run[0]):
+            return False
         if before.stop == run.start:
             return True
         sections = sections_of(self.passages[first.passage])

@@ -45,6 +45,12 @@ def test_what_is_no_place_among_things_named_together_takes_all(question: str) -
     assert made(question, turn) == f"{question} (lithium alkaline batteries)"
 
 
+def test_an_identifier_is_taken_as_it_is_written() -> None:
+    first, second = Turn("What is cmd_cp for?"), Turn("And cmd_du?")
+    assert made("And cmd_du?", first) == "And cmd_du? (cmd_cp)"
+    assert made("How do I disable it?", first, second) == "How do I disable it? (cmd_du cmd_cp)"
+
+
 LIFE = Turn("How long did people live in Japan in 1952?")
 HEADS = Turn("Combien d'habitants y avait-il à Paris en 1950 ?")
 

@@ -16,8 +16,8 @@ from quoth.core.types import Answer, Locator, Pages, Seconds
 from quoth.pipeline.record import Record
 from quoth.text.html_page import render_page
 from quoth.text.json_codec import to_json
-from quoth.text.locators import label
 from quoth.text.markdown import escape_markdown, markdown_link
+from quoth.text.place_name import place_name
 
 Format = Literal["md", "html", "json", "csv"]
 
@@ -112,7 +112,7 @@ def shown_sources(answer: Answer) -> list[ShownSource]:
     cited = [
         ShownSource(
             each.number,
-            _name(each.document_name, each.locator, each.section_heading),
+            each.document_name + place_name(each.document_name, each.locator, each.section_heading),
             each.link,
             each.snippet + " …" * each.cut,
             each.document_name,
@@ -125,7 +125,7 @@ def shown_sources(answer: Answer) -> list[ShownSource]:
     return cited or [
         ShownSource(
             each.rank,
-            _name(each.document, each.locator, each.locator.section),
+            each.document + place_name(each.document, each.locator, each.locator.section),
             each.link,
             each.text[slice(*each.marked)] if each.marked else each.text,
             each.document,
@@ -137,11 +137,6 @@ def shown_sources(answer: Answer) -> list[ShownSource]:
         )
         for each in answer.closest
     ]
-
-
-def _name(document: str, place: Locator, section: str | None) -> str:
-    parts = (document, label(place), section or "")
-    return " · ".join(dict.fromkeys(part for part in parts if part))
 
 
 # --- Markdown ---------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from quoth.interfaces.links import answer_page, public_answer
 from quoth.interfaces.markdown import break_links, to_markdown, web_link
 from quoth.pipeline.retrieve import Request
 from quoth.text.locators import label
+from quoth.text.place_name import place_name
 
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; "
@@ -182,10 +183,9 @@ def source_name(each: Citation) -> str:
 
 
 def source_label(each: Citation) -> str:
-    """Return a citation's document and locator."""
-    return break_links(
-        plain_quotation(" · ".join(filter(None, (each.document_name, label(each.locator)))))
-    )
+    """Return a citation's document and the place in it."""
+    place = place_name(each.document_name, each.locator, each.section_heading)
+    return break_links(plain_quotation(each.document_name + place))
 
 
 app.add_middleware(SecurityMiddleware)

@@ -58,7 +58,7 @@ from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.pipeline.score_sentences import score_sentences
 from quoth.query.dialogue_act import continuations
 from quoth.query.keywords import names_place, strip_locator_words
-from quoth.query.rewrite import two_questions
+from quoth.query.two_questions import two_questions
 from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.search import encode_query
 from quoth.store.rows import now

@@ -1,4 +1,4 @@
-"""Rewrites a query: a follow-up into a standalone one, any into a direct question or into two.
+"""Rewrites a query: a follow-up into a standalone one, any into a direct question.
 
 The content words of earlier questions and answers are added to a follow-up (historical query
 expansion, cf. Yang et al., TREC CAsT 2019): those of the questions back to the last standalone one,
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from quoth.core.translations import translate
-from quoth.core.types import Query, Turn
+from quoth.core.types import Turn
 from quoth.query.dialogue_act import has_subject, longest_opening
 from quoth.query.filters.patterns import has_match
 from quoth.query.intent import (
@@ -163,10 +163,11 @@ def _fresh(asked: TokenizedQuery, seen: set[str], *, barred: Collection[str]) ->
 
 
 def _joined(asked: TokenizedQuery) -> Iterator[tuple[int, int, list[str]]]:
-    """Yield each word with those joined to it by hyphens, and its position."""
+    """Yield each word with those joined to it by hyphens or in an identifier, and its position."""
     pending: tuple[int, int, list[str]] | None = None
     for start, end, word in zip(asked.starts, asked.ends, asked.words, strict=True):
-        if pending and word not in FUNCTION_WORDS and asked.folded[pending[1] : start] == "-":
+        sign = asked.folded[pending[1] : start] if pending else ""
+        if pending and (sign == "_" or (sign == "-" and word not in FUNCTION_WORDS)):
             pending = (pending[0], end, [*pending[2], word])
             continue
         if pending:
@@ -261,24 +262,6 @@ def _merged(asked: TokenizedQuery, spans: Sequence[tuple[int, int]]) -> list[tup
         else:
             found.append((start, end))
     return found
-
-
-def two_questions(query: Query) -> tuple[str, ...]:
-    """Return both questions of "What is X and why is it useful?", the second with X.
-
-    Empty for one question. The table ``data/two_questions.LANGUAGE.toml`` has a pattern of both.
-    """
-    rows = read_table("two_questions", query.language)
-    found = None
-    if rows and not query.aspects:
-        found = re.compile(rows["pattern"], re.IGNORECASE).search(query.standalone.strip())
-    if found is None:
-        return ()
-    second = found["second"]
-    if pronoun := re.compile(rows["pronoun"], re.IGNORECASE).search(second):
-        subject = found["subject"].strip()
-        second = f"{second[: pronoun.start()]} {subject}{second[pronoun.end() :]}"
-    return f"{found['first']}?", f"{' '.join(second.split())}?"
 
 
 MAX_ROUNDS = 3

@@ -18,8 +18,6 @@ from quoth.text.recordings import is_recording
 Place = TypeVar("Place", Citation, Hit)
 """What is linked: the words of a citation or of a hit."""
 WEB_SCHEMES = ("http", "https")
-_UPLOADED = re.compile(r"[0-9a-f]{64}")
-"""The name of an uploaded file, beside which there is nothing."""
 _MARK = re.compile(r"\[(\d+)\]")
 
 
@@ -80,8 +78,8 @@ def shown_span(place: Citation | Hit) -> tuple[int, int]:
 
 
 def public_link(base: str, link: str | None, document_id: str | None) -> str | None:
-    """Return a web address unchanged, and any other link as that of the document's file or of the
-    recording beside it.
+    """Return a web address unchanged, and any other link as that of the document's file or
+    recording.
 
     ``base`` is the address of the service, "" for paths from its root.
     """
@@ -90,9 +88,7 @@ def public_link(base: str, link: str | None, document_id: str | None) -> str | N
     if document_id is None:
         return None
     address, fragment = urldefrag(link)
-    path = Path(address)
-    is_played = is_recording(path) and not _UPLOADED.fullmatch(path.stem)
-    file = "media" if is_played else "original"
+    file = "media" if is_recording(Path(address)) else "original"
     return f"{base}/v1/documents/{document_id}/{file}{'#' * bool(fragment)}{fragment}"
 
 

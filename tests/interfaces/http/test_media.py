@@ -13,6 +13,8 @@ import pytest_asyncio
 
 from quoth.ingest.sources.files import fingerprint
 from quoth.interfaces.http import originals
+from quoth.pipeline.uploads import keep_data
+from quoth.store.blobs import source_of
 from tests.support.made_documents import entry
 from tests.support.service_client import House, served
 from tests.support.small_library import TALK
@@ -97,6 +99,19 @@ async def test_a_recording_that_was_transcribed_is_played_as_long_as_it_is_uncha
     assert (await ada.get(path)).status_code == 410
     sound.unlink()
     assert (await ada.get(path)).status_code == 410
+
+
+async def test_an_uploaded_recording_is_played(ada: httpx.AsyncClient, house: House) -> None:
+    parts = house.tenants.engine("ada").parts
+    stored = keep_data(parts, SOUND, name="talk.mp3")
+    talk = entry("d0000000000000002", source=source_of(stored, name="talk.mp3"))
+    talk = replace(talk, document=replace(talk.document, kind="transcript"))
+    parts.catalogue.commit(parts.catalogue.collection("default"), [talk])
+    path = f"/v1/documents/{talk.document.document_id}"
+    assert (await ada.get(f"{path}/reading")).json()["media"] == "audio/mpeg"
+    played = await ada.get(f"{path}/media", headers={"range": "bytes=256-511"})
+    assert (played.status_code, played.content) == (206, SOUND[256:512])
+    assert played.headers["content-type"] == "audio/mpeg"
 
 
 async def test_only_a_file_of_the_same_folder_is_a_recording(

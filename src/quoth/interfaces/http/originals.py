@@ -20,7 +20,8 @@ from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import listing_of
 from quoth.interfaces.links import is_web
 from quoth.pipeline.uploads import tenant_blobs
-from quoth.text.recordings import is_recording, recording_of
+from quoth.store.blobs import stored_name
+from quoth.text.recordings import MEDIA_TYPES, is_recording, recording_of
 
 FILE_GONE = "The file of this document no longer exists. Its extracted text does."
 FILE_CHANGED = "The file is not the one any more that was added. Add it again."
@@ -82,13 +83,21 @@ def recording_file(document: Document, caller: Principal, *, unchanged: Unchange
     """Return the recording of a transcript: its own file as `original_file` does, else that beside
     it. Raises NotFound and Gone.
     """
-    source = Path(document.source)
-    if document.kind == "transcript" and source.is_absolute() and is_recording(source):
+    stored = stored_name(document.source)
+    own = Path(stored or document.source)
+    if document.kind == "transcript" and is_recording(own) and (stored or own.is_absolute()):
         return original_file(document, caller, unchanged=unchanged)
     file = recording_of(document)
     if file is None:
         raise NotFound("There is no recording beside this document.")
     return file
+
+
+def recording_type(document: Document) -> str | None:
+    """Return the media type of the recording that `recording_file` returns, None without one."""
+    stored = stored_name(document.source) if document.kind == "transcript" else None
+    file = Path(stored) if stored else recording_of(document)
+    return None if file is None else MEDIA_TYPES.get(file.suffix.lower())
 
 
 def file_tag(path: Path) -> str:

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from quoth.core.errors import Denied
+from quoth.interfaces.http.originals import recording_type
 from quoth.interfaces.http.request_state import LINKS_PATH, Principal, request_state
 from quoth.interfaces.http.requests import find_document
 from quoth.interfaces.http.routes.documents import media
@@ -24,7 +25,7 @@ from quoth.interfaces.http.routes.reading import (
 )
 from quoth.interfaces.http.schemas import file_content
 from quoth.interfaces.http.signed_links import REFUSED
-from quoth.text.recordings import MEDIA_TYPES, recording_of
+from quoth.text.recordings import MEDIA_TYPES
 
 router = APIRouter(tags=["library"], prefix=f"{LINKS_PATH}{{token}}")
 
@@ -63,7 +64,7 @@ async def open_link(
     view = f"reading?start={start}" + (f"&end={end}" if end is not None else "")
     if document.kind == "pdf" and page is not None:
         view = f"pages/{page}/image"
-    elif await asyncio.to_thread(recording_of, document) is not None:
+    elif await asyncio.to_thread(recording_type, document) is not None:
         view = "media"
     # Relative, so that it holds behind any proxy; a browser keeps the fragment with the time.
     return RedirectResponse(f"{token}/{view}", status_code=303)

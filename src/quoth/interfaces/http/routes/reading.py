@@ -12,6 +12,7 @@ from starlette.responses import Response
 from quoth.core.errors import InputError
 from quoth.core.types import Document, DocumentKind, Locator
 from quoth.interfaces.http.dependencies import Reader
+from quoth.interfaces.http.originals import recording_type
 from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import listing_of
 from quoth.interfaces.http.responses import ApiResponse
@@ -19,7 +20,6 @@ from quoth.interfaces.http.schemas import OneId
 from quoth.interfaces.links import public_link
 from quoth.text.locators import link
 from quoth.text.reading_blocks import ReadingBlock, reading_blocks
-from quoth.text.recordings import MEDIA_TYPES, recording_of
 
 router = APIRouter(tags=["library"])
 
@@ -169,7 +169,6 @@ def _reading(
     later = [each for each in known if each.end > first]
     # One at least, so that the next page begins further on.
     blocks = [each for each in later if each.start < last] or later[:1]
-    file = recording_of(found)
     at_end = not blocks or (blocks[-1] is known[-1] and chunks[-1].end == total)
     return Reading(
         document_id,
@@ -180,7 +179,7 @@ def _reading(
         blocks[0].start if blocks else total,
         total if at_end else blocks[-1].end,
         span,
-        None if file is None else MEDIA_TYPES[file.suffix.lower()],
+        recording_type(found),
         [_view(block, found) for block in blocks],
     )
 

@@ -298,6 +298,18 @@ def test_a_title_for_a_folder_with_a_single_file(tmp_path: Path) -> None:
     assert (added.title, added.language) == ("Bees", "en")
 
 
+def test_a_date_that_is_given_stands_for_that_of_the_file(tmp_path: Path, sources: Path) -> None:
+    notes = sources / "notes.md"
+    with quoth.open(str(tmp_path / "home"), embedder="fake") as library:
+        with pytest.raises(quoth.InputError, match="not a date"):
+            library.add(notes, date="soon")
+        (added,) = library.add(notes, date="1 March 2024")
+        (again,) = library.add(notes, date="2024-03-01")
+        asked = library.ask(BEES, filters={"date": "2024"})
+    assert (added.date, again.status) == ("2024-03-01", "unchanged")
+    assert {each.document_id for each in asked.citations} == {added.document_id}
+
+
 def test_a_speaker_and_a_language_hold_for_all_files(tmp_path: Path, sources: Path) -> None:
     with quoth.open(str(tmp_path / "home"), embedder="fake") as library:
         added = library.add(sources, speaker="Ada", language="en")

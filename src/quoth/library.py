@@ -78,6 +78,7 @@ class Library:
         url: str | None = None,
         speaker: str | None = None,
         language: str | None = None,
+        date: str | None = None,
         metadata: Mapping[str, object] | None = None,
     ) -> list[Document]:
         """Add files and folders; return one document per file, failed ones included.
@@ -87,7 +88,7 @@ class Library:
         Raises InputError for an empty name and for the address of a page.
         """
         custom = check_metadata(metadata or {})
-        given = DocumentMetadata(title, url, speaker, language, custom=custom)
+        given = DocumentMetadata(title, url, speaker, language, date, custom=custom)
         return self._added(self._engine.add([_path(source) for source in sources], given=given))
 
     def add_text(
@@ -99,6 +100,7 @@ class Library:
         url: str | None = None,
         speaker: str | None = None,
         language: str | None = None,
+        date: str | None = None,
         metadata: Mapping[str, object] | None = None,
     ) -> Document:
         """Add a text, or the bytes of a file of any format; the library keeps a copy of it.
@@ -111,7 +113,7 @@ class Library:
         if not isinstance(data, bytes) or not isinstance(name, str):
             raise InputError("A text is str or bytes, and its name is a str.")
         custom = check_metadata(metadata or {})
-        given = DocumentMetadata(title, url, speaker, language, custom=custom)
+        given = DocumentMetadata(title, url, speaker, language, date, custom=custom)
         return self._added(self._engine.add_data(data, name=name, given=given))[0]
 
     def ask(

@@ -18,6 +18,7 @@ from quoth.ingest.readers.metadata import (
     Metadata,
     make_meta,
     read_beside,
+    require_date,
     require_language,
     require_url,
 )
@@ -32,13 +33,14 @@ class DocumentMetadata:
     ``name`` is the display name of a file stored under another name, ``custom`` are keys of the
     caller's own; neither affects identity.
     ``files`` holds metadata of single files, by resolved path, in place of this. Raises InputError
-    for a URL that is no web address and a language that is no code.
+    for a URL that is no web address, a language that is no code and a date that is none.
     """
 
     title: str | None = None
     url: str | None = None
     speaker: str | None = None
     language: str | None = None
+    date: str | None = None
     name: str | None = None
     custom: Mapping[str, MetadataValue] = field(default_factory=dict)
     files: Mapping[Path, DocumentMetadata] = field(default_factory=dict)
@@ -46,14 +48,15 @@ class DocumentMetadata:
     def __post_init__(self) -> None:
         require_url(self.url or "")
         require_language(self.language or "")
+        require_date(self.date or "")
 
     def of(self, path: Path) -> DocumentMetadata:
         """Return the metadata of one file."""
         return self.files.get(path, self)
 
     def values(self) -> tuple[str | None, ...]:
-        """Return the values that identify a document's version, in a fixed order."""
-        return (self.title, self.url, self.speaker, self.language)
+        """Return the values that identify a document's version, in the order of `KEYS`."""
+        return tuple(getattr(self, key) for key in KEYS)
 
     def cleaned(self) -> DocumentMetadata:
         """Return a copy without line breaks and unstorable characters."""
@@ -66,6 +69,7 @@ class DocumentMetadata:
             url=meta.url,
             speaker=meta.speaker,
             language=meta.language,
+            date=meta.date,
             name=_line(self.name),
             files=files,
         )

@@ -57,7 +57,7 @@ def _is_copy(parts: Components, document: Document, *, original: Path, path: Pat
 def is_current(catalogue: Catalogue, document: Document, *, path: Path) -> bool:
     """Return whether a document's file, and what describes it, are as they were when added."""
     sha = DocumentLists.of(catalogue).fingerprint(document.document_id)
-    said = (document.title, document.url, document.speaker, document.language)
+    said = [getattr(document, key) for key in KEYS]
     try:
         return sha is not None and is_unchanged(path, known=sha, said=said)
     except OSError:

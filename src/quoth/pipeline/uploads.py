@@ -12,6 +12,7 @@ from uuid import uuid4
 from quoth.core.custom_metadata import read_metadata
 from quoth.core.errors import Busy, InputError, NotFound, StorageFull
 from quoth.core.types import Document
+from quoth.ingest.readers.metadata import KEYS
 from quoth.pipeline.add import PIPELINE, merge_metadata
 from quoth.pipeline.components import Components
 from quoth.pipeline.given_metadata import DocumentMetadata
@@ -72,6 +73,7 @@ def metadata_of(fields: Mapping[str, str], *, name: str | None = None) -> Docume
         url=fields.get("url"),
         speaker=fields.get("speaker"),
         language=fields.get("language"),
+        date=fields.get("date"),
         name=name,
         custom=read_metadata(fields["metadata"]) if "metadata" in fields else {},
     )
@@ -89,7 +91,7 @@ def describe_again(parts: Components, task: Task, given: DocumentMetadata) -> bo
     if known is None:
         return False
     merge_metadata(parts, collection, known, given)
-    said = (known.title, known.url, known.speaker, known.language)
+    said = [getattr(known, key) for key in KEYS]
     if all(new in (None, old) for new, old in zip(given.cleaned().values(), said, strict=True)):
         return False
     upload_store(parts).repeat(task.id)

@@ -64,7 +64,7 @@ PLAIN = {
         "label",
         "scopes",
     ),
-    *("title", "url", "speaker", "language", "messages", "user", "key"),
+    *("title", "url", "speaker", "language", "date", "messages", "user", "key"),
     *("segment_id", "text", "transcript_text"),
 }
 """Texts that name nothing of anybody's."""

@@ -28,24 +28,26 @@ async def test_metadata_of_an_upload_is_corrected_and_stays_one_document(
     ada: httpx.AsyncClient, house: House
 ) -> None:
     text = b"# Wasps\n\nWasps make paper from wood.\n"
-    about = {"name": "wasps.md", "collection": "more"}
+    about = {"name": "wasps.md", "collection": "more", "sidecar": '{"date": 2023}'}
     upload = (await ada.post("/v1/uploads", params=about, content=text)).json()
     async with house.working():
         await ada.get(f"/v1/uploads/{upload['id']}/events")  # ends with the upload
     listed = {"collection": "more"}
     (before,) = (await ada.get("/v1/documents", params=listed)).json()["documents"]
+    assert before["date"] == "2023"
     path = f"/v1/documents/{before['document_id']}"
-    changes = {"title": "On wasps", "speaker": "A. Person"}
+    changes = {"title": "On wasps", "speaker": "A. Person", "date": "March 2024"}
     answer = await ada.patch(path, json=changes)
     assert answer.status_code == 200, answer.text
     corrected = answer.json()
     assert (corrected["title"], corrected["speaker"]) == ("On wasps", "A. Person")
+    assert corrected["date"] == "2024-03"
     (after,) = (await ada.get("/v1/documents", params=listed)).json()["documents"]
     assert after["document_id"] == corrected["document_id"] != before["document_id"]
     assert (await ada.get(f"/v1/documents/{after['document_id']}/original")).content == text
     assert (await ada.get(path)).status_code == 404
     back = (await ada.patch(f"/v1/documents/{after['document_id']}", json={"speaker": ""})).json()
-    assert (back["title"], back["speaker"]) == ("On wasps", None)
+    assert (back["title"], back["speaker"], back["date"]) == ("On wasps", None, "2024-03")
     followed = (await ada.get(f"/v1/uploads/{upload['id']}")).json()
     assert (followed["state"], followed["document_id"]) == ("ready", back["document_id"])
     ask = {"query": "What do wasps make?", "upload_id": upload["id"]}

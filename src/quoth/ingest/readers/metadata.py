@@ -62,10 +62,11 @@ class Metadata:
     date: str | None = None
 
     def normalized(self) -> Metadata:
-        """Return the metadata with normalized URL and language."""
+        """Return the metadata with normalized URL, language and date."""
         url = self.url and (normalize_url(self.url) or self.url)
         language = self.language and (normalize_language(self.language) or self.language)
-        return replace(self, url=url, language=language)
+        date = self.date and (normalize_date(self.date) or self.date)
+        return replace(self, url=url, language=language, date=date)
 
     def merged_with(self, lower: Metadata) -> Metadata:
         """Return the metadata with missing fields taken from `lower`."""
@@ -334,6 +335,14 @@ def require_language(text: str) -> None:
     if text.strip() and normalize_language(text) is None:
         raise InputError(
             f"'{to_plain_text(text)[:40]}' is not a language code. Write one such as en or fr."
+        )
+
+
+def require_date(text: str) -> None:
+    """Raise InputError for what is given as a date and is none."""
+    if text.strip() and normalize_date(text) is None:
+        raise InputError(
+            f"'{to_plain_text(text)[:40]}' is not a date. Write one such as 2024-03-01 or 2024."
         )
 
 

@@ -60,6 +60,9 @@ async def add(  # noqa: PLR0913 - one for each option
     ] = None,
     speaker: Annotated[str | None, typer.Option(help="Who speaks.")] = None,
     language: Annotated[str | None, typer.Option(help="Language, such as en or fr.")] = None,
+    date: Annotated[
+        str | None, typer.Option(help="Date, such as 2024-03-01, 2024-03 or 2024.")
+    ] = None,
     meta: Annotated[
         list[str] | None,
         typer.Option(
@@ -87,7 +90,7 @@ async def add(  # noqa: PLR0913 - one for each option
     session = on_cluster(of_owner(session), on)
     patterns = FilePatterns(tuple(include or ()), tuple(exclude or ()))
     custom = metadata_from_pairs(meta or ())
-    given = DocumentMetadata(title, url, speaker, language, custom=custom)
+    given = DocumentMetadata(title, url, speaker, language, date, custom=custom)
     videos = VideoOptions(languages=(language,) if language else ())
     options = RemoteOptions(CrawlLimits(depth=depth, max_pages=max_pages), videos)
     async with engine_of(session) as engine:

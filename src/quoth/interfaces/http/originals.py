@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from quoth.core.errors import Gone, NotFound
 from quoth.core.types import Document
-from quoth.ingest.readers.metadata import sidecar
+from quoth.ingest.readers.metadata import KEYS, sidecar
 from quoth.ingest.sources.files import is_unchanged
 from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import listing_of
@@ -70,7 +70,7 @@ def original_file(document: Document, caller: Principal, *, unchanged: Unchanged
     if not (named and path.is_absolute() and path.is_file() and path.resolve() == path):
         raise Gone(FILE_GONE)
     known = listing_of(caller.engine).fingerprint(document.document_id)
-    said = (document.title, document.url, document.speaker, document.language)
+    said = [getattr(document, key) for key in KEYS]
     try:
         if known is None or not unchanged.check(path, known=known, said=said):
             raise Gone(FILE_CHANGED)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
+from quoth.ingest.readers.dates import normalize_date
 from quoth.ingest.readers.metadata import normalize_language, normalize_url
 from quoth.interfaces.links import is_web
 from quoth.store.rows import is_path_segment
@@ -59,11 +60,22 @@ def require_language(name: str) -> str:
     return name
 
 
+def require_date(text: str) -> str:
+    """Return a date, or no text at all; raises ValueError."""
+    if text and normalize_date(text) is None:
+        raise ValueError("it is not a date: write 2024-03-01, 2024-03 or 2024")
+    return text
+
+
 QUESTION = rf"^[^{_CONTROLS}]*[^{_CONTROLS}\s][^{_CONTROLS}]+[^{_CONTROLS}\s][^{_CONTROLS}]*$"
 """At least three characters between the first and the last that is no space."""
 _HOST = r"!-.0-Z^-~\u00c0-\u024f\u0370-\u1fff\u3040-\u9fff"
 _WEB = rf"[hH][tT][tT][pP][sS]?://[{_HOST}]+(?:[/?#][^{_CONTROLS}]*)?"
 _LANGUAGE = "[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*"
+_DATE = (
+    r"[12][0-9]{3}(?:-(?:(?:0[13578]|1[02])(?:-(?:0[1-9]|[12][0-9]|3[01]))?"
+    r"|(?:0[469]|11)(?:-(?:0[1-9]|[12][0-9]|30))?|02(?:-(?:0[1-9]|1[0-9]|2[0-8]))?))?"
+)
 _NAME = rf"{_ALL_CONTROLS}/\\"
 
 Text = Annotated[str, AfterValidator(require_plain_text), schema_pattern(f"^[^{_CONTROLS}]*$")]
@@ -85,3 +97,5 @@ WebAddress = Annotated[str, AfterValidator(require_web_address), schema_pattern(
 """A web address; empty for none."""
 Language = Annotated[str, AfterValidator(require_language), schema_pattern(f"^(?:{_LANGUAGE})?$")]
 """The code of a language; empty for none."""
+DocumentDate = Annotated[str, AfterValidator(require_date), schema_pattern(f"^(?:{_DATE})?$")]
+"""A day, a month or a year; empty for none."""

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from quoth.core.custom_metadata import check_metadata
 from quoth.core.errors import Denied, NotFound
 from quoth.core.types import Document
-from quoth.ingest.readers.metadata import read_beside
+from quoth.ingest.readers.metadata import KEYS, read_beside
 from quoth.interfaces.http.dependencies import Writer
 from quoth.interfaces.http.request_state import LOCAL, Principal
 from quoth.interfaces.http.requests import find_document
@@ -23,7 +23,7 @@ from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.routes.collections import find_summary
 from quoth.interfaces.http.schemas import Body, OneCollection, OneId
 from quoth.interfaces.http.sse import EventStream
-from quoth.interfaces.http.text_rules import Language, Text, WebAddress
+from quoth.interfaces.http.text_rules import DocumentDate, Language, Text, WebAddress
 from quoth.interfaces.http.uploads.receive import file_bytes, receive_whole
 from quoth.pipeline.given_metadata import DocumentMetadata, describe
 from quoth.pipeline.sample import sample_files
@@ -49,6 +49,7 @@ class DocumentChanges(Body):
     url: Annotated[WebAddress, Field(max_length=2000)] | None = None
     speaker: Annotated[Text, Field(max_length=200)] | None = None
     language: Annotated[Language, Field(max_length=20, examples=["en"])] | None = None
+    date: Annotated[DocumentDate, Field(max_length=40, examples=["2024-03-01"])] | None = None
     metadata: Annotated[
         dict[str, str | int | float | bool | list[str]] | None,
         Field(max_length=50, examples=[{"team": "legal", "year": 2024}]),
@@ -74,7 +75,7 @@ class SampleAdded:
 
 @router.patch("/v1/documents/{document_id}", summary="Correct a document", response_model=Document)
 async def correct(document_id: OneId, caller: Writer, changes: DocumentChanges) -> Response:
-    """Change the title, address, speaker or language of a document, and read it again.
+    """Change the title, address, speaker, language or date of a document, and read it again.
 
     The document gets a new id, because its passages are others. A file that the operator added
     from the disk is changed only from this machine. Metadata are changed without reading again.
@@ -139,7 +140,7 @@ def _correction(
         if caller.key_id != LOCAL:
             raise Denied(ON_DISK)
         return describe(document, changes), None
-    known = {key: getattr(document, key) for key in ("title", "url", "speaker", "language")}
+    known = {key: getattr(document, key) for key in KEYS}
     fields = {key: text for key, text in (known | changes).items() if text}
     return uploaded, metadata_of(fields, name=source_name(document.source))
 
@@ -154,5 +155,5 @@ async def _rebuild(name: str, caller: Principal) -> AsyncGenerator[RebuildStep, 
 
 def _about(path: Path) -> dict[str, str | None]:
     known, _warnings = read_beside(path)
-    fields = {key: getattr(known, key) for key in ("title", "url", "speaker", "language")}
+    fields = {key: getattr(known, key) for key in KEYS}
     return {**fields, "name": path.name, "collection": None}

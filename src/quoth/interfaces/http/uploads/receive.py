@@ -23,9 +23,15 @@ from quoth.core.errors import (
     StorageFull,
     TooLarge,
 )
-from quoth.ingest.readers.metadata import SIDECAR, custom_in_sidecar, parse_sidecar
+from quoth.ingest.readers.metadata import KEYS, SIDECAR, custom_in_sidecar, parse_sidecar
 from quoth.ingest.sources.http import Internet, fetch
-from quoth.interfaces.http.text_rules import Language, NewCollectionName, Text, WebAddress
+from quoth.interfaces.http.text_rules import (
+    DocumentDate,
+    Language,
+    NewCollectionName,
+    Text,
+    WebAddress,
+)
 from quoth.pipeline.components import Components
 from quoth.pipeline.uploads import (
     content_key,
@@ -39,7 +45,7 @@ from quoth.store.blobs import BLOCK, Blobs, PartialUpload, clean_name
 from quoth.store.upload_tasks import LEASE_SECONDS, Task
 from quoth.store.uploads import UploadStore
 
-METADATA = ("title", "url", "speaker", "language", "metadata")
+METADATA = (*KEYS, "metadata")
 EMPTY = "This file is empty: it has no bytes to read."
 
 
@@ -54,6 +60,7 @@ class UploadMetadata(BaseModel):
     url: Annotated[WebAddress, Field(max_length=2000)] | None = None
     speaker: Annotated[Text, Field(max_length=200)] | None = None
     language: Annotated[Language, Field(max_length=20, examples=["en"])] | None = None
+    date: Annotated[DocumentDate, Field(max_length=40, examples=["2024-03-01"])] | None = None
     metadata: Annotated[
         Annotated[str, Field(max_length=8000)] | None,
         BeforeValidator(lambda given: json.dumps(given) if isinstance(given, dict) else given),
@@ -71,6 +78,7 @@ class UploadMetadata(BaseModel):
             self.speaker = self.speaker or (said.speaker and said.speaker[:200])
             self.url = self.url or said.url
             self.language = self.language or said.language
+            self.date = self.date or said.date
             if self.metadata is None and (own := custom_in_sidecar(self.sidecar)):
                 with suppress(InputError):
                     self.metadata = json.dumps(check_metadata(own))

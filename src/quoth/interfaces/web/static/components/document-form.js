@@ -1,11 +1,11 @@
-/** Title, speaker, address, language and metadata of a document, in a dialog; tells `quoth-edited`. */
+/** Title, speaker, address, language, date and metadata of a document, in a dialog; tells `quoth-edited`. */
 import { sendJson } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { metadataLines, readMetadata } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 
-const FIELDS = [["title", "text", 500], ["speaker", "text", 200], ["url", "url", 2000], ["language", "text", 20]];
+const FIELDS = [["title", "text", 500], ["speaker", "text", 200], ["url", "url", 2000], ["language", "text", 20], ["date", "text", 40]];
 
 class DocumentForm extends Base {
   static properties = { document: { attribute: false }, saving: { state: true }, problem: { state: true } };

@@ -31,6 +31,7 @@ def test_a_document_is_corrected_in_a_dialog(web: WebApp, tmp_path: Path) -> Non
         page.locator("tbody button", has_text="Edit").click()
         page.locator("dialog input[name=title]").fill("All about hornets")
         page.locator("dialog input[name=speaker]").fill("A. Person")
+        page.locator("dialog input[name=date]").fill("2024-03")
         own = page.locator("dialog textarea[name=metadata]")
         own.fill("team=legal\nno pair")
         page.locator("dialog button.primary").click()
@@ -43,6 +44,7 @@ def test_a_document_is_corrected_in_a_dialog(web: WebApp, tmp_path: Path) -> Non
         page.keyboard.press("Escape")
         page.locator("tbody a").click()
         expect(page.locator("h1")).to_have_text("All about hornets")
+        expect(page.locator("document-about")).to_contain_text("March 2024")
         expect(page.locator("document-about")).to_contain_text("team: legal, sales · year: 2024")
 
 

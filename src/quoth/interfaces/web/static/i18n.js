@@ -13,7 +13,6 @@ const messages = await (await fetch(new URL(`./locales/${language}.json`, import
 const plural = new Intl.PluralRules(language);
 const number = new Intl.NumberFormat(language);
 const date = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
-const day = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: "UTC" });
 
 /**
  * Return a message with its values filled in; `count` selects `KEY.one` or `KEY.other`.
@@ -59,7 +58,9 @@ export function dateName(iso) {
   return date.format(new Date(iso));
 }
 
-/** Return the day of a document, without a time. @param {string} iso */
+/** Return the date of a document, as exact as it is known: a day, a month or a year. @param {string} iso */
 export function dayName(iso) {
-  return day.format(new Date(iso));
+  /** @type {Intl.DateTimeFormatOptions} */
+  const known = { year: "numeric", ...(iso.length > 4 && { month: "long" }), ...(iso.length > 7 && { day: "numeric" }) };
+  return new Intl.DateTimeFormat(language, { ...known, timeZone: "UTC" }).format(new Date(iso));
 }

@@ -6,8 +6,8 @@ import pytest
 
 from quoth.core.plan import Plan
 from quoth.core.types import Candidate, IndexIdentity, LegScore, Scored
+from quoth.pipeline.rank import RankedList
 from quoth.pipeline.selection import merge_pools
-from quoth.pipeline.strategies import RankedList
 from quoth.retrieval.search import RetrieverResults
 from quoth.store.rows import Collection
 

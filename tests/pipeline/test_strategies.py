@@ -363,7 +363,7 @@ async def test_the_documents_of_a_filter_and_of_every_collection_are_listed(
         (tmp_path / "wax.md").write_text("# Wax\n\nIt melts.")
         async for _ in engine.add([tmp_path / "wax.md"]):
             pass
-        monkeypatch.setattr("quoth.pipeline.strategies.MAX_HEADINGS", 1)
+        monkeypatch.setattr("quoth.pipeline.search_collection.MAX_HEADINGS", 1)
         first = await engine.answer(replace(asked, collections=("default",)))
     assert {each.path for each in both} == {("The honey book",), ("Stings",)}
     assert len(first.citations) == 1

@@ -28,8 +28,8 @@ from quoth.engine import Engine
 from quoth.evaluation.corpus import Progress, open_corpus
 from quoth.evaluation.datasets import Judgments, RetrievalSet, load_retrieval_set
 from quoth.evaluation.significance import latency_ms
+from quoth.pipeline.rank import RankedList
 from quoth.pipeline.retrieve import Request
-from quoth.pipeline.strategies import RankedList
 from quoth.retrieval.fusion import reciprocal_rank_fusion
 
 DEPTH = 100

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from quoth.answering.extractive.candidates import Quotable, is_sound
+from quoth.answering.extractive.candidates import is_sound
 from quoth.answering.extractive.lookup import overlaps
 from quoth.answering.extractive.score import CandidateSentences, Scores
 from quoth.answering.extractive.select import Statement
@@ -25,10 +25,12 @@ def closest_passages(
     scores: Scores | None,
     skipped: int,
     quoted: Sequence[Statement],
+    likely: Sequence[Statement] = (),
 ) -> tuple[Hit, ...]:
     """Return the first hits; with ``scores``, the likeliest sentence of each is marked.
 
-    Contents and indexes come last. ``skipped`` is how many earlier answers showed passages;
+    Before them come those of ``likely``, the statements of an answer that is not sure, which are
+    marked. Contents and indexes come last. ``skipped`` is how many earlier answers showed passages;
     ``quoted`` is what the answer cites: its passages are left out, and there are none below a place
     or a summary, which is whole. The ranks go on behind those, without gaps.
     """
@@ -39,7 +41,6 @@ def closest_passages(
         for passage in found.passages
         for chunk in passage.chunks
     }
-    closest: list[Hit] = []
     before = len(quoted) or MAX_CLOSEST * skipped
     hits = [
         hit
@@ -47,7 +48,9 @@ def closest_passages(
         if hit.chunk_id not in known or not overlaps(known[hit.chunk_id][0], quoted)
     ]
     hits.sort(key=lambda hit: is_contents(hit.text) or is_index(hit.text))
-    for hit in hits[MAX_CLOSEST * skipped : MAX_CLOSEST * (skipped + 1)]:
+    closest = [] if skipped else _hits_of(likely, hits, known)
+    hits = [hit for hit in hits if hit.chunk_id not in {each.chunk_id for each in closest}]
+    for hit in hits[MAX_CLOSEST * skipped : MAX_CLOSEST * (skipped + 1) - len(closest)]:
         places = [
             at
             for at, each in enumerate(candidates.sentences)
@@ -58,14 +61,31 @@ def closest_passages(
             best = candidates.sentences[max(places, key=scores.__getitem__)]
             if any(best.text == each.text[slice(*each.marked)] for each in closest if each.marked):
                 continue
-            hit = _marked(hit, best, *known[hit.chunk_id])
+            hit = _marked(hit, best.start, best.end, *known[hit.chunk_id])
         closest.append(replace(hit, rank=before + len(closest) + 1))
     return tuple(closest)
 
 
-def _marked(hit: Hit, sentence: Quotable, chunk: Chunk, document: Document) -> Hit:
-    """Return a hit with a sentence marked, which its link opens."""
-    place = locate_in([chunk], sentence.start, sentence.end)
-    opens = link(place, document, text=sentence.text)
-    start, end = sentence.start - chunk.start, sentence.end - chunk.start
-    return replace(hit, marked=(start, min(end, len(hit.text))), locator=place, link=opens)
+def _hits_of(
+    statements: Sequence[Statement],
+    hits: Sequence[Hit],
+    known: Mapping[str, tuple[Chunk, Document]],
+) -> list[Hit]:
+    """Return the hit of each statement with it marked, without statements outside of all hits."""
+    marked: dict[str, Hit] = {}
+    for statement in statements:
+        for hit in hits:
+            if hit.chunk_id in known and overlaps(known[hit.chunk_id][0], [statement]):
+                found = _marked(hit, statement.start, statement.end, *known[hit.chunk_id])
+                marked.setdefault(hit.chunk_id, replace(found, rank=len(marked) + 1))
+                break
+    return list(marked.values())[:MAX_CLOSEST]
+
+
+def _marked(hit: Hit, start: int, end: int, chunk: Chunk, document: Document) -> Hit:
+    """Return a hit with a part marked, which its link opens; what is outside of it is left out."""
+    start, end = max(start, chunk.start), min(end, chunk.end)
+    place = locate_in([chunk], start, end)
+    marked = start - chunk.start, end - chunk.start
+    opens = link(place, document, text=hit.text[slice(*marked)])
+    return replace(hit, marked=marked, locator=place, link=opens)

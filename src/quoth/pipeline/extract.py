@@ -73,6 +73,7 @@ RUNS_OF_EACH = 2
 class _Selection:
     """Selected statements, the answer's status, its notices, and the score of each sentence.
 
+    Where the answer is not sure, the statements are what comes closest.
     ``confidence`` is the probability that the collection answers; None where it is not known.
     ``near`` are the sentences among which the other side of a contradiction is looked for.
     """
@@ -98,7 +99,8 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     with trace.stage("judge"):
         candidates = collect_sentences(subject, passages, filters=plan.filters)
     chosen = await _choose(context, found, passages, candidates, subject=subject, history=history)
-    statements = chosen.statements
+    unsure = chosen.status == "low_relevance"
+    statements = () if unsure else chosen.statements
     if near := chosen.near:
         statements = with_other_sides(statements, candidates, near=near, passages=passages)
     if turns and not history:
@@ -111,7 +113,6 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         disputed = disagreements(citations, passages=passages)
     conflicts = conflict_notice(disputed, language=language) if disputed else ()
     closest: tuple[Hit, ...] = ()
-    unsure = chosen.status == "low_relevance"
     if citations or not (found.query.continues and chosen.status == "no_results"):
         closest = closest_passages(
             found,
@@ -119,6 +120,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
             scores=chosen.scores if citations or unsure else None,
             skipped=continuations(history),
             quoted=statements,
+            likely=chosen.statements if unsure else (),
         )
     if not citations:
         kind: Notice = "low_relevance" if unsure else "no_results" if found.hits else "nothing"
@@ -199,10 +201,10 @@ async def _choose(
         degraded=bool(trace.failures),
         placed=placed and bool(candidates.sentences),
     )
-    if status in ("no_results", "low_relevance") or not candidates.sentences:
+    if status == "no_results" or not candidates.sentences:
         return _Selection((), status, (), scores, probability)
     shown = _shown_before(candidates, history) if history else frozenset()
-    if halves := two_questions(query):
+    if (halves := two_questions(query)) and status != "low_relevance":
         statements, halved = await _statements_of_both(
             parts, found, passages, halves=halves, shown=shown, trace=trace
         )
@@ -215,12 +217,14 @@ async def _choose(
         max_sentences=plan.max_sentences,
         shown=shown,
     )
+    if status == "low_relevance":
+        return _Selection(statements, status, (), scores, probability)
     near = [int(at) for at in np.argsort(-scores)[:CLOSEST_SENTENCES]]
     if not statements:  # All that would answer was shown.
         return _Selection((), "no_results", (), scores, probability)
     best = _best_of(statements, near, candidates)
     if not placed and _is_beside(query, candidates, best=best, statements=statements):
-        return _Selection((), "low_relevance", (), scores, probability)
+        return _Selection(statements, "low_relevance", (), scores, probability)
     notices = status_notices(status, evidence, language=query.language)
     if without := query.aspects and aspects_without(query, candidates):
         notices = (*notices, notice("missing", language=query.language, names=without))

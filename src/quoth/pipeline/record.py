@@ -18,8 +18,8 @@ from quoth.core.types import (
     ScoreKind,
 )
 from quoth.pipeline.components import model_names
+from quoth.pipeline.rank import RankedList
 from quoth.pipeline.retrieve import Request, RequestContext, Retrieved
-from quoth.pipeline.strategies import RankedList
 from quoth.retrieval.rerank import FUSED
 from quoth.store.privacy_settings import HistoryLevel
 

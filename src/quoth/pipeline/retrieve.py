@@ -1,6 +1,6 @@
 """The first half of the path: from a request to numbered passages.
 
-analyse → search every collection (`quoth.pipeline.strategies`) → select → widen
+analyse → search every collection (`quoth.pipeline.search_collection`) → select → widen
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from quoth.pipeline.budget import (
 from quoth.pipeline.components import Components, components_of, require_same_identity
 from quoth.pipeline.egress import apply_privacy_settings
 from quoth.pipeline.moderation import moderate_question
+from quoth.pipeline.rank import RankedList, SearchContext
+from quoth.pipeline.search_collection import search_collection
 from quoth.pipeline.selection import found_little, fuse_with, note_given, read_context, select_hits
-from quoth.pipeline.strategies import RankedList, SearchContext, search_collection
 from quoth.query.dialogue_act import SMALL_TALK, DialogueAct, read_act
 from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.parse import FilterReach, describe_filters, dropped_fields, parse_filters

@@ -9,7 +9,7 @@ from itertools import chain, zip_longest
 from quoth.core.plan import Plan
 from quoth.core.translations import translate
 from quoth.core.types import Candidate, Document, Filter, Query, Scored
-from quoth.pipeline.strategies import RankedList
+from quoth.pipeline.rank import RankedList
 from quoth.query.filters.parse import MAX_LISTED
 from quoth.query.keywords import content_words, names_place
 from quoth.retrieval.fusion import lift

@@ -298,8 +298,11 @@ def _missing(
 def _is_written_otherwise(shown: str, text: str, *, language: str) -> bool:
     """Return whether a text has a number or month: "five hundred" for 500, "2020-03-01" for March.
 
-    Names of months that are words, too, are read as months beside a number.
+    "8-13" has 10. Names of months that are words, too, are read as months beside a number.
     """
+    ranges = ([int(end) for end in found.groups()] for found in _RANGE.finditer(text))
+    if shown.isdecimal() and any(first <= int(shown) <= last for first, last in ranges):
+        return True
     wanted = {value.key for value in _values(f"1 {shown}", language)} - {"1"}
     return bool(wanted) and wanted <= {value.key for value in _values(text, language)}
 
@@ -322,6 +325,7 @@ def status_notices(
     return tuple(found)
 
 
+_RANGE = re.compile(r"(?<![\d.,/-])(\d{1,4}) ?[-–] ?(\d{1,4})(?![\d.,/-])")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?(?:[^\W\d]|$)")
 """A number, perhaps with its unit ("780MB"); no version ("6.3.1")."""
 _IN_WORDS = {"price": "free", "number": "amount"}

@@ -117,9 +117,7 @@ def extract_chapters(query: TokenizedQuery, context: ExtractionContext) -> Extra
     wanted: list[str] = []
     for match in matches:
         wanted += _last_chapter(owners) if "end" in match.groups else _chapter_numbers(match)
-    asked = frozenset(() if names_a_topic(query.folded) else map(stem, query.words))
-    titles = context.entities.titles.names
-    named = {id_ for each in titles if each.distinctive_words & asked for id_ in each.documents}
+    named = _titled_alike(query, context)
     return _existing_chapters(list(dict.fromkeys(wanted)), owners, context, named=named)
 
 
@@ -152,19 +150,36 @@ def extract_divisions(query: TokenizedQuery, context: ExtractionContext) -> Extr
     """Extract divisions named by their word and number ("article 7"); only existing ones filter.
 
     None is extracted where no heading has the word, and of "article 6 of the convention" only where
-    a document is named. A number that no heading has is noted, but not that of "the first article".
+    a document is named, or one with such an article has a word of the query in its title. A number
+    that no heading has is noted, but not that of "the first article".
     """
     matches = find_matches("division", query.folded)
-    words = {name.split(" ")[0] for name in context.entities.sections} if matches else set()
-    named = [
-        match
-        for match in matches
-        if match.groups["word"] in words and ("of" not in match.groups or context.is_narrowed)
-    ]
-    found = _numbered_sections(
-        [f"{each.groups['word']} {number_of(each.groups['number'])}" for each in named], context
+    sections = context.entities.sections
+    words = {name.split(" ")[0] for name in sections} if matches else set()
+    titled = _titled_alike(query, context) if matches else frozenset()
+    named: dict[str, PatternMatch] = {}
+    for match in matches:
+        name = f"{match.groups['word']} {number_of(match.groups['number'])}"
+        owned = any(id_ in titled for id_, _title in sections.get(name, ()))
+        if match.groups["word"] in words and (
+            "of" not in match.groups or context.is_narrowed or owned
+        ):
+            named[name] = match
+    found = _numbered_sections(list(named), context)
+    return (
+        NOTHING
+        if found.notes and all("ordinal" in each.settings for each in named.values())
+        else found
     )
-    return NOTHING if all("ordinal" in each.settings for each in named) and found.notes else found
+
+
+def _titled_alike(query: TokenizedQuery, context: ExtractionContext) -> frozenset[str]:
+    """Return the documents whose titles have words of the query that others have not."""
+    asked = frozenset(() if names_a_topic(query.folded) else map(stem, query.words))
+    titles = context.entities.titles.names
+    return frozenset(
+        id_ for each in titles if each.distinctive_words & asked for id_ in each.documents
+    )
 
 
 def _numbered_sections(numbers: Sequence[str], context: ExtractionContext) -> ExtractedFilters:

@@ -88,6 +88,14 @@ def test_a_row_of_a_table_is_about_what_the_question_names(
     assert are_rows_of_others(query, candidates, quoted=quoted) is others
 
 
+def test_a_number_within_the_range_of_a_row_is_in_it() -> None:
+    for age, others in ((10, False), (13, False), (14, True)):
+        question = f"What do children of {age} years pay?"
+        query = Query(question, question, "en")
+        candidates = collect_sentences(query, [passage("Children: 8-13 years | They pay: 250")])
+        assert are_rows_of_others(query, candidates, quoted=[0]) is others
+
+
 def test_a_month_of_the_question_is_in_a_row_with_its_number() -> None:
     for question, others in (("Sales in March 2020", False), ("Sales in April 2021", True)):
         query = Query(question, question, "en")

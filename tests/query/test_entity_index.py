@@ -95,6 +95,7 @@ def test_an_article_is_found_by_its_word_and_number() -> None:
     names = build_entity_index(CollectionOutline("1", ("fr",), (rules,), tuple(headings)))
     for text, title in (
         ("Que dit l'article 3 du Règlement des examens ?", "Article 3 – Fraude"),
+        ("Que dit l'article 3 du règlement ?", "Article 3 – Fraude"),
         ("Que dit le premier article ?", "Article 1er - Définitions"),
         ("What is the fifth amendment?", "Amendment V"),
         ("What does Amendment V say about witnesses?", "Amendment V"),
@@ -103,6 +104,7 @@ def test_an_article_is_found_by_its_word_and_number() -> None:
     missing = understand("Que dit l'article 9 ?", names=names)
     assert (missing.filters, len(missing.notes)) == ((), 1)
     assert understand("What was the ninth article that I read?", names=names).notes == ()
+    assert understand("Que dit l'article 3 de la convention ?", names=names).filters == ()
     # No heading is a clause: it may be one of another text.
     assert understand("What is clause 3 of the treaty?", names=names).notes == ()
 

@@ -59,7 +59,7 @@ def closest_passages(
         places = [at for at in places if is_sound(candidates.sentences[at])] or places
         if places and scores is not None:
             best = candidates.sentences[max(places, key=scores.__getitem__)]
-            if any(best.text == each.text[slice(*each.marked)] for each in closest if each.marked):
+            if any(best.text in each.text[slice(*each.marked)] for each in closest if each.marked):
                 continue
             hit = _marked(hit, best.start, best.end, *known[hit.chunk_id])
         closest.append(replace(hit, rank=before + len(closest) + 1))

@@ -280,6 +280,20 @@ async def test_a_summary_names_every_section_and_quotes_its_beginning(tmp_path: 
     )
 
 
+@pytest.mark.parametrize("head", ["Abstract\n\n", "Résumé : ", "## Abstract\n\n"])
+async def test_the_summary_of_a_paper_begins_with_its_abstract(tmp_path: Path, head: str) -> None:
+    abstract = " ".join(f"We count the ants of {each} hills in spring." for each in range(1, 4))
+    text = f"# Ants of the hills\n\nA. Person, B. Person\n\n{head}{abstract}\n\n"
+    (tmp_path / "ants.md").write_text(
+        text + "## Introduction\n\nAnts are old.\n\n## Method\n\nWe went.\n"
+    )
+    async with open_tour(tmp_path / "home") as engine:
+        await add(engine, tmp_path)
+        answer = await engine.answer("What is the paper Ants of the hills about?")
+    assert answer.text.partition(" [1]")[0].endswith(abstract)
+    assert "Introduction:\nAnts are old." in answer.text
+
+
 async def test_a_talk_named_by_what_it_is_about_is_summarized_as_a_whole(tmp_path: Path) -> None:
     parts = ("springs", "neaps", "currents", "moons", "harbours", "mills")
     sections = (f"## On {each}\n\nThe tide and {each}: tides turn with {each}.\n" for each in parts)

@@ -16,6 +16,7 @@ from quoth.answering.extractive.select import Statement, statement_of
 from quoth.core.outline import Heading, SummarySentence
 from quoth.core.types import Chunk, Passage, Query
 from quoth.ingest.enrich.chapters import is_formality, is_front_or_back_matter
+from quoth.query.filters.patterns import word_set
 from quoth.query.keywords import names_a_topic, only_asks_for_a_place
 from quoth.query.tokens import FUNCTION_WORDS, folded_words
 from quoth.store.blobs import source_name
@@ -30,10 +31,14 @@ MIN_TITLE_WORDS = 2
 """Words of a document's title by which a query names it."""
 MAX_SUMMARY_CHARACTERS = 320
 """Length up to which a sentence of a summary takes those after it along."""
+MAX_ABSTRACT = 1200
+"""Length of what is quoted from an abstract."""
 MAX_LONG_SECTIONS = 10
 """Sections of which more than a sentence is quoted; of more it is one of each."""
 MIN_FRONT_SCORE = 0.95
 """Least standalone score of what a text is said to begin with: no title and no names of authors."""
+_FIRST_WORD = re.compile(r"^\W*([^\W\d_]+)\s*(?:[.:—–]|$)", re.MULTILINE)
+"""The only word of a line, or the one before a colon, a stop or a dash."""
 _LINE = re.compile(r"\S.*")
 _BEGINNING = re.compile(r"\S.{0,120}(?!\S)|\S{1,120}")
 """The first words of a line, up to 120 characters."""
@@ -123,9 +128,10 @@ def section_statements(
     longest = MAX_SUMMARY_CHARACTERS if len(headings) <= MAX_LONG_SECTIONS else 0
     limit = max(1, len(summary) // len(headings))
     found: list[Statement] = []
-    front = [each for each in ordered[:1] if each.ordinal < headings[0].first]
-    if front and front[0].kind not in ("pdf", "book"):  # There it is a title page.
-        found += _opening(front, candidates, passages, longest=longest, least=MIN_FRONT_SCORE)
+    front = [each for each in ordered if each.ordinal < headings[0].first]
+    found += _abstract(front, candidates, passages)
+    if front and not found and front[0].kind not in ("pdf", "book"):  # There it is a title page.
+        found += _opening(front[:1], candidates, passages, longest=longest, least=MIN_FRONT_SCORE)
     for heading in [each for each in headings if not is_formality(each)] or headings:
         here = [each for each in ordered if heading.first <= each.ordinal <= heading.last]
         matter = is_front_or_back_matter(heading)
@@ -135,7 +141,9 @@ def section_statements(
         own = [each for each in told if each.chunk_id in ids]
         if not own or here[0].kind != "transcript":  # What is spoken begins with greetings.
             least = MIN_FRONT_SCORE if matter else MIN_STANDALONE_SCORE
-            begun = _opening(here[:2], candidates, passages, longest=longest, least=least)
+            is_abstract = normalize_name(heading.path[-1]) in word_set("abstract_words")
+            most = MAX_ABSTRACT if is_abstract else longest
+            begun = _opening(here[:2], candidates, passages, longest=most, least=least)
             own = begun + [each for each in own if not overlaps(each, begun)]
         found += [replace(each, heading=heading.path[-1]) for each in own[:limit]]
         # A page with the title alone says nothing of what is below it.
@@ -144,6 +152,27 @@ def section_statements(
             titles = heading_statements([heading], passages)
             found += [replace(each, line=False) for each in titles]
     return tuple(found)
+
+
+def _abstract(
+    chunks: Sequence[Chunk], candidates: CandidateSentences, passages: Sequence[Passage]
+) -> list[Statement]:
+    """Quote the abstract of a paper: the paragraph behind a line that begins with this word."""
+    ids = {each.chunk_id for each in chunks}
+    for chunk in chunks:
+        for line in _FIRST_WORD.finditer(chunk.text):
+            if normalize_name(line[1]) not in word_set("abstract_words"):
+                continue
+            begin = chunk.start + line.end()
+            after = [
+                (each.start, at)
+                for at, each in enumerate(candidates.sentences)
+                if each.chunk_id in ids and each.end > begin
+            ]
+            if after:
+                parts = _paragraph(candidates, min(after)[1], longest=MAX_ABSTRACT)
+                return [statement_of(parts, passages[parts[0].passage])]
+    return []
 
 
 def _opening(

@@ -163,12 +163,16 @@ async def test_an_address_cannot_end_its_own_link(home: Path) -> None:
 async def test_where_nothing_answers_the_closest_passages_follow_as_quotations(home: Path) -> None:
     async with open_tour(home, stored=True) as engine:
         answer = await engine.answer(SOURCES["question"])
-    hits = tuple(replace(each, document="A [b](https://evil.test)") for each in answer.closest)
+    linked = "A [b](https://evil.test)"
+    hits = tuple(replace(each, document=linked, marked=None) for each in answer.closest)
     hits = hits or tuple(await _hits(home))
     bare = replace(answer, citations=(), sentences=(), closest=hits, text="Nothing was found.")
     text = "".join(markdown_sentences(bare, address=address))
     assert text.startswith("Nothing was found.\n\n> [")
     assert links_in(text) <= {address(None, each.document_id) for each in hits}
+    told = replace(bare, closest=tuple(replace(each, marked=(0, 9)) for each in hits))
+    short = "".join(markdown_sentences(told, address=address))
+    assert (links_in(short), len(short) < len(text)) == (links_in(text), True)
 
 
 async def _hits(home: Path) -> list[Hit]:

@@ -160,15 +160,16 @@ def _sentence_links(page: str | None, number: int, cited: tuple[int, ...]) -> di
 
 
 def _near(hit: Hit, *, address: Address) -> str:
-    """Quote a closest passage, below its document and locator."""
-    shown = plain_quotation(hit.text)
+    """Name a closest passage, and quote it where the answer does not."""
+    shown = "" if hit.marked else plain_quotation(hit.text)
     if len(shown) > NEAR:
         shown = f"{shown[:NEAR].rsplit(' ', 1)[0]} …"
     name = " · ".join(filter(None, (hit.document, label(hit.locator))))
     head = break_links(plain_quotation(_BRACKETS.sub(" ", name)))
     link = address(hit.link, hit.document_id)
     linked_head = head if link is None else f"[{head}]({quote(link, safe=URL_SIGNS)})"
-    return f"\n\n> {code_span(linked_head)}: {code_span(break_links(shown))}"
+    quoted = f": {code_span(break_links(shown))}" if shown else ""
+    return f"\n\n> {code_span(linked_head)}{quoted}"
 
 
 def _mark(number: int, link: str | None) -> str:

@@ -30,8 +30,8 @@ TIE = "\ue000"
 """Stands for a blank at which no line may end."""
 
 
-def hit_list(session: CliSession, hits: Sequence[Hit]) -> None:
-    """Show ranked passages."""
+def hit_list(session: CliSession, hits: Sequence[Hit], *, quoted: bool = False) -> None:
+    """Show ranked passages; ``quoted`` means that what is marked in them was shown already."""
     if not hits:
         session.say("Nothing found. Try other words, or: quoth list")
     for hit in hits:
@@ -39,6 +39,8 @@ def hit_list(session: CliSession, hits: Sequence[Hit]) -> None:
         head.append(trim(hit.document, MAX_TITLE), style="bold")
         head.append(place_name(hit.document, hit.locator, hit.locator.section)).append("  ")
         session.out.print_line(head.append(_link(session.out, hit.link)))
+        if quoted and hit.marked is not None:
+            continue
         shown = Text(f"“{trim(hit.text)}”")
         if hit.marked is not None:
             before, told, after = marked_parts(hit.text, hit.marked)
@@ -134,7 +136,7 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
         if answer.citations:
             out.print()
             out.print_line(Text("  Also found:", style="dim"))
-        hit_list(session, answer.closest)
+        hit_list(session, answer.closest, quoted=not answer.citations)
     sources = len({each.document_id for each in answer.citations})
     foot = [
         f"{sources} source{'' if sources == 1 else 's'}" if sources else "",

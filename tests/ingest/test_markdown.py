@@ -76,3 +76,19 @@ def test_items_have_the_marks_that_readers_see() -> None:
     text = "3. c\n4. d\n   more\n\n   - x\n\n     still x\n4. e\n\n- y\n-\n\nz"
     shown = ["3. c", "4. d more", "- x", "still x", "5. e", "- y", "z"]
     assert [block.text for block in markdown_blocks(text)] == shown
+
+
+@pytest.mark.parametrize(
+    ("image", "text"),
+    [
+        ("![slide talk.003](/img/talk.003.jpeg)", "Before  after"),
+        ("![IMG_12](<a/IMG_12.png>)", "Before  after"),
+        ("![The bridge](bridge.png)", "Before The bridge after"),
+        ("![bridge](bridge.png)", "Before bridge after"),
+        ("![fig-2: a bridge in spring](fig-2.png)", "Before fig-2: a bridge in spring after"),
+        ("![plan]()", "Before plan after"),
+    ],
+)
+def test_the_name_of_a_picture_is_no_text(image: str, text: str) -> None:
+    (block,) = [each.text for each in markdown_blocks(f"Before {image} after") if each.text]
+    assert block.split() == text.split()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import PurePosixPath
+from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline, image, link
@@ -122,13 +124,21 @@ def inline_text(tokens: Sequence[Token]) -> str:
         if token.type in ("text", "code_inline", "text_special"):
             parts.append(token.content)
         elif token.type == "image":
-            parts.append(inline_text(token.children or []))
+            shown = inline_text(token.children or [])
+            parts.append("" if _is_file_name(shown, str(token.attrs.get("src", ""))) else shown)
         elif token.type == "hardbreak" or _LINE_BREAK.fullmatch(token.content):
             parts.append("\n")
         elif token.type == "softbreak":
             parts.append(" ")
     lines = normalize_whitespace("".join(parts)).split("\n")
     return "\n".join(line.strip(" \t") for line in lines).strip()
+
+
+def _is_file_name(text: str, source: str) -> bool:
+    """Return whether the text of an image is the name of its file: "slide talk.003"."""
+    stem = PurePosixPath(unquote(source)).stem.lower()
+    rest = text.lower().replace(stem, "", 1) if stem else text
+    return rest != text.lower() and len(rest.split()) < 2 and not stem.isalpha()
 
 
 def slug(heading: str) -> str:

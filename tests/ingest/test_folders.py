@@ -94,9 +94,6 @@ def test_a_table_of_talks_describes_the_files_of_its_folder(tmp_path: Path) -> N
     talk.write_text("Bees dance.\n")
     other.write_text("Wasps do not.\n")
     before = [fingerprint(each, given=()) for each in (talk, other)]
-    undated = (None, None, "Ada", None)
-    assert fingerprint(talk, given=(*undated, None)) == fingerprint(talk, given=undated)
-    assert fingerprint(talk, given=(*undated, "2024")) != fingerprint(talk, given=undated)
     table = tmp_path / "talks.meta.csv"
     table.write_text(
         "\ufefffile,title,Author,date,stage\ntalk.md,The dance,Ada,7 May 2024,A\nlost.md\n,x,,,\n"

@@ -294,20 +294,6 @@ async def test_the_summary_of_a_paper_begins_with_its_abstract(tmp_path: Path, h
     assert "Introduction:\nAnts are old." in answer.text
 
 
-async def test_a_talk_named_by_what_it_is_about_is_summarized_as_a_whole(tmp_path: Path) -> None:
-    parts = ("springs", "neaps", "currents", "moons", "harbours", "mills")
-    sections = (f"## On {each}\n\nThe tide and {each}: tides turn with {each}.\n" for each in parts)
-    (tmp_path / "evening.md").write_text("# An evening\n\n" + "\n".join(sections))
-    (tmp_path / "bees.md").write_text("# Bees\n\nBees keep honey in wax.\n")
-    async with open_tour(tmp_path / "home") as engine:
-        await add(engine, tmp_path)
-        whole = await engine.answer("Summarize the lecture on tides")
-        part = await engine.answer("Summarize the tides of the lecture")
-    assert all(f"On {each}:" in whole.text for each in parts)
-    assert documents(whole) == {"An evening"}
-    assert "On springs:" not in part.text
-
-
 async def test_a_summary_does_not_begin_with_the_title_alone(tmp_path: Path) -> None:
     text = "# The harbour\n\n# Tides\n\nThe tide turns twice a day.\n\n# Boats\n\nTen boats lie.\n"
     (tmp_path / "harbour.md").write_text(text)

@@ -325,7 +325,8 @@ def status_notices(
     return tuple(found)
 
 
-_RANGE = re.compile(r"(?<![\d.,/-])(\d{1,4}) ?[-–] ?(\d{1,4})(?![\d.,/-])")
+_RANGE = re.compile(r"(?<![\d.,/–-])(\d{1,2}) ?[-–] ?(\d{1,2})(?![\d/]|[.,]\d| ?[-–])")
+"""A range of small numbers, such as ages; larger ones may be those of a telephone."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?(?:[^\W\d]|$)")
 """A number, perhaps with its unit ("780MB"); no version ("6.3.1")."""
 _IN_WORDS = {"price": "free", "number": "amount"}

@@ -48,13 +48,14 @@ def closest_passages(
         if hit.chunk_id not in known or not overlaps(known[hit.chunk_id][0], quoted)
     ]
     hits.sort(key=lambda hit: is_contents(hit.text) or is_index(hit.text))
-    closest = [] if skipped else _hits_of(likely, hits, known)
-    hits = [hit for hit in hits if hit.chunk_id not in {each.chunk_id for each in closest}]
-    for hit in hits[MAX_CLOSEST * skipped : MAX_CLOSEST * (skipped + 1) - len(closest)]:
+    first = _hits_of(likely, hits, known)
+    hits = [*first.values(), *(hit for hit in hits if hit.chunk_id not in first)]
+    closest: list[Hit] = []
+    for hit in hits[MAX_CLOSEST * skipped : MAX_CLOSEST * (skipped + 1)]:
         places = [
             at
             for at, each in enumerate(candidates.sentences)
-            if each.chunk_id == hit.chunk_id and hit.chunk_id in known
+            if each.chunk_id == hit.chunk_id and hit.chunk_id in known and hit.chunk_id not in first
         ]
         places = [at for at in places if is_sound(candidates.sentences[at])] or places
         if places and scores is not None:
@@ -70,16 +71,16 @@ def _hits_of(
     statements: Sequence[Statement],
     hits: Sequence[Hit],
     known: Mapping[str, tuple[Chunk, Document]],
-) -> list[Hit]:
+) -> dict[str, Hit]:
     """Return the hit of each statement with it marked, without statements outside of all hits."""
     marked: dict[str, Hit] = {}
     for statement in statements:
         for hit in hits:
             if hit.chunk_id in known and overlaps(known[hit.chunk_id][0], [statement]):
                 found = _marked(hit, statement.start, statement.end, *known[hit.chunk_id])
-                marked.setdefault(hit.chunk_id, replace(found, rank=len(marked) + 1))
+                marked.setdefault(hit.chunk_id, found)
                 break
-    return list(marked.values())[:MAX_CLOSEST]
+    return marked
 
 
 def _marked(hit: Hit, start: int, end: int, chunk: Chunk, document: Document) -> Hit:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from quoth.answering.answerability import (
+    AnswerEvidence,
     Notice,
     are_rows_of_others,
     decide_status,
@@ -203,8 +204,9 @@ async def _choose(
     )
     if status == "no_results" or not candidates.sentences:
         return _Selection((), status, (), scores, probability)
-    shown = _shown_before(candidates, history) if history else frozenset()
-    if (halves := two_questions(query)) and status != "low_relevance":
+    unsure = status == "low_relevance"  # "More" goes on in the same order.
+    shown = _shown_before(candidates, history) if history and not unsure else frozenset()
+    if (halves := two_questions(query)) and not unsure:
         statements, halved = await _statements_of_both(
             parts, found, passages, halves=halves, shown=shown, trace=trace
         )
@@ -217,7 +219,7 @@ async def _choose(
         max_sentences=plan.max_sentences,
         shown=shown,
     )
-    if status == "low_relevance":
+    if unsure:
         return _Selection(statements, status, (), scores, probability)
     near = [int(at) for at in np.argsort(-scores)[:CLOSEST_SENTENCES]]
     if not statements:  # All that would answer was shown.
@@ -226,11 +228,22 @@ async def _choose(
     if not placed and _is_beside(query, candidates, best=best, statements=statements):
         return _Selection(statements, "low_relevance", (), scores, probability)
     notices = status_notices(status, evidence, language=query.language)
-    if without := query.aspects and aspects_without(query, candidates):
-        notices = (*notices, notice("missing", language=query.language, names=without))
-    elif not evidence.cross_lingual and (beside := unquoted_aspects(query, candidates, statements)):
-        notices = (*notices, notice("unquoted", language=query.language, names=beside))
+    notices += _aspect_notices(query, evidence, candidates, statements)
     return _Selection(statements, status, notices, scores, probability, near)
+
+
+def _aspect_notices(
+    query: Query,
+    evidence: AnswerEvidence,
+    candidates: CandidateSentences,
+    statements: Sequence[Statement],
+) -> tuple[str, ...]:
+    """Return the notice of aspects of a comparison that are nowhere, or not quoted."""
+    if without := query.aspects and aspects_without(query, candidates):
+        return (notice("missing", language=query.language, names=without),)
+    if not evidence.cross_lingual and (beside := unquoted_aspects(query, candidates, statements)):
+        return (notice("unquoted", language=query.language, names=beside),)
+    return ()
 
 
 def _requested(

@@ -55,8 +55,12 @@ class DocumentMetadata:
         return self.files.get(path, self)
 
     def values(self) -> tuple[str | None, ...]:
-        """Return the values that identify a document's version, in the order of `KEYS`."""
-        return tuple(getattr(self, key) for key in KEYS)
+        """Return the values that identify a document's version, in the order of `KEYS`.
+
+        The date only where it is given: documents of earlier versions were added without.
+        """
+        values = (self.title, self.url, self.speaker, self.language)
+        return (*values, self.date) if self.date else values
 
     def cleaned(self) -> DocumentMetadata:
         """Return a copy without line breaks and unstorable characters."""

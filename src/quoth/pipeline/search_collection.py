@@ -7,7 +7,7 @@ returns the same `RankedList`: the requested place, the headings, or passages of
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from quoth.core.outline import Heading
@@ -15,7 +15,6 @@ from quoth.core.protocols import EncodedQuery
 from quoth.core.types import Candidate, Chunk, Query
 from quoth.pipeline.rank import RankedList, SearchContext, rank
 from quoth.query.keywords import (
-    asks_for_a_source,
     asks_for_documents,
     asks_for_summary,
     kind_of_source,
@@ -46,8 +45,6 @@ from quoth.retrieval.summary_lookup import (
 from quoth.store.blobs import source_name
 from quoth.text.locators import filters_from_moment
 
-MIN_FOUND = 5
-"""First passages of a ranking that must be of one document for this to be what is meant."""
 MAX_OPENING = 4
 """Chunks after the first one that a short section is shown with."""
 
@@ -67,10 +64,7 @@ async def search_collection(
         or (placed and only_asks_for_a_place(query, sources=_chosen_titles(context, query)))
         or _asks_what_a_document_is_about(context, query)
     ):
-        if found := await sample_coverage(context, query):
-            return found
-        ranked = await rank(context, query, encoded)
-        return await _summary_of_found(context, query, ranked) or ranked
+        return await sample_coverage(context, query) or await rank(context, query, encoded)
     if plan.strategy == "look_up":
         return await structural_lookup(context, query) or await rank(context, query, encoded)
     return await rank(context, query, encoded)
@@ -139,38 +133,13 @@ async def _headed(context: SearchContext, headings: tuple[Heading, ...]) -> Rank
 
 async def sample_coverage(context: SearchContext, query: Query) -> RankedList | None:
     """Return the summary of a named source; a sample of its chunks if it has none."""
-    plan = context.plan
+    plan, catalogue = context.plan, context.parts.catalogue
     if plan.filters and not only_asks_for_a_place(query, sources=_chosen_titles(context, query)):
         return None
     wanted = _named_parts(context, query)
     topic = summary_topic(query)
     if not wanted or asks_about_more(context.outline, wanted, topic, language=query.language):
         return await structural_lookup(context, query)
-    found = await _summary(context, wanted)
-    return found or await structural_lookup(context, query) or await _beginning(context, wanted[0])
-
-
-async def _summary_of_found(
-    context: SearchContext, query: Query, ranked: RankedList
-) -> RankedList | None:
-    """Return the summary of the document in which all of the first passages are.
-
-    Only for a request such as "Summarize the talk on tides", which names a document by what it is
-    about; None for others, such as "Summarize the tides of the guide".
-    """
-    first = [ranked.chunks[each.chunk_id].document_id for each in ranked.pool[:MIN_FOUND]]
-    one = len(first) == MIN_FOUND and len(set(first)) == 1
-    typed = replace(query, standalone=query.original)
-    if not one or context.plan.filters or not asks_for_summary(typed) or summary_topic(typed):
-        return None
-    if not asks_for_a_source(typed):
-        return None
-    return await _summary(context, [DocumentPart(first[0], 0, TO_THE_END)])
-
-
-async def _summary(context: SearchContext, wanted: Sequence[DocumentPart]) -> RankedList | None:
-    """Return the passages of a summary of documents or their parts, None where they have none."""
-    plan, catalogue = context.plan, context.parts.catalogue
     documents = [each.document_id for each in wanted]
     summaries = await asyncio.to_thread(catalogue.summaries, context.collection, documents)
     sections = summary_sections(context.outline.headings, wanted[0]) if len(wanted) == 1 else ()
@@ -178,7 +147,7 @@ async def _summary(context: SearchContext, wanted: Sequence[DocumentPart]) -> Ra
     overview = coverage_sample(summaries, wanted, limit=plan.max_sentences)
     chosen = coverage_sample(summaries, parts, limit=plan.max_sentences) or overview
     if not chosen and not sections:
-        return None
+        return await structural_lookup(context, query) or await _beginning(context, wanted[0])
     # A language model reads from the first on, as far as its context holds.
     ids = dict.fromkeys(each.chunk_id for each in (*overview, *chosen))
     stored = await asyncio.to_thread(catalogue.chunks, list(ids))

@@ -91,8 +91,8 @@ def describe_again(parts: Components, task: Task, given: DocumentMetadata) -> bo
     if known is None:
         return False
     merge_metadata(parts, collection, known, given)
-    said = [getattr(known, key) for key in KEYS]
-    if all(new in (None, old) for new, old in zip(given.cleaned().values(), said, strict=True)):
+    given = given.cleaned()
+    if all(getattr(given, key) in (None, getattr(known, key)) for key in KEYS):
         return False
     upload_store(parts).repeat(task.id)
     return True

@@ -9,7 +9,7 @@ from itertools import dropwhile, pairwise, takewhile
 
 from quoth.core.types import DocumentKind, Filter, FilterField, Query
 from quoth.query.filters.patterns import has_match, word_set
-from quoth.query.tokens import FUNCTION_WORDS, has_phrase, normalized_query_words, phrase_pattern
+from quoth.query.tokens import has_phrase, normalized_query_words, phrase_pattern
 from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import WORDS
 
@@ -191,17 +191,6 @@ def asks_for_documents(query: Query) -> bool:
 def asks_for_summary(query: Query) -> bool:
     """Return whether a query has a phrase such as "What is … about?"."""
     return has_phrase(phrase_pattern("intent", "summary"), normalized_query_words(query.standalone))
-
-
-def asks_for_a_source(query: Query) -> bool:
-    """Return whether a source is what a query asks to summarize: "Sum up the talk on tides"."""
-    words = normalized_query_words(query.standalone)
-    rest = phrase_pattern("intent", "summary").sub("", "".join(f"{word} " for word in words))
-    asking = FUNCTION_WORDS | word_set("summary_words") | word_set("asking_words")
-    subject = (
-        word for word in rest.split() or words if word not in asking or has_match("source", word)
-    )
-    return has_match("source", next(subject, ""))
 
 
 def summary_titles(query: Query) -> tuple[str, ...]:

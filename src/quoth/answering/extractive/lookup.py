@@ -37,7 +37,7 @@ MAX_LONG_SECTIONS = 10
 """Sections of which more than a sentence is quoted; of more it is one of each."""
 MIN_FRONT_SCORE = 0.95
 """Least standalone score of what a text is said to begin with: no title and no names of authors."""
-_FIRST_WORD = re.compile(r"^\W*([^\W\d_]+)\s*(?:[.:—–]|$)", re.MULTILINE)
+_FIRST_WORD = re.compile(r"^[^\w\n]*([^\W\d_]+)[^\S\n]*(?:[.:—–]|$)", re.MULTILINE)
 """The only word of a line, or the one before a colon, a stop or a dash."""
 _LINE = re.compile(r"\S.*")
 _BEGINNING = re.compile(r"\S.{0,120}(?!\S)|\S{1,120}")
@@ -141,7 +141,7 @@ def section_statements(
         own = [each for each in told if each.chunk_id in ids]
         if not own or here[0].kind != "transcript":  # What is spoken begins with greetings.
             least = MIN_FRONT_SCORE if matter else MIN_STANDALONE_SCORE
-            is_abstract = normalize_name(heading.path[-1]) in word_set("abstract_words")
+            is_abstract = heading.path[-1].lower() in word_set("abstract_words")
             most = MAX_ABSTRACT if is_abstract else longest
             begun = _opening(here[:2], candidates, passages, longest=most, least=least)
             own = begun + [each for each in own if not overlaps(each, begun)]
@@ -157,22 +157,29 @@ def section_statements(
 def _abstract(
     chunks: Sequence[Chunk], candidates: CandidateSentences, passages: Sequence[Passage]
 ) -> list[Statement]:
-    """Quote the abstract of a paper: the paragraph behind a line that begins with this word."""
+    """Quote the abstract of a paper: the paragraph behind a line that begins with this word.
+
+    Of several, the one in the language of the document.
+    """
     ids = {each.chunk_id for each in chunks}
+    found: list[Statement] = []
     for chunk in chunks:
         for line in _FIRST_WORD.finditer(chunk.text):
-            if normalize_name(line[1]) not in word_set("abstract_words"):
+            if line[1].lower() not in word_set("abstract_words"):
                 continue
             begin = chunk.start + line.end()
-            after = [
+            behind = [
                 (each.start, at)
                 for at, each in enumerate(candidates.sentences)
-                if each.chunk_id in ids and each.end > begin
+                if each.document_id == chunk.document_id and each.end > begin
             ]
-            if after:
-                parts = _paragraph(candidates, min(after)[1], longest=MAX_ABSTRACT)
-                return [statement_of(parts, passages[parts[0].passage])]
-    return []
+            if not behind or candidates.sentences[min(behind)[1]].chunk_id not in ids:
+                continue
+            parts = _paragraph(candidates, min(behind)[1], longest=MAX_ABSTRACT)
+            passage = passages[parts[0].passage]
+            own = parts[0].language == passage.document.language
+            found.insert(0 if own else len(found), statement_of(parts, passage))
+    return found[:1]
 
 
 def _opening(

@@ -218,7 +218,7 @@ def fingerprint(path: Path, *, given: Sequence[str | None], most_mb: float = inf
                 f"{path.name} has {found.st_size / 1e6:.0f} MB; the limit is {most_mb} MB "
                 "(QUOTH_MAX_FILE_MB).",
             )
-        return _sealed(_content(path), (*_counted(given), _beside(path)))
+        return _sealed(_content(path), (*given, _beside(path)))
     except (FileNotFoundError, ValueError):
         if islink(path):
             raise DocumentError("not_found", f"{path} is a link to a file that is gone.") from None
@@ -235,12 +235,11 @@ def is_unchanged(path: Path, *, known: str, said: Sequence[str | None]) -> bool:
     """
     content, beside = _content(path), _beside(path)
     choices = ((None, each) if each else (None,) for each in said)
-    return any(_sealed(content, (*_counted(given), beside)) == known for given in product(*choices))
-
-
-def _counted(given: Sequence[str | None]) -> Sequence[str | None]:
-    """Return the metadata without a date that is not given: earlier versions did not count it."""
-    return (*given[:4], *filter(None, given[4:]))
+    # A date, the fifth, is counted only where it was given.
+    return any(
+        _sealed(content, (*given[:4], *filter(None, given[4:]), beside)) == known
+        for given in product(*choices)
+    )
 
 
 def _content(path: Path) -> _Hash:

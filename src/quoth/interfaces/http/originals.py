@@ -93,10 +93,12 @@ def recording_file(document: Document, caller: Principal, *, unchanged: Unchange
     return file
 
 
-def recording_type(document: Document) -> str | None:
+def recording_type(document: Document, caller: Principal) -> str | None:
     """Return the media type of the recording that `recording_file` returns, None without one."""
+    blobs = tenant_blobs(caller.engine.parts)
     stored = stored_name(document.source) if document.kind == "transcript" else None
-    file = Path(stored) if stored else recording_of(document)
+    there = stored and blobs.exists(stored)
+    file = Path(stored) if stored and there else recording_of(document)
     return None if file is None else MEDIA_TYPES.get(file.suffix.lower())
 
 

@@ -17,7 +17,7 @@ from quoth.query.filters.extracted import (
 from quoth.query.filters.parse import MAX_LISTED, join_names
 from quoth.query.filters.patterns import PatternMatch, find_matches, has_match, mapping, word_set
 from quoth.query.keywords import names_a_topic
-from quoth.query.tokens import TokenizedQuery, stem
+from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery, stem
 from quoth.text.locators import format_timestamp
 from quoth.text.numbers import ROMAN, WORDS, labels_between, number_of, to_roman
 
@@ -117,7 +117,9 @@ def extract_chapters(query: TokenizedQuery, context: ExtractionContext) -> Extra
     wanted: list[str] = []
     for match in matches:
         wanted += _last_chapter(owners) if "end" in match.groups else _chapter_numbers(match)
-    named = _titled_alike(query, context)
+    asked = frozenset(() if names_a_topic(query.folded) else map(stem, query.words))
+    titles = context.entities.titles.names
+    named = {id_ for each in titles if each.distinctive_words & asked for id_ in each.documents}
     return _existing_chapters(list(dict.fromkeys(wanted)), owners, context, named=named)
 
 
@@ -150,35 +152,35 @@ def extract_divisions(query: TokenizedQuery, context: ExtractionContext) -> Extr
     """Extract divisions named by their word and number ("article 7"); only existing ones filter.
 
     None is extracted where no heading has the word, and of "article 6 of the convention" only where
-    a document is named, or one with such an article has a word of the query in its title. A number
-    that no heading has is noted, but not that of "the first article".
+    a document is named, or has that word in its title and is the only one with such an article. A
+    number that no heading has is noted, but not that of "the first article".
     """
     matches = find_matches("division", query.folded)
     sections = context.entities.sections
     words = {name.split(" ")[0] for name in sections} if matches else set()
-    titled = _titled_alike(query, context) if matches else frozenset()
-    named: dict[str, PatternMatch] = {}
-    for match in matches:
-        name = f"{match.groups['word']} {number_of(match.groups['number'])}"
-        owned = any(id_ in titled for id_, _title in sections.get(name, ()))
-        if match.groups["word"] in words and (
-            "of" not in match.groups or context.is_narrowed or owned
-        ):
-            named[name] = match
+    named = {
+        name: match
+        for match in matches
+        if match.groups["word"] in words
+        for name in [f"{match.groups['word']} {number_of(match.groups['number'])}"]
+        if "of" not in match.groups
+        or context.is_narrowed
+        or _is_of(query, match.end, {id_ for id_, _title in sections.get(name, ())}, context)
+    }
     found = _numbered_sections(list(named), context)
-    return (
-        NOTHING
-        if found.notes and all("ordinal" in each.settings for each in named.values())
-        else found
-    )
+    of_order = all("ordinal" in match.settings for match in named.values())
+    return NOTHING if of_order and found.notes else found
 
 
-def _titled_alike(query: TokenizedQuery, context: ExtractionContext) -> frozenset[str]:
-    """Return the documents whose titles have words of the query that others have not."""
-    asked = frozenset(() if names_a_topic(query.folded) else map(stem, query.words))
-    titles = context.entities.titles.names
-    return frozenset(
-        id_ for each in titles if each.distinctive_words & asked for id_ in each.documents
+def _is_of(
+    query: TokenizedQuery, end: int, owners: Collection[str], context: ExtractionContext
+) -> bool:
+    """Return whether the only owner of a place has the next content word in its title."""
+    after = zip(query.starts, query.words, strict=True)
+    words = (stem(word) for at, word in after if at >= end and word not in FUNCTION_WORDS)
+    word, names = next(words, ""), context.entities.titles.names
+    return len(owners) == 1 and any(
+        word in each.distinctive_words for each in names if set(owners) <= set(each.documents)
     )
 
 

@@ -42,7 +42,7 @@ from quoth.interfaces.http.schemas import (
 )
 from quoth.store.blobs import clean_name, source_name
 from quoth.text.locators import link
-from quoth.text.recordings import MEDIA_TYPES
+from quoth.text.recordings import MEDIA_TYPES, is_recording
 
 router = APIRouter(tags=["library"])
 
@@ -190,7 +190,7 @@ async def original(document_id: OneId, caller: Reader, request: Request) -> Resp
     },
 )
 async def media(document_id: OneId, caller: Reader, request: Request) -> Response:
-    """Return the recording of a transcript that was added from the disk of the server.
+    """Return the recording of a transcript.
 
     It is the file that was transcribed, as long as it is unchanged, or the file of the same name
     beside the transcript, such as talk.mp4 beside talk.srt.
@@ -201,7 +201,9 @@ async def media(document_id: OneId, caller: Reader, request: Request) -> Respons
     tag = await asyncio.to_thread(file_tag, file)
     if (same := not_modified(request, tag)) is not None:
         return same
-    return _send(file, name=file.name, media_type=MEDIA_TYPES[file.suffix.lower()], tag=tag)
+    own = clean_name(source_name(found.source))
+    name = own if is_recording(Path(own)) else file.name
+    return _send(file, name=name, media_type=MEDIA_TYPES[file.suffix.lower()], tag=tag)
 
 
 @router.get(

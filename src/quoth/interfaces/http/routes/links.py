@@ -64,7 +64,7 @@ async def open_link(
     view = f"reading?start={start}" + (f"&end={end}" if end is not None else "")
     if document.kind == "pdf" and page is not None:
         view = f"pages/{page}/image"
-    elif await asyncio.to_thread(recording_type, document) is not None:
+    elif await asyncio.to_thread(recording_type, document, caller) is not None:
         view = "media"
     # Relative, so that it holds behind any proxy; a browser keeps the fragment with the time.
     return RedirectResponse(f"{token}/{view}", status_code=303)

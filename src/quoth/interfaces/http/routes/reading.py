@@ -179,7 +179,7 @@ def _reading(
         blocks[0].start if blocks else total,
         total if at_end else blocks[-1].end,
         span,
-        recording_type(found),
+        recording_type(found, caller),
         [_view(block, found) for block in blocks],
     )
 

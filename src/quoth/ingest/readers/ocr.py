@@ -65,6 +65,8 @@ def missing_program() -> str | None:
         return None
     if sys.platform == "darwin":
         return "brew install tesseract tesseract-lang"
+    if sys.platform == "win32":
+        return "winget install UB-Mannheim.TesseractOCR"
     return "apt-get install tesseract-ocr tesseract-ocr-eng tesseract-ocr-fra"
 
 

@@ -252,6 +252,16 @@ async def test_where_it_is_not_sure_the_closest_passages_are_marked_and_none_is_
     )
 
 
+async def test_more_after_an_unsure_answer_shows_other_passages(engine: Engine) -> None:
+    question = "Who sells honey in Rome?"
+    first = await engine.answer(question)
+    more = await engine.answer(Request("Show me more", history=(Turn(question, first.text),)))
+    shown = [{each.chunk_id for each in answer.closest} for answer in (first, more)]
+    assert first.status == more.status == "low_relevance"
+    assert shown[1]
+    assert shown[0].isdisjoint(shown[1])
+
+
 def test_the_closest_passages_are_numbered_without_gaps(tmp_path: Path) -> None:
     said, other = "The keeper of the wood counts lanterns in winter.", "A keeper counts lanterns."
     texts = {"oak": f"{said}\n\nMoss.", "elm": f"{said}\n\nRain fell on a price.", "ash": other}

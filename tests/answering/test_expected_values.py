@@ -96,6 +96,13 @@ def test_a_number_within_the_range_of_a_row_is_in_it() -> None:
         assert are_rows_of_others(query, candidates, quoted=[0]) is others
 
 
+@pytest.mark.parametrize("row", ["Call: 555-1234", "Pages: 100-200", "Day: 2 - 10 - 2020"])
+def test_other_numbers_with_a_hyphen_are_no_range(row: str) -> None:
+    query = Query("What is number 150 or 5?", "What is number 150 or 5?", "en")
+    candidates = collect_sentences(query, [passage(f"{row} | Number: 1")])
+    assert are_rows_of_others(query, candidates, quoted=[0])
+
+
 def test_a_month_of_the_question_is_in_a_row_with_its_number() -> None:
     for question, others in (("Sales in March 2020", False), ("Sales in April 2021", True)):
         query = Query(question, question, "en")

@@ -1,8 +1,8 @@
-"""The closest passages that an answer does not quote, each with its likeliest sentence."""
+"""The closest passages that an answer does not cite, each with what comes closest in it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from quoth.answering.extractive.candidates import is_sound
@@ -26,13 +26,15 @@ def closest_passages(
     skipped: int,
     quoted: Sequence[Statement],
     likely: Sequence[Statement] = (),
+    seen: Collection[str] = (),
 ) -> tuple[Hit, ...]:
     """Return the first hits; with ``scores``, the likeliest sentence of each is marked.
 
     Before them come those of ``likely``, the statements of an answer that is not sure, which are
-    marked. Contents and indexes come last. ``skipped`` is how many earlier answers showed passages;
-    ``quoted`` is what the answer cites: its passages are left out, and there are none below a place
-    or a summary, which is whole. The ranks go on behind those, without gaps.
+    marked; ``seen`` are the chunks that earlier ones quote. Contents and indexes come last.
+    ``skipped`` is how many earlier answers showed passages; ``quoted`` is what the answer cites:
+    its passages are left out, and there are none below a place or a summary, which is whole. The
+    ranks go on behind those, without gaps.
     """
     if quoted and scores is None:
         return ()
@@ -45,13 +47,15 @@ def closest_passages(
     hits = [
         hit
         for hit in found.hits
-        if hit.chunk_id not in known or not overlaps(known[hit.chunk_id][0], quoted)
+        if hit.chunk_id not in seen
+        and (hit.chunk_id not in known or not overlaps(known[hit.chunk_id][0], quoted))
     ]
     hits.sort(key=lambda hit: is_contents(hit.text) or is_index(hit.text))
     first = _hits_of(likely, hits, known)
     hits = [*first.values(), *(hit for hit in hits if hit.chunk_id not in first)]
     closest: list[Hit] = []
-    for hit in hits[MAX_CLOSEST * skipped : MAX_CLOSEST * (skipped + 1)]:
+    begin = 0 if seen else MAX_CLOSEST * skipped
+    for hit in hits[begin : begin + MAX_CLOSEST]:
         places = [
             at
             for at, each in enumerate(candidates.sentences)
@@ -72,14 +76,16 @@ def _hits_of(
     hits: Sequence[Hit],
     known: Mapping[str, tuple[Chunk, Document]],
 ) -> dict[str, Hit]:
-    """Return the hit of each statement with it marked, without statements outside of all hits."""
+    """Return the hit of the best sentence of each statement, with what it holds of that marked."""
+    by_chunk = {hit.chunk_id: hit for hit in hits if hit.chunk_id in known}
     marked: dict[str, Hit] = {}
     for statement in statements:
-        for hit in hits:
-            if hit.chunk_id in known and overlaps(known[hit.chunk_id][0], [statement]):
-                found = _marked(hit, statement.start, statement.end, *known[hit.chunk_id])
-                marked.setdefault(hit.chunk_id, found)
-                break
+        best = statement.marked[0] if statement.marked else statement.start
+        for chunk_id, hit in by_chunk.items():
+            chunk, document = known[chunk_id]
+            if chunk.document_id == statement.document_id and chunk.start <= best < chunk.end:
+                found = _marked(hit, statement.start, statement.end, chunk, document)
+                marked.setdefault(chunk_id, found)
     return marked
 
 

@@ -113,16 +113,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         )
         disputed = disagreements(citations, passages=passages)
     conflicts = conflict_notice(disputed, language=language) if disputed else ()
-    closest: tuple[Hit, ...] = ()
-    if citations or not (found.query.continues and chosen.status == "no_results"):
-        closest = closest_passages(
-            found,
-            candidates,
-            scores=chosen.scores if citations or unsure else None,
-            skipped=continuations(history),
-            quoted=statements,
-            likely=chosen.statements if unsure else (),
-        )
+    closest = _closest(found, candidates, chosen, quoted=statements, history=history)
     if not citations:
         kind: Notice = "low_relevance" if unsure else "no_results" if found.hits else "nothing"
         if found.query.continues and not closest:
@@ -146,6 +137,30 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
         index_version=" ".join(ranking.collection.index_version for ranking in found.ranked),
         contradictions=disputed,
         confidence=chosen.confidence,
+    )
+
+
+def _closest(
+    found: Retrieved,
+    candidates: CandidateSentences,
+    chosen: _Selection,
+    *,
+    quoted: Sequence[Statement],
+    history: Sequence[Turn],
+) -> tuple[Hit, ...]:
+    """Return the closest passages that are not quoted; none where all were shown before."""
+    if not quoted and found.query.continues and chosen.status == "no_results":
+        return ()
+    unsure = chosen.status == "low_relevance"
+    seen = _shown_before(candidates, history) if unsure and history else ()
+    return closest_passages(
+        found,
+        candidates,
+        scores=chosen.scores if quoted or unsure else None,
+        skipped=continuations(history),
+        quoted=quoted,
+        likely=chosen.statements if unsure else (),
+        seen={candidates.sentences[at].chunk_id for at in seen},
     )
 
 
@@ -183,8 +198,7 @@ async def _choose(
     parts, trace, plan, query = context.parts, context.trace, found.plan, found.query
     placed = names_place(plan.filters)
     asks_place = names_only_a_place(query, passages)
-    whole_place = asks_place and (placed or found.is_whole_place)
-    if statements := _requested(found, candidates, passages, whole_place=whole_place):
+    if statements := _requested(found, candidates, passages, asks_place=asks_place):
         return _Selection(statements, "degraded" if trace.failures else "answered")
     if not placed and query.notes and asks_place:  # A note says that there is no such place.
         return _Selection((), "no_results")
@@ -204,8 +218,8 @@ async def _choose(
     )
     if status == "no_results" or not candidates.sentences:
         return _Selection((), status, (), scores, probability)
-    unsure = status == "low_relevance"  # "More" goes on in the same order.
-    shown = _shown_before(candidates, history) if history and not unsure else frozenset()
+    shown = _shown_before(candidates, history) if history else frozenset()
+    unsure = status == "low_relevance"
     if (halves := two_questions(query)) and not unsure:
         statements, halved = await _statements_of_both(
             parts, found, passages, halves=halves, shown=shown, trace=trace
@@ -251,7 +265,7 @@ def _requested(
     candidates: CandidateSentences,
     passages: Sequence[Passage],
     *,
-    whole_place: bool,
+    asks_place: bool,
 ) -> tuple[Statement, ...]:
     """Return what a query requests without ranking: an outline, a summary, what is on a page."""
     if found.headings:
@@ -260,7 +274,8 @@ def _requested(
         return section_statements(found.sections, found.summary_sentences, candidates, passages)
     if found.summary_sentences:
         return summary_statements(found.summary_sentences, candidates, passages)
-    if candidates.sentences and whole_place:
+    is_whole = names_place(found.plan.filters) or found.is_whole_place
+    if candidates.sentences and asks_place and is_whole:
         return place_statements(candidates, passages, questions=_asks_questions(found.plan))
     return ()
 

@@ -84,7 +84,7 @@ class DocumentMetadata:
             what = "title" if self.title else "URL"
             raise InputError(
                 f"A {what} is for a single file, and these are several. Add each with its own "
-                f"{what}, or leave it out; a speaker and a language may hold for all."
+                f"{what}, or leave it out; a speaker, a language and a date may hold for all."
             )
 
     def meta(self) -> Metadata:

@@ -112,6 +112,9 @@ async def test_an_uploaded_recording_is_played(ada: httpx.AsyncClient, house: Ho
     played = await ada.get(f"{path}/media", headers={"range": "bytes=256-511"})
     assert (played.status_code, played.content) == (206, SOUND[256:512])
     assert played.headers["content-type"] == "audio/mpeg"
+    assert 'filename="talk.mp3"' in played.headers["content-disposition"]
+    stored.unlink()
+    assert (await ada.get(f"{path}/reading")).json()["media"] is None
 
 
 async def test_only_a_file_of_the_same_folder_is_a_recording(

@@ -95,10 +95,11 @@ def recording_file(document: Document, caller: Principal, *, unchanged: Unchange
 
 def recording_type(document: Document, caller: Principal) -> str | None:
     """Return the media type of the recording that `recording_file` returns, None without one."""
-    blobs = tenant_blobs(caller.engine.parts)
     stored = stored_name(document.source) if document.kind == "transcript" else None
-    there = stored and blobs.exists(stored)
-    file = Path(stored) if stored and there else recording_of(document)
+    if stored is None or not is_recording(Path(stored)):
+        file = recording_of(document)
+    else:
+        file = Path(stored) if tenant_blobs(caller.engine.parts).exists(stored) else None
     return None if file is None else MEDIA_TYPES.get(file.suffix.lower())
 
 

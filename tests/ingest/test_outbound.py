@@ -18,10 +18,12 @@ from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
 from quoth.ingest.sources import http as outbound
 from quoth.ingest.sources.http import (
+    Internet,
     Page,
     connect_to,
-    fetch,
     get,
+    in_utf8,
+    page_name,
     resolve_host,
 )
 from tests.support.youtube_server import make_certificate, trust
@@ -92,7 +94,7 @@ class World:
         return await connect_to(INSIDE, self.outside if number == PUBLIC else self.canary)
 
     async def get(self, url: str, **limits: float) -> Page:
-        return await get(url, resolve=self.resolve, connect=self.connect, **limits)
+        return await get(url, internet=Internet(self.resolve, self.connect), **limits)
 
 
 @asynccontextmanager
@@ -260,7 +262,7 @@ async def test_the_next_number_of_a_host_is_tried(world: World) -> None:
         return await world.connect(number, port)
 
     world.names["two.example"] = [["1.1.1.1", PUBLIC]]
-    got = await get("http://two.example/", resolve=world.resolve, connect=connect)
+    got = await get("http://two.example/", internet=Internet(world.resolve, connect))
     assert got.data == HTML
 
 
@@ -322,7 +324,7 @@ async def test_one_deadline_holds_for_names_that_are_never_found() -> None:
         return []
 
     with pytest.raises(DocumentError, match="did not answer within"):
-        await get("http://bees.example/", resolve=never, connect=connect_to, seconds=0.1)
+        await get("http://bees.example/", internet=Internet(never), seconds=0.1)
 
 
 BROKEN = {
@@ -382,18 +384,6 @@ def files_below(folder: Path) -> list[Path]:
 # --- files ------------------------------------------------------------------------------------
 
 
-async def test_fetching_is_off_unless_it_was_allowed(world: World, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="QUOTH_ALLOW_URLS"):
-        await fetch(
-            "http://bees.example/",
-            folder=tmp_path,
-            allowed=False,
-            resolve=world.resolve,
-            connect=world.connect,
-        )
-    assert world.asked == []
-
-
 @pytest.mark.parametrize(
     ("path", "kind", "name"),
     [
@@ -409,19 +399,11 @@ async def test_fetching_is_off_unless_it_was_allowed(world: World, tmp_path: Pat
         ("/book.pdf", "application/pdf", "book.pdf"),
     ],
 )
-async def test_a_page_lies_in_the_folder_under_a_plain_name(
-    world: World, tmp_path: Path, path: str, kind: str, name: str
+async def test_a_page_has_a_plain_name_for_its_file(
+    world: World, path: str, kind: str, name: str
 ) -> None:
     world.pages[path] = page(kind=kind)
-    got = await fetch(
-        f"http://bees.example{path}",
-        folder=tmp_path,
-        allowed=True,
-        resolve=world.resolve,
-        connect=world.connect,
-    )
-    assert got.path == tmp_path / name
-    assert files_below(tmp_path) == [got.path]
+    assert page_name(await world.get(f"http://bees.example{path}")) == name
 
 
 async def test_a_page_that_was_fetched_is_a_document_with_its_address(
@@ -433,14 +415,9 @@ async def test_a_page_that_was_fetched_is_a_document_with_its_address(
         latin,
         kind="text/html; charset=iso-8859-1",
     )
-    got = await fetch(
-        "http://bees.example/",
-        folder=tmp_path,
-        allowed=True,
-        resolve=world.resolve,
-        connect=world.connect,
-    )
-    reading = read(got.path, Metadata(url=got.address))
+    got = await world.get("http://bees.example/")
+    (tmp_path / page_name(got)).write_bytes(in_utf8(got))
+    reading = read(tmp_path / page_name(got), Metadata(url=got.address))
     assert reading.url == "http://bees.example/fr"
     assert "gouverne l'été" in reading.text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quoth.core.types import Turn
-from quoth.query.dialogue_act import asked_before, is_small_talk, read_act
+from quoth.query.dialogue_act import asked_before, read_act
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
 from tests.support.tables import rows
@@ -27,7 +27,6 @@ def test_phrases_that_cover_a_turn_tell_what_it_does(text: str, kind: str) -> No
 )
 def test_a_turn_with_words_of_its_own_is_a_question(text: str) -> None:
     assert read_act(text) is None
-    assert not is_small_talk(text)
 
 
 def test_more_asks_the_last_question_again() -> None:

@@ -68,12 +68,6 @@ def read_act(text: str) -> DialogueAct | None:
     return None
 
 
-def is_small_talk(text: str) -> bool:
-    """Return whether a turn needs no search: a greeting, thanks, a farewell, "ok"."""
-    act = read_act(text)
-    return act is not None and act.kind in SMALL_TALK
-
-
 def names_a_language(text: str) -> bool:
     """Return whether a question names a language and is no request for one."""
     act = read_act(text)

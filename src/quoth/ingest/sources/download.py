@@ -134,12 +134,7 @@ async def _final(
     """Yield the address, status, headers and body behind all redirects."""
     for _ in range(1 + REDIRECTS):
         at = server.parsed(url)
-        network = PublicNetwork(
-            at=at,
-            resolve=server.internet.resolve,
-            connect=server.internet.connect,
-            trusted=server.trusts(at),
-        )
+        network = PublicNetwork(at=at, internet=server.internet, trusted=server.trusts(at))
         async with AsyncExitStack() as opened:
             try:
                 async with asyncio.timeout(STALL_SECONDS):

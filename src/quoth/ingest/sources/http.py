@@ -97,25 +97,13 @@ class RawResponse:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """A page in a file; the document's citations link to its ``address``."""
-
-    path: Path
-    media_type: str
-    address: str
-
-
 class PublicNetwork(httpcore.AsyncNetworkBackend):
     """Connects only to hosts whose addresses are all public, unless a setting names the host."""
 
-    def __init__(
-        self, *, at: ParsedUrl, resolve: Resolve, connect: Connect, trusted: bool = False
-    ) -> None:
+    def __init__(self, *, at: ParsedUrl, internet: Internet, trusted: bool = False) -> None:
         self._at = at
+        self._internet = internet
         self._trusted = trusted
-        self._resolve = resolve
-        self._connect = connect
 
     async def connect_tcp(
         self,
@@ -129,14 +117,14 @@ class PublicNetwork(httpcore.AsyncNetworkBackend):
         for address in await self._addresses(host, port):
             try:
                 async with asyncio.timeout(CONNECT_SECONDS):
-                    return await self._connect(address, port)
+                    return await self._internet.connect(address, port)
             except (OSError, TimeoutError, httpcore.ConnectError, httpcore.ConnectTimeout):
                 continue
         raise _unreadable(self._at, "does not accept the connection; try again later")
 
     async def _addresses(self, host: str, port: int) -> Sequence[str]:
         try:
-            addresses = await self._resolve(host, port)
+            addresses = await self._internet.resolve(host, port)
         except (OSError, UnicodeError):
             raise _unreadable(self._at, "has an unknown host; check the address") from None
         if not self._trusted and not all(is_public(address) for address in addresses or [""]):
@@ -167,49 +155,21 @@ class Internet:
     connect: Connect = connect_to
 
 
-async def fetch(
-    url: str,
-    *,
-    folder: Path,
-    allowed: bool,
-    resolve: Resolve | None = None,
-    connect: Connect | None = None,
-) -> Fetched:
-    """Fetch a page or a document into a file of the folder, named after its address.
-
-    ``allowed`` is the setting ``allow_urls``. Raises InputError for an address that is not
-    visited, and DocumentError: ``not_found``, ``too_large``, ``unsupported``, ``unreadable``.
-    """
-    if not allowed:
-        raise InputError(
-            "Addresses are not fetched here. Set QUOTH_ALLOW_URLS=true to have them fetched, or "
-            "download the file, add that, and give its address as its url."
-        )
-    page = await get(url, resolve=resolve or resolve_host, connect=connect or connect_to)
-    path = folder / page_name(page)
-
-    def write() -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(in_utf8(page))
-
-    await asyncio.to_thread(write)
-    return Fetched(path, page.media_type, page.address)
-
-
 async def get(
     url: str,
     *,
-    resolve: Resolve,
-    connect: Connect,
+    internet: Internet,
     max_mb: float = MAX_MB,
     seconds: float = SECONDS,
     etag: str = "",
     modified: str = "",
     any_type: bool = False,
 ) -> Page:
-    """Return the page at an address, over at most three redirects; raises as `fetch` does.
+    """Return the page at an address, over at most three redirects.
 
     ``etag`` and ``modified`` name the caller's version; ``any_type`` is whether it may be no page.
+    Raises InputError for an address that is not visited, and DocumentError: ``not_found``,
+    ``too_large``, ``unsupported``, ``unreadable``.
     """
     at = target(url)
     known = {"If-None-Match": etag, "If-Modified-Since": modified}
@@ -217,7 +177,7 @@ async def get(
     try:
         async with asyncio.timeout(seconds):
             for _ in range(1 + REDIRECTS):
-                network = PublicNetwork(at=at, resolve=resolve, connect=connect)
+                network = PublicNetwork(at=at, internet=internet)
                 limit = int(max_mb * 1e6)
                 page = await _visit(at, network, limit, headers=headers, any_type=any_type)
                 if isinstance(page, Page):
@@ -234,8 +194,7 @@ async def exchange(
     *,
     headers: Mapping[str, str],
     body: bytes = b"",
-    resolve: Resolve,
-    connect: Connect,
+    internet: Internet,
     max_mb: float = MAX_MB,
 ) -> RawResponse:
     """Send one request and return its response, also of a redirect or an error.
@@ -243,7 +202,7 @@ async def exchange(
     Raises InputError for an address that is not visited, and DocumentError.
     """
     at = target(url)
-    network = PublicNetwork(at=at, resolve=resolve, connect=connect)
+    network = PublicNetwork(at=at, internet=internet)
     try:
         async with (
             asyncio.timeout(SECONDS),

@@ -97,8 +97,7 @@ class _Crawl:
         self.waits = True
         page = await get(
             address,
-            resolve=self.internet.resolve,
-            connect=self.internet.connect,
+            internet=self.internet,
             max_mb=RECORDING_MB if recording else max_mb,
             seconds=RECORDING_S if recording else SECONDS,
             any_type=recording,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from urllib.parse import urljoin
 
 from quoth.core.errors import InputError
-from quoth.ingest.sources.http import REDIRECTS, Internet, RawResponse, exchange
+from quoth.ingest.sources.http import MOVED, REDIRECTS, Internet, RawResponse, exchange
 from quoth.ingest.sources.url_safety import display_url, target
 
 HOSTS = ("youtube.com", "youtube-nocookie.com", "youtu.be")
@@ -34,24 +34,20 @@ class YouTubeClient:
             host = target(url).host
             if not any(host == name or host.endswith(f".{name}") for name in HOSTS):
                 raise InputError(f"“{display_url(url)}” is not visited: it is not YouTube.")
-            response = asyncio.run(self._exchange(method, url, sent, body))
+            response = asyncio.run(
+                exchange(
+                    method,
+                    url,
+                    headers=sent,
+                    body=body,
+                    internet=self._internet,
+                    max_mb=MAX_RESPONSE_MB,
+                )
+            )
             location = response.headers.get("location")
-            if response.status not in (301, 302, 303, 307, 308) or not location:
+            if response.status not in MOVED or not location:
                 return url, response
             url = urljoin(url, location)
             if response.status == 303:
                 method, body = "GET", b""
         raise InputError(f"“{display_url(url)}” redirects too often.")
-
-    async def _exchange(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes
-    ) -> RawResponse:
-        return await exchange(
-            method,
-            url,
-            headers=headers,
-            body=body,
-            resolve=self._internet.resolve,
-            connect=self._internet.connect,
-            max_mb=MAX_RESPONSE_MB,
-        )

@@ -24,7 +24,7 @@ from quoth.core.errors import (
     TooLarge,
 )
 from quoth.ingest.readers.metadata import KEYS, SIDECAR, custom_in_sidecar, parse_sidecar
-from quoth.ingest.sources.http import Internet, fetch
+from quoth.ingest.sources.http import Internet, get, in_utf8, page_name
 from quoth.interfaces.http.text_rules import (
     DocumentDate,
     Language,
@@ -168,20 +168,15 @@ async def receive_page(
     Its url is the address at the end of all redirects. Raises NotFetched and InputError, and as
     `receive_whole` does.
     """
-    internet = internet or Internet()
     with TemporaryDirectory(prefix="quoth-") as folder:
         try:
-            page = await fetch(
-                url,
-                folder=Path(folder),
-                allowed=parts.settings.allow_urls,
-                resolve=internet.resolve,
-                connect=internet.connect,
-            )
+            page = await get(url, internet=internet or Internet())
         except DocumentError as error:
             raise NotFetched(str(error)) from error
-        about = {**said, "url": page.address, "name": said["name"] or page.path.name}
-        return await receive_whole(parts, file_bytes(page.path), about=lambda: about, key_id=key_id)
+        path = Path(folder, page_name(page))
+        await asyncio.to_thread(lambda: path.write_bytes(in_utf8(page)))
+        about = {**said, "url": page.address, "name": said["name"] or path.name}
+        return await receive_whole(parts, file_bytes(path), about=lambda: about, key_id=key_id)
 
 
 async def receive_more(

@@ -87,9 +87,9 @@ def make_citation(
     snippet = span if len(span) <= SNIPPET else span[: snippet_length(span)]
     chunk = next(chunk for chunk in reversed(passage.chunks) if chunk.start <= start)
     locator = _locator(passage, start=start, end=end)
-    told = _locator(passage, start=marked[0], end=marked[1]) if marked else locator
-    told = _asked_page(passage, told, start=start, end=end, filters=filters)
-    paged = told if isinstance(told, Pages) else None
+    opened = _locator(passage, start=marked[0], end=marked[1]) if marked else locator
+    opened = _asked_page(passage, opened, start=start, end=end, filters=filters)
+    paged = opened if isinstance(opened, Pages) else None
     end_shown = start + len(snippet)
     part = None  # in characters of the snippet
     if marked and marked != (start, end_shown) and start <= marked[0] < marked[1] <= end_shown:
@@ -108,7 +108,7 @@ def make_citation(
         snippet=snippet,
         snippet_start=start,
         snippet_end=end_shown,
-        link=link(told, document, text=words),
+        link=link(opened, document, text=words),
         relevance_score=passage.score,
         support=support,
         support_score=support_score,
@@ -179,15 +179,15 @@ def _between_characters(text: str, at: int) -> int:
 
 
 def _asked_page(
-    passage: Passage, told: Locator, *, start: int, end: int, filters: Sequence[Filter]
+    passage: Passage, place: Locator, *, start: int, end: int, filters: Sequence[Filter]
 ) -> Locator:
-    """Return the first page of a span that filters name, ``told`` if it is one or there is none."""
+    """Return the first page of a span that filters name; ``place`` if it is one, or without any."""
     asked = [each for each in filters if each.field in ("label", "page")]
     spots = (spot for chunk in passage.chunks for spot in chunk.places) if asked else ()
     within = (spot.locator for spot in spots if spot.start < end and start < spot.end)
     pages = [at for at in within if isinstance(at, Pages) and is_within_filters(at, asked)]
-    known = not pages or any(isinstance(told, Pages) and at.first == told.first for at in pages)
-    return told if known else pages[0]
+    known = not pages or any(isinstance(place, Pages) and at.first == place.first for at in pages)
+    return place if known else pages[0]
 
 
 def _locator(passage: Passage, *, start: int, end: int) -> Locator:

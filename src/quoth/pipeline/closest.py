@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from quoth.answering.extractive.candidates import is_sound
+from quoth.answering.extractive.candidates import Quotable, is_sound
 from quoth.answering.extractive.lookup import overlaps
 from quoth.answering.extractive.score import CandidateSentences, Scores
 from quoth.answering.extractive.select import Statement
@@ -56,19 +56,25 @@ def closest_passages(
     closest: list[Hit] = []
     begin = 0 if seen else MAX_CLOSEST * skipped
     for hit in hits[begin : begin + MAX_CLOSEST]:
-        places = [
-            at
-            for at, each in enumerate(candidates.sentences)
-            if each.chunk_id == hit.chunk_id and hit.chunk_id in known and hit.chunk_id not in first
-        ]
-        places = [at for at in places if is_sound(candidates.sentences[at])] or places
-        if places and scores is not None:
-            best = candidates.sentences[max(places, key=scores.__getitem__)]
+        is_open = hit.chunk_id in known and hit.chunk_id not in first
+        best = _likeliest(candidates, scores, hit.chunk_id) if is_open else None
+        if best is not None:
             if any(best.text in each.text[slice(*each.marked)] for each in closest if each.marked):
                 continue
             hit = _marked(hit, best.start, best.end, *known[hit.chunk_id])
         closest.append(replace(hit, rank=before + len(closest) + 1))
     return tuple(closest)
+
+
+def _likeliest(
+    candidates: CandidateSentences, scores: Scores | None, chunk_id: str
+) -> Quotable | None:
+    """Return the likeliest sentence of a chunk, None without scores or sentences."""
+    places = [at for at, each in enumerate(candidates.sentences) if each.chunk_id == chunk_id]
+    places = [at for at in places if is_sound(candidates.sentences[at])] or places
+    if not places or scores is None:
+        return None
+    return candidates.sentences[max(places, key=scores.__getitem__)]
 
 
 def _hits_of(

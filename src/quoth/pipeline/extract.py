@@ -86,6 +86,11 @@ class _Selection:
     confidence: float | None = None
     near: Sequence[int] = ()
 
+    @property
+    def unsure(self) -> bool:
+        """Return whether the statements are not cited, but shown as what comes closest."""
+        return self.status == "low_relevance"
+
 
 async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer:
     """Answer with the best verbatim sentences of the passages, each with its citation."""
@@ -100,8 +105,7 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     with trace.stage("judge"):
         candidates = collect_sentences(subject, passages, filters=plan.filters)
     chosen = await _choose(context, found, passages, candidates, subject=subject, history=history)
-    unsure = chosen.status == "low_relevance"
-    statements = () if unsure else chosen.statements
+    statements = () if chosen.unsure else chosen.statements
     if near := chosen.near:
         statements = with_other_sides(statements, candidates, near=near, passages=passages)
     if turns and not history:
@@ -115,7 +119,9 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     conflicts = conflict_notice(disputed, language=language) if disputed else ()
     closest = _closest(found, candidates, chosen, quoted=statements, history=history)
     if not citations:
-        kind: Notice = "low_relevance" if unsure else "no_results" if found.hits else "nothing"
+        kind: Notice = (
+            "low_relevance" if chosen.unsure else "no_results" if found.hits else "nothing"
+        )
         if found.query.continues and not closest:
             kind = "no_more"
         text = notice(kind, language=language) + marked_sentences(closest, language=language)
@@ -151,7 +157,7 @@ def _closest(
     """Return the closest passages that are not quoted; none where all were shown before."""
     if not quoted and found.query.continues and chosen.status == "no_results":
         return ()
-    unsure = chosen.status == "low_relevance"
+    unsure = chosen.unsure
     seen = _shown_before(candidates, history) if unsure and history else ()
     return closest_passages(
         found,

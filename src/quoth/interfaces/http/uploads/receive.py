@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Self
 from uuid import uuid4
 
@@ -168,15 +167,16 @@ async def receive_page(
     Its url is the address at the end of all redirects. Raises NotFetched and InputError, and as
     `receive_whole` does.
     """
-    with TemporaryDirectory(prefix="quoth-") as folder:
-        try:
-            page = await get(url, internet=internet or Internet())
-        except DocumentError as error:
-            raise NotFetched(str(error)) from error
-        path = Path(folder, page_name(page))
-        await asyncio.to_thread(lambda: path.write_bytes(in_utf8(page)))
-        about = {**said, "url": page.address, "name": said["name"] or path.name}
-        return await receive_whole(parts, file_bytes(path), about=lambda: about, key_id=key_id)
+    try:
+        page = await get(url, internet=internet or Internet())
+    except DocumentError as error:
+        raise NotFetched(str(error)) from error
+    about = {**said, "url": page.address, "name": said["name"] or page_name(page)}
+
+    async def content() -> AsyncIterator[bytes]:
+        yield await asyncio.to_thread(in_utf8, page)
+
+    return await receive_whole(parts, content(), about=lambda: about, key_id=key_id)
 
 
 async def receive_more(

@@ -24,7 +24,7 @@ from quoth.core.plan import Plan, make_plan
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, Hit, Turn, Usage
 from quoth.pipeline.answer_cache import CacheKey
-from quoth.pipeline.asked_source import answer_typed, before_source
+from quoth.pipeline.asked_source import before_source, with_asked_places
 from quoth.pipeline.budget import note_pace
 from quoth.pipeline.components import model_names
 from quoth.pipeline.documents import DocumentEngine
@@ -155,8 +155,7 @@ class Engine(DocumentEngine):
                 yield HitsFound(found.hits)
                 yield StageStarted("answer")
                 answer = await extractive_answer(context, found)
-                if request is not typed:
-                    answer = answer_typed(answer, typed=typed)
+                answer = with_asked_places(answer, request=request, typed=typed)
                 trace.mark("first_evidence")
                 async with aclosing(_written(context, found, answer)) as events:
                     async for item in events:

@@ -67,9 +67,7 @@ CAPTIONS = "1\n00:00:01,000 --> 00:00:03,000\nHello and welcome to this talk.\n"
 
 
 @pytest.mark.parametrize(
-    ("name", "kept"), rows("ingest", "dates.the_name_of_a_file_may_begin_with_the_day")
+    ("name", "kept"), rows("ingest", "dates.the_name_of_a_file_may_hold_the_day")
 )
-def test_the_name_of_a_file_may_begin_with_the_day(
-    tmp_path: Path, name: str, kept: str | None
-) -> None:
+def test_the_name_of_a_file_may_hold_the_day(tmp_path: Path, name: str, kept: str | None) -> None:
     assert read(write(tmp_path, name, CAPTIONS)).date == kept

@@ -92,3 +92,10 @@ def test_items_have_the_marks_that_readers_see() -> None:
 def test_the_name_of_a_picture_is_no_text(image: str, text: str) -> None:
     (block,) = [each.text for each in markdown_blocks(f"Before {image} after") if each.text]
     assert block.split() == text.split()
+
+
+def test_each_table_has_its_own_header() -> None:
+    table = "| {0} | {1} |\n|---|---|\n| {2} | {3} |\n\n"
+    text = table.format("Item", "Text", "1", "Boats") + table.format("Film", "5:25", "Part", "2")
+    rows = [block.text for block in markdown_blocks(text)]
+    assert rows == ["Item | Text", "Item: 1 | Text: Boats", "Film | 5:25", "Film: Part | 5:25: 2"]

@@ -159,6 +159,10 @@ def test_the_section_that_holds_most_of_a_part_is_gone_through_itself() -> None:
     assert summary_sections([title, main], book) == (title, main)
     assert summary_sections([title, main, *inner], book) == tuple(inner)
     assert summary_sections(HEADINGS, book) == HEADINGS[:2]
+    last = [
+        Heading("b", (name,), at, at) for at, name in ((10, "Dates"), (11, "People"), (12, "End"))
+    ]
+    assert summary_sections([title, main, *inner, *last], book) == (title, *inner, *last)
     assert summary_sections([replace(main, first=0), replace(main, last=0)], book) != ()
     many = [Heading("b", (str(at),), at, at) for at in range(MAX_SECTIONS + 1)]
     assert summary_sections(many[1:], book) == tuple(many[1:])

@@ -18,7 +18,6 @@ from quoth.core.types import (
     Mode,
     Pages,
     Passage,
-    Seconds,
     Support,
 )
 from quoth.text.locators import is_within_filters, link, locate_in
@@ -194,8 +193,8 @@ def _locator(passage: Passage, *, start: int, end: int) -> Locator:
     """Return the locator of a span; of one that is spoken it names all who speak, in order."""
     found = locate_in(passage.chunks, start, end)
     places = [place for chunk in passage.chunks for place in chunk.places]
-    if not isinstance(found, Seconds) or not places:
+    if not places:
         return found
     inside = [each.locator for each in places if each.start < end and start < each.end]
-    names = [each.speaker for each in inside if isinstance(each, Seconds) and each.speaker]
+    names = [each.speaker for each in inside if each.speaker]
     return replace(found, speaker=", ".join(dict.fromkeys(names)) or None)

@@ -112,15 +112,14 @@ def header(passage: Passage, *, start: int, end: int) -> str:
     """Return the line ``[Source N]`` and the lines with the source's metadata."""
     locator = locate_in(passage.chunks, start, end)
     lines = [f"[Source {passage.number}]", f"Title: {_line(passage.document.title)}"]
-    speaker = passage.document.speaker
-    if isinstance(locator, Seconds):
-        speaker = locator.speaker or speaker
+    speaker = locator.speaker or passage.document.speaker
+    locator = replace(locator, speaker=None)
     if speaker:
         lines.append(f"Speaker: {_line(speaker)}")
     if locator.kind == "pages":
         lines.append(f"Page: {_line(label(locator).removeprefix('p. '))}")
     elif isinstance(locator, Seconds):
-        lines.append(f"Time: {label(replace(locator, speaker=None))}")
+        lines.append(f"Time: {label(locator)}")
     section = " ▸ ".join(passage.chunks[0].section) or locator.section
     if section:
         lines.append(f"Section: {_line(section)}")

@@ -34,18 +34,9 @@ AnswerStatus = Literal[
 ]
 """The outcome of a query; "small_talk" is a reply to thanks or a greeting, without a search."""
 FilterField = Literal[
-    "document",
-    "kind",
-    "language",
-    "speaker",
-    "label",
-    "page",
-    "seconds",
-    "chapter",
-    "section",
-    "segment",
-    "date",
-]
+    "document", "kind", "language", "speaker", "label", "page", "seconds",
+    "chapter", "section", "segment", "date",
+]  # fmt: skip
 Segment = Literal["", "qa", "demo"]
 """Kind of a part of a talk: questions from the audience, a demonstration, or the talk itself."""
 FilterOperator = Literal["in", "overlaps"]
@@ -77,6 +68,7 @@ class Pages:
     kind: Literal["pages"] = "pages"
     unit: Literal["page", "slide"] = "page"
     anchor: str | None = None
+    speaker: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +99,7 @@ class Chars:
     unit: Unit | None = None
     label_first: str = ""
     label_last: str = ""
+    speaker: str | None = None
 
 
 Locator = Pages | Seconds | Chars

@@ -102,9 +102,9 @@ class ShownSource:
     def cells(self) -> tuple[object, ...]:
         """The cells of a row from its number on, as `COLUMNS` names them; times in seconds."""
         timed = self.place if isinstance(self.place, Seconds) else None
-        times = (timed.start, timed.end, timed.speaker) if timed else (None, None, None)
+        times = (timed.start, timed.end) if timed else (None, None)
         shown = (self.number, self.name, self.snippet, self.link)
-        return (*shown, self.document, *self.page, *times, self.section)
+        return (*shown, self.document, *self.page, *times, self.place.speaker, self.section)
 
 
 def shown_sources(answer: Answer) -> list[ShownSource]:

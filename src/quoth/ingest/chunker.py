@@ -317,6 +317,7 @@ def _in_section(place: SpanLocator, section: str | None) -> SpanLocator:
                 boxes=locator.boxes,
                 unit=locator.unit,
                 anchor=locator.anchor,
+                speaker=locator.speaker,
             )
         case Seconds():
             made = Seconds(
@@ -331,6 +332,7 @@ def _in_section(place: SpanLocator, section: str | None) -> SpanLocator:
                 unit=locator.unit,
                 label_first=locator.label_first,
                 label_last=locator.label_last,
+                speaker=locator.speaker,
             )
         case _:
             assert_never(locator)
@@ -343,7 +345,7 @@ def _prefix(reading: ParsedDocument, path: Sequence[str], places: Sequence[SpanL
     The author of a PDF is left out: the same names in every passage of a book tell none apart.
     """
     locators = (place.locator for place in places)
-    said = [each.speaker for each in locators if isinstance(each, Seconds) and each.speaker]
+    said = [each.speaker for each in locators if each.speaker]
     author = reading.speaker if reading.kind != "pdf" else None
     speakers = ", ".join(dict.fromkeys(said)) or author or ""
     seen: dict[str, str] = {}

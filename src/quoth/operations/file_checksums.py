@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from quoth.core.replace_file import replacing
+
 LEDGER = "checksums.json"
 FOLDERS = ("audit", "index", "mirrors", "transcripts")
 FILES = ("quoth.toml", "quoth.yaml", "links.key")
@@ -76,10 +78,6 @@ def _read(path: Path) -> dict[str, Note]:
 
 def _write(path: Path, notes: dict[str, Note]) -> None:
     text = json.dumps(notes, indent=0)
-    draft = path.with_suffix(f".{os.getpid()}.draft")
-    try:
+    # Without room, or in a folder that cannot be written, the notes before stay.
+    with suppress(OSError), replacing(path) as draft:
         draft.write_text(f"{zlib.crc32(text.encode())}\n{text}", encoding="utf-8")
-        draft.replace(path)
-    except OSError:  # no room, or a folder that cannot be written: the notes before stay
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)

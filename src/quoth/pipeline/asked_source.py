@@ -1,4 +1,4 @@
-"""Turns that ask for the source of the answer before: "Who said that?", "On which page?"."""
+"""Questions for the place of an answer: "On which page?", "At what minute does she sing?"."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from quoth.answering.citations import below_places
 from quoth.core.types import Answer, Turn
 from quoth.pipeline.retrieve import Request
 from quoth.query.dialogue_act import asked_before
+from quoth.query.tokens import has_phrase, normalized_query_words, phrase_pattern
 
 
 def before_source(typed: Request) -> Request:
@@ -23,7 +24,14 @@ def before_source(typed: Request) -> Request:
     return replace(typed, question=question, history=history, checked=False)
 
 
-def answer_typed(answer: Answer, *, typed: Request) -> Answer:
-    """Return the answer to the question before as that to the turn: below its places."""
-    query = replace(answer.query, original=typed.question, is_followup=True)
-    return below_places(replace(answer, query=query))
+def with_asked_places(answer: Answer, *, request: Request, typed: Request) -> Answer:
+    """Return the answer below the places of what it quotes, where these are asked for.
+
+    A turn asks for those of the answer before, which was made of another ``request``; a question
+    may ask for its own: "At what minute does she speak of tides?".
+    """
+    if request is not typed:
+        query = replace(answer.query, original=typed.question, is_followup=True)
+        return below_places(replace(answer, query=query))
+    asks = has_phrase(phrase_pattern("asking", "places"), normalized_query_words(typed.question))
+    return below_places(answer) if asks and answer.status == "answered" else answer

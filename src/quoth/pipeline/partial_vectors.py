@@ -5,7 +5,6 @@ They are derived: a part that is missing or damaged is embedded again.
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from quoth.core.protocols import Matrix, TokenRows
+from quoth.core.replace_file import replacing
 from quoth.core.settings import Settings
 from quoth.core.types import Chunk
 from quoth.store.rows import digest, tokens_folder
@@ -48,17 +48,15 @@ class PartialVectors:
         """Save the vectors of these chunks; without room they are embedded again after a stop."""
         rows, tokens = embedded
         path = self._path(chunks)
-        draft = path.with_suffix(f".{os.getpid()}.draft")
         with suppress(OSError):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with draft.open("wb") as file:
+            with replacing(path) as draft, draft.open("wb") as file:
                 np.savez(
                     file,
                     rows=rows,
                     ends=np.cumsum([len(each) for each in tokens], dtype=np.int64),
                     tokens=np.concatenate(tokens) if tokens else np.zeros(0, np.uint8),
                 )
-            draft.replace(path)
 
     def delete(self) -> None:
         """Delete all parts of the document."""

@@ -186,17 +186,25 @@ def _asks_what_a_document_is_about(context: SearchContext, query: Query) -> bool
 def _chosen_titles(context: SearchContext, query: Query) -> list[str]:
     """Return the names of the documents that the search is restricted to.
 
-    A chapter restricts it to the only document with such a chapter that the query names, unless the
+    A date restricts it to the only document of that date, which its first heading names as well. A
+    chapter restricts it to the only document with such a chapter that the query names, unless the
     name follows a word such as "about": "What does chapter 2 say about bees?".
     """
     filters, outline = context.plan.filters, context.outline
-    if any(each.field == "document" for each in filters):
-        chosen = named_documents(outline, filters)
+    fields = {each.field for each in filters}
+    named = named_documents(outline, filters) if fields & {"document", "date"} else []
+    headings: list[str] = []
+    if "document" in fields:
+        chosen = named
+    elif len(named) == 1:
+        chosen = named
+        own = (each for each in outline.headings if each.document_id == named[0].document_id)
+        headings = [each.path[-1] for each in own if each.path][:1]
     else:
         subject = frozenset() if names_a_topic(query.standalone) else summary_subject(query)
         known = document_of_chapter(outline, filters, subject=subject)
         chosen = [] if known is None else [known]
-    return [name for each in chosen for name in (each.title, source_name(each.source))]
+    return headings + [name for each in chosen for name in (each.title, source_name(each.source))]
 
 
 def _whole(context: SearchContext, requested: Iterable[Chunk]) -> RankedList:

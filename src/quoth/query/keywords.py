@@ -106,11 +106,11 @@ def only_asks_for_a_place(query: Query, *, sources: Iterable[str] = ()) -> bool:
     named = sources if within else (*query.entities, *sources)
     titles = {word for title in named for word in _words(title)}
     words = _subject_words(query.standalone)
-    if query.kind == "summary" and "document" in fields:
+    if fields & {"document", "date"} and (query.kind == "summary" or asks_for_summary(query)):
         topic = word_set("topic_words")
         asked = takewhile(lambda word: word not in topic, _words(query.standalone))
         titles |= {
-            word for word in asked if word in word_set("summary_words") or has_match("source", word)
+            word for word in asked if word in word_set("summary_words") or _is_source_noun(word)
         }
     return not any(analyze(word, language=query.language) for word in words if word not in titles)
 
@@ -118,11 +118,15 @@ def only_asks_for_a_place(query: Query, *, sources: Iterable[str] = ()) -> bool:
 def summary_subject(query: Query) -> frozenset[str]:
     """Return the terms of what a query asks to summarize; empty for all that there is.
 
-    A number such as "K3" is one where it is no filter.
+    A number such as "K3" is one where it is no filter, as is that of "meeting 72".
     """
     words = _subject_words(query.standalone)
     if not query.filters:
-        words += [word for word in _words(query.standalone) if _LABEL.fullmatch(word)]
+        words += [
+            word
+            for before, word in pairwise(["", *_words(query.standalone)])
+            if _LABEL.fullmatch(word) or (word.isdecimal() and _is_source_noun(before))
+        ]
     return frozenset(
         term
         for word in words
@@ -207,6 +211,10 @@ def _subject_words(text: str) -> list[str]:
         and not names_a_place(word)
         and not (len(word) == 1 and before in word_set("lettered"))  # "appendix B"
     ]
+
+
+def _is_source_noun(word: str) -> bool:
+    return has_match("source", word) or has_match("meeting_noun", word)
 
 
 def kind_of_source(query: Query) -> DocumentKind | None:

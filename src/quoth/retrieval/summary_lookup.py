@@ -29,8 +29,9 @@ MAX_HEADINGS = 100
 """Longest outline that is shown."""
 MAX_SECTIONS = 20
 """Most sections that a summary goes through one by one."""
+HALF = 0.5
 MOST = 0.8
-"""Share of a part with which one section is the part itself, beside a title page or contents."""
+"""Shares of a part with which a section is most of it, and the part itself, beside a title page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,13 +205,22 @@ def asks_about_more(
 
 
 def summary_sections(headings: Sequence[Heading], part: DocumentPart) -> tuple[Heading, ...]:
-    """Return the sections that a summary of a part goes through, all of them or none."""
+    """Return the sections that a summary of a part goes through, all of them or none.
+
+    One that is nearly the whole part stands for it. One that is half of it, with more sections than
+    there are beside it, gives way to these.
+    """
     sections = outline_headings(headings, [part])
     lengths = [each.last - each.first + 1 for each in sections]
-    if lengths and max(lengths) >= MOST * sum(lengths):
-        main = sections[lengths.index(max(lengths))]
-        inner = DocumentPart(main.document_id, main.first, main.last)
-        sections = (inner != part and summary_sections(headings, inner)) or sections
+    share = max(lengths, default=0) / max(1, sum(lengths))
+    if share >= HALF:
+        at = lengths.index(max(lengths))
+        inner = DocumentPart(part.document_id, sections[at].first, sections[at].last)
+        below = summary_sections(headings, inner) if inner != part else ()
+        if share >= MOST:
+            sections = below or sections
+        elif len(below) > len(sections):
+            sections = (*sections[:at], *below, *sections[at + 1 :])
     return sections if len(sections) <= MAX_SECTIONS else ()
 
 

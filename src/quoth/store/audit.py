@@ -8,7 +8,6 @@ stored elsewhere reveals that. Rows never contain queries, answers or files.
 from __future__ import annotations
 
 import json
-import os
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +19,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, delete, exc, func, insert, select, union
 
 from quoth.core.errors import Busy, InputError
+from quoth.core.replace_file import replacing
 from quoth.store.database import Database, TenantConnection
 from quoth.store.rows import folder_name, now
 from quoth.store.schema import audit, collections, keys, tasks
@@ -41,11 +41,10 @@ def store_head(home: Path, tenant: str, *, head: ChainTip) -> bool:
     if before is not None and before.number >= head.number:
         return True
     path = _path(home, tenant)
-    draft = path.with_suffix(f".{os.getpid()}.draft")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps({"number": head.number, "hash": head.hash}), encoding="utf-8")
-        draft.replace(path)
+        with replacing(path) as draft:
+            values = {"number": head.number, "hash": head.hash}
+            draft.write_text(json.dumps(values), encoding="utf-8")
     except OSError:
         return False
     return True

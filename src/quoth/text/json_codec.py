@@ -67,6 +67,7 @@ def unpack_spot(
 def _pack(locator: Locator) -> list[Any]:
     match locator:
         case Pages():
+            more = [locator.unit, locator.anchor, locator.speaker]
             boxes = [[b.page, b.x0, b.y0, b.x1, b.y1] for b in locator.boxes]
             return [
                 "p",
@@ -76,22 +77,30 @@ def _pack(locator: Locator) -> list[Any]:
                 locator.label_last,
                 locator.section,
                 boxes,
-                *(
-                    [locator.unit, locator.anchor]
-                    if locator.anchor or locator.unit != "page"
-                    else []
-                ),
+                *_but_defaults(more, ["page", None, None]),
             ]
         case Seconds():
             estimated = [True] if locator.estimated else []
             return ["s", locator.start, locator.end, locator.speaker, locator.section, *estimated]
         case Chars():
-            counted = (
-                [locator.unit, locator.label_first, locator.label_last] if locator.unit else []
-            )
-            return ["c", locator.start, locator.end, locator.section, locator.anchor, *counted]
+            counted = [locator.unit, locator.label_first, locator.label_last, locator.speaker]
+            return [
+                "c",
+                locator.start,
+                locator.end,
+                locator.section,
+                locator.anchor,
+                *_but_defaults(counted, [None, "", "", None]),
+            ]
         case _:
             assert_never(locator)
+
+
+def _but_defaults(values: list[Any], defaults: list[Any]) -> list[Any]:
+    """Return the values without those at the end that are their defaults."""
+    while values and values[-1] == defaults[len(values) - 1]:
+        values = values[:-1]
+    return values
 
 
 def _unpack(packed: list[Any]) -> Locator:

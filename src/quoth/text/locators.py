@@ -70,12 +70,19 @@ def locate(places: Sequence[SpanLocator], start: int, end: int) -> Locator:
                 label_last=high.label_last,
                 section=first.section,
                 boxes=_merge_lines([box for each in pages for box in each.boxes]),
+                speaker=_only_speaker(pages),
             )
         case Seconds():
             return _merge_seconds([p.locator for p in inside if isinstance(p.locator, Seconds)])
         case Chars():
             span = (start, end) if start < end else (first.start, first.end)
-            return replace(first, start=span[0], end=span[1], label_last=_last_label(inside, first))
+            return replace(
+                first,
+                start=span[0],
+                end=span[1],
+                label_last=_last_label(inside, first),
+                speaker=_only_speaker([place.locator for place in inside]),
+            )
         case _:
             assert_never(first)
 
@@ -125,6 +132,10 @@ def label(locator: Locator) -> str:
     """Name a place for people: ``p. 142 (PDF page 170)``, ``slide 3``, ``12:05–12:31 · Ada``, a
     section path or ``Sheet1 ▸ rows 12–20``.
     """
+    return " · ".join(filter(None, (_place_label(locator), locator.speaker)))
+
+
+def _place_label(locator: Locator) -> str:
     match locator:
         case Pages():
             first, last = str(locator.first), str(locator.last)
@@ -139,8 +150,7 @@ def label(locator: Locator) -> str:
         case Seconds():
             start, end = format_timestamp(locator.start), format_timestamp(locator.end)
             time = start if start == end else f"{start}–{end}"
-            time = f"≈{time}" if locator.estimated else time
-            return f"{time} · {locator.speaker}" if locator.speaker else time
+            return f"≈{time}" if locator.estimated else time
         case Chars():
             return ARROW.join(filter(None, (locator.section, _counted(locator))))
         case _:
@@ -259,13 +269,12 @@ def _last_label(places: Sequence[SpanLocator], first: Chars) -> str:
 def speakers_in(chunk: Chunk) -> set[str]:
     """Return those who speak in a chunk, as far as it names them."""
     locators = (chunk.locator, *(place.locator for place in chunk.places))
-    return {each.speaker for each in locators if isinstance(each, Seconds) and each.speaker}
+    return {each.speaker for each in locators if each.speaker}
 
 
 def speaker_key(chunk: Chunk) -> str:
     """Return the only speaker of a chunk, `SEVERAL` where there are others, empty without one."""
-    only = chunk.locator.speaker if isinstance(chunk.locator, Seconds) else None
-    return only or (SEVERAL if speakers_in(chunk) else "")
+    return chunk.locator.speaker or (SEVERAL if speakers_in(chunk) else "")
 
 
 def speaker_filters(filters: Iterable[Filter]) -> tuple[Filter, ...]:
@@ -282,12 +291,15 @@ def has_speakers(chunk: Chunk, filters: Iterable[Filter], *, author: str = "") -
     return all(not there.isdisjoint(map(str, each.values)) for each in speaker_filters(filters))
 
 
+def _only_speaker(locators: Sequence[Locator]) -> str | None:
+    return locators[0].speaker if len({each.speaker for each in locators}) == 1 else None
+
+
 def _merge_seconds(locators: Sequence[Seconds]) -> Seconds:
-    speakers = {locator.speaker for locator in locators}
     return Seconds(
         start=min(locator.start for locator in locators),
         end=max(locator.end for locator in locators),
-        speaker=locators[0].speaker if len(speakers) == 1 else None,
+        speaker=_only_speaker(locators),
         section=locators[0].section,
         estimated=any(locator.estimated for locator in locators),
     )

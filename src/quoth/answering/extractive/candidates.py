@@ -79,6 +79,7 @@ _COMMENT = re.compile(r"[ \t]*(?:#[!+#\s]|//|/\*)")
 """The beginning of a line that is a comment in program text."""
 _BULLET = re.compile(r"(?<=\s)[•‣▪◦](?=\s)")
 _CLAUSE = re.compile(r"[,;:.!?…–—]\)?[ \n]|\n")
+_ADDRESS = re.compile(r"https?://\S+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _SIGN = re.compile(r"[^\w\s]|_")
 _CAPITAL = re.compile(r"\b[^\W\d_a-zà-öø-ÿ]\w+")
@@ -174,7 +175,7 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
         if opening and opening.end() < last:
             first = opening.end()
         shown = text[first:last]
-        words = _count_words(shown)
+        words = _count_words(_ADDRESS.sub("", shown)) or min(1, _count_words(shown))
         if words == 0 or _NOISE.fullmatch(shown):
             continue
         chunk = passage.chunks[max(0, bisect_right(starts, first) - 1)]

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from quoth.answering.extractive.candidates import Quotable, normalize
 from quoth.answering.extractive.score import CandidateSentences
-from quoth.core.types import Passage, Seconds
+from quoth.core.types import Passage
 from quoth.text.analyzer import analyze
-from quoth.text.locators import CELL_GAP, locate_in
+from quoth.text.locators import CELL_GAP, locate_in, speakers_in
 from quoth.text.sentences import LABEL
 
 MAX_LIST = 1600
@@ -291,12 +291,17 @@ class SentenceRun:
         )
 
 
+def is_spoken(passage: Passage) -> bool:
+    """Return whether a passage is of a recording or of a dialogue."""
+    return passage.document.kind == "transcript" or any(map(speakers_in, passage.chunks))
+
+
 def are_of_two_speakers(passage: Passage, one: Quotable, two: Quotable) -> bool:
-    """Return whether two sentences of a recording are said by different people, both named."""
-    if passage.document.kind != "transcript":
+    """Return whether two sentences are said by different people, both named."""
+    if not any(map(speakers_in, passage.chunks)):
         return False
     places = [locate_in(passage.chunks, each.start, each.end) for each in (one, two)]
-    names = {each.speaker for each in places if isinstance(each, Seconds) and each.speaker}
+    names = {each.speaker for each in places if each.speaker}
     return len(names) > 1
 
 

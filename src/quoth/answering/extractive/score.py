@@ -21,7 +21,7 @@ from quoth.answering.extractive.candidates import (
     normalize,
 )
 from quoth.core.protocols import Matrix
-from quoth.core.types import Filter, Passage, Query, Seconds
+from quoth.core.types import Filter, Passage, Query
 from quoth.query.filters.attributes import announced_names
 from quoth.query.filters.patterns import word_set
 from quoth.query.tokens import folded_words
@@ -291,10 +291,8 @@ def _speakers(passages: Sequence[Passage], *, sentences: Sequence[Quotable]) -> 
 def _cues(passage: Passage) -> list[tuple[int, str]]:
     """Return where the cues of a passage begin, and who speaks."""
     own = passage.document.speaker or ""
-    chunks = passage.chunks if passage.document.kind == "transcript" else ()
-    places = [place for chunk in chunks for place in chunk.places]
-    cues = [(at.start, at.locator) for at in places if isinstance(at.locator, Seconds)]
-    return [(0, own), *((start, cue.speaker or own) for start, cue in cues)]
+    places = [place for chunk in passage.chunks for place in chunk.places]
+    return [(0, own), *((at.start, at.locator.speaker or own) for at in places)]
 
 
 def sentence_scores(

@@ -33,6 +33,7 @@ from quoth.answering.extractive.runs import (
     begins_note,
     headed_section,
     is_program,
+    is_spoken,
     sections_of,
 )
 from quoth.answering.extractive.score import (
@@ -296,7 +297,7 @@ class _Chooser:
             self.runs += [(range(row, row + 1), row) for row in fresh]
             return
         passage = self.passages[self.candidates.sentences[seed].passage]
-        is_speech = passage.document.kind == "transcript"
+        is_speech = is_spoken(passage)
         longest = self.spoken if is_speech else self.longest
         section = headed_section(self.candidates, passage, seed, longest=longest)
         if section is None or len(section) > left or not self.used.isdisjoint(section):

@@ -19,7 +19,6 @@ from quoth.answering.verification.tokens import (
     read_values,
     tokens,
 )
-from quoth.core.types import Seconds
 from quoth.text.analyzer import normalize_name
 from quoth.text.sentences import Span
 
@@ -183,8 +182,7 @@ def _title_words(block: ContextBlock) -> frozenset[str]:
     texts = [passage.document.title.replace("_", " "), passage.document.speaker or ""]
     for chunk in passage.chunks:
         texts += chunk.section
-        if isinstance(chunk.locator, Seconds):
-            texts.append(chunk.locator.speaker or "")
+        texts.append(chunk.locator.speaker or "")
     language = passage.chunks[0].language
     parts = (tokens(text, language=language) for text in dict.fromkeys(texts))
     return frozenset(part.word for each in parts for part in each)

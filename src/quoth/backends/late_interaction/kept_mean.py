@@ -5,7 +5,6 @@ It holds the numbers as little-endian 32-bit floats, and their CRC-32.
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from quoth.core.protocols import Matrix
+from quoth.core.replace_file import replacing
 
 NUMBER_BYTES = CHECK_BYTES = 4
 
@@ -37,11 +37,8 @@ def read_mean(path: Path, *, dimension: int) -> Matrix | None:
 def write_mean(path: Path, mean: Matrix) -> None:
     """Write the mean for later processes; where that fails, they compute it."""
     numbers = mean.astype("<f4").tobytes()
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(f".{os.getpid()}.draft")
+    with suppress(OSError), replacing(path) as draft:
         draft.write_bytes(numbers + _check(numbers))
-        draft.replace(path)
 
 
 def _check(numbers: bytes) -> bytes:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from quoth.backends.late_interaction.token_space import Packed
 from quoth.core.errors import RerankError, StorageFull
+from quoth.core.replace_file import replacing
 from quoth.core.types import Chunk
 
 MAGIC = b"QTOK2\0\0\0"
@@ -61,18 +62,12 @@ class TokenStore:
         head = ends.astype("<u4").tobytes() + checks.astype("<u4").tobytes()
         about = MAGIC + np.array([count, self.width, zlib.crc32(head)], "<u4").tobytes()
         path = self._path(document_id)
-        draft = path.with_suffix(f".{os.getpid()}.draft")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with draft.open("wb") as file:
+            with replacing(path) as draft, draft.open("wb") as file:
                 file.write(about + head)
                 file.writelines(whole)
-            draft.replace(path)
         except OSError as error:
             raise _failure(error, path) from error
-        finally:
-            with contextlib.suppress(OSError):
-                draft.unlink(missing_ok=True)
 
     def get(self, chunks: Sequence[Chunk]) -> dict[str, Packed]:
         """Return the stored rows of those chunks that are there, by chunk id."""

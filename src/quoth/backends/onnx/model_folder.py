@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from quoth.core.errors import ConfigError
+from quoth.core.replace_file import replacing
 
 CARD = "quoth-model.json"
 MODEL = "model.onnx"
@@ -98,13 +98,8 @@ class ModelCard:
 
 def write_card(card: ModelCard, *, folder: Path) -> None:
     """Write ``quoth-model.json`` in one step, so that no reader sees half of it."""
-    path = folder / CARD
-    draft = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
+    with replacing(folder / CARD) as draft:
         draft.write_text(json.dumps(asdict(card), indent=2) + "\n", encoding="utf-8")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def stored_card(folder: Path) -> ModelCard | None:

@@ -11,6 +11,7 @@ from typing import Literal
 from quoth.core.outline import Heading
 from quoth.core.types import Chunk, Seconds, Segment
 from quoth.text.analyzer import normalize_name
+from quoth.text.locators import speakers_in
 
 CueKind = Literal["questions", "any", "following", "over", "demo", "slides"]
 """Questions begin · they are asked for · one more comes · they are over · a demonstration
@@ -248,7 +249,7 @@ def _cues(chunks: Sequence[Chunk]) -> Iterator[_Cue]:
     length = max(1, chunks[-1].end)
     voices: dict[str, bool] = {}
     for at, chunk in enumerate(chunks):
-        if any(_is_audience(voice, voices) for voice in _speaker_turns(chunk)):
+        if any(_is_audience(voice, voices) for voice in speakers_in(chunk)):
             yield _Cue(at, "audience", chunk.start / length)
         if not may_hold_cue(chunk.text):
             continue
@@ -272,16 +273,6 @@ def _sentences(chunk: Chunk) -> Iterator[tuple[int, str]]:
     for one, other in pairwise((*chunk.places, *chunk.places[-1:])):
         start, end = one.start - chunk.start, other.end - chunk.start
         yield start, normalize_name(chunk.text[start:end])
-
-
-def _speaker_turns(chunk: Chunk) -> set[str]:
-    whole = chunk.locator
-    if isinstance(whole, Seconds) and whole.speaker:
-        return {whole.speaker}
-    locators = (place.locator for place in chunk.places)
-    return {
-        locator.speaker for locator in locators if isinstance(locator, Seconds) and locator.speaker
-    }
 
 
 def _is_audience(voice: str, known: dict[str, bool]) -> bool:

@@ -16,7 +16,7 @@ _ISO = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:[T ]\d{1,2}[:h].*)?"
 _COMPACT = re.compile(r"((?:1[5-9]|20)\d\d)(\d\d)(\d\d)")
 _DAY_FIRST = re.compile(r"(?:(\d{1,2})(?:er|st|nd|rd|th)? (?:of )?)?([a-z]{3,9})\.?,? (\d{4})")
 _MONTH_FIRST = re.compile(r"([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})")
-_NAMED = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\w.]*\d{4}-\d{2})(?=[\s_.-]|$)")
+_NAMED = re.compile(r"(?:^|(?<=[\s_.-]))\d{4}-\d{2}-\d{2}(?=[\s_.-]|$)")
 _MONTHS = {
     name: number
     for row in (
@@ -50,9 +50,9 @@ def normalize_date(text: str) -> str | None:
 
 
 def date_from_file_name(path: Path) -> str | None:
-    """Return the date at the start of a file name ("2024-03-01-keynote.srt"), else None."""
-    found = _NAMED.match(path.name)
-    return normalize_date(found[1]) if found else None
+    """Return the only date in a file name ("2024-03-01-keynote.srt", "minutes-2024-03-01.md")."""
+    found = _NAMED.findall(path.name)
+    return normalize_date(found[0]) if len(found) == 1 else None
 
 
 def _checked(year: str, month: str | int | None, day: str | None) -> str | None:

@@ -74,9 +74,10 @@ def _moved(place: SpanLocator, offset: int, path: Sequence[str], anchor: str | N
     """Return a place of a document within another: its pages and seconds become labels."""
     locator = place.locator
     start, end = place.start + offset, place.end + offset
-    said = label(replace(locator, end=locator.start)) if isinstance(locator, Seconds) else ""
+    timed = replace(locator, speaker=None)
+    said = label(replace(timed, end=timed.start)) if isinstance(timed, Seconds) else ""
     section = ARROW.join(filter(None, (*path, locator.section, said)))
-    made = Chars(start, end, section, anchor)
+    made = Chars(start, end, section, anchor, speaker=locator.speaker)
     if isinstance(locator, Pages):
         labels = (
             locator.label_first or str(locator.first),

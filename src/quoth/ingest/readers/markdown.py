@@ -78,6 +78,7 @@ def markdown_blocks(text: str) -> Iterator[Block]:
     tokens = make_parser().parse(text)
     slugs: Counter[str] = Counter()
     row: list[str] = []
+    last: list[str] = []
     header: list[str] = []
     lists = ListMarks()
     mark = ""
@@ -96,12 +97,13 @@ def markdown_blocks(text: str) -> Iterator[Block]:
             case "bullet_list_close" | "ordered_list_close":
                 lists.end()
                 mark = ""
-            case "tr_open":
-                row = []
+            case "table_open":
+                header = []
             case "tr_close":
                 yield Block(CELL_GAP.join(filter(None, under_header(row, header))))
+                last, row = row, []
             case "thead_close":
-                header = row
+                header = last
             case "fence" | "code_block":
                 yield Block(token.content)
             case "html_block":

@@ -12,6 +12,7 @@ from quoth.ingest.readers.binary_formats import binary_format
 from quoth.ingest.readers.captions import read_captions, read_json_transcript
 from quoth.ingest.readers.dates import date_from_file_name
 from quoth.ingest.readers.detect import HEAD, decode, is_pdf, sniff
+from quoth.ingest.readers.dialogue import with_speakers
 from quoth.ingest.readers.formats import (
     FORMAT_NAMES,
     READERS,
@@ -144,7 +145,7 @@ def _finish(
         warnings=(*warnings, *reading.warnings),
         is_language_given=meta.language is not None,
     )
-    return enforce_limits(whole)
+    return enforce_limits(with_speakers(whole))
 
 
 def _load(path: Path, *, most: int = -1) -> bytes:

@@ -95,14 +95,24 @@ def _is_name(name: str, *, times: int, marked: bool) -> bool:
         return False
     if name.upper() == name:
         return times >= 2 or marked or words[0] in _ROLES
-    is_role = not _ROLES.isdisjoint(map(str.upper, words))
+    role = is_role(name)
     capital = all(
         word[0].isupper()
         or word in ("de", "du", "van", "von", "la")
-        or (is_role and word.isdecimal())  # "Speaker 1"
+        or (role and word.isdecimal())  # "Speaker 1"
         for word in words
     )
     return capital and (times >= MIN_TIMES or marked or words[0].upper() in _ROLES)
+
+
+def is_speaker_name(label: str) -> bool:
+    """Return whether a label is written as the name or the role of a person."""
+    return _is_name(label, times=1, marked=True)
+
+
+def is_role(label: str) -> bool:
+    """Return whether a label is what a person is called who is not named: "Speaker 1"."""
+    return not _ROLES.isdisjoint(label.upper().split())
 
 
 def is_lecturer(label: str) -> bool:

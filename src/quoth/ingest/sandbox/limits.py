@@ -67,7 +67,9 @@ def _locator(locator: Locator) -> Locator:
         case Pages() | Chars():
             labels = (locator.label_first, locator.label_last)
             short = max(map(len, labels)) <= MAX_LABEL_LENGTH
-            if short and section == locator.section and _anchor(locator.anchor) == locator.anchor:
+            named = _name(locator.speaker) == locator.speaker
+            same = section == locator.section and _anchor(locator.anchor) == locator.anchor
+            if short and named and same:
                 return locator
             return replace(
                 locator,
@@ -75,6 +77,7 @@ def _locator(locator: Locator) -> Locator:
                 label_first=labels[0][:MAX_LABEL_LENGTH],
                 label_last=labels[1][:MAX_LABEL_LENGTH],
                 anchor=_anchor(locator.anchor),
+                speaker=_name(locator.speaker),
             )
         case Seconds(speaker=speaker):
             if _name(speaker) == speaker and section == locator.section:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from quoth.core.errors import DocumentError
+from quoth.core.replace_file import replacing
 from quoth.core.types import Json, ParsedDocument
 from quoth.ingest.readers.media import MEDIA_SUFFIXES, captions_beside
 from quoth.ingest.readers.metadata import EMPTY, Metadata, file_title, read_beside
@@ -150,7 +151,5 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _store(path: Path, work: Json) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".draft")
-    draft.write_text(json.dumps(work, ensure_ascii=False), encoding="utf-8")
-    draft.replace(path)
+    with replacing(path) as draft:
+        draft.write_text(json.dumps(work, ensure_ascii=False), encoding="utf-8")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from urllib.parse import unquote, urlsplit
 from filelock import FileLock, Timeout
 
 from quoth.core.errors import Busy, DocumentCode, DocumentError, StorageFull
+from quoth.core.replace_file import replacing
 from quoth.ingest.readers.metadata import SIDECAR
 
 STATE = ".fetched.json"
@@ -223,9 +223,8 @@ def _write_whole(path: Path, data: bytes) -> None:
     """Write a file so that it is never seen half-written; equal content is left alone."""
     if path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data:
         return
-    draft = path.with_name(f".{path.name[:100]}.draft")
-    draft.write_bytes(data)
-    os.replace(draft, path)
+    with replacing(path) as draft:
+        draft.write_bytes(data)
 
 
 def _translated(error: OSError, path: Path) -> Exception:

@@ -238,11 +238,18 @@ def _ends(query: TokenizedQuery, match: PatternMatch) -> bool:
 def extract_dates(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
     """Extract the date of the sources, where a phrase about sources names it.
 
-    A date of an event ("What happened in 1970?") filters nothing.
+    A date of an event ("What happened in 1970?") filters nothing. That of a meeting filters where
+    a document has this day or month.
     """
     dates = context.entities.dates
     matches = find_matches("date", query.folded) if dates else []
     ranges = [days for match in matches if (days := _range(match))]
+    met = (_range(match) for match in (find_matches("meeting", query.folded) if dates else ()))
+    ranges += [
+        days
+        for days in met
+        if days and days[0] // 100 == days[1] // 100 and _has_document(days, context.entities)
+    ]
     if not ranges:
         return NOTHING
     existing = [days for days in ranges if _has_document(days, context.entities)]

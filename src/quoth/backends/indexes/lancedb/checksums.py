@@ -16,6 +16,7 @@ from pathlib import Path
 
 from quoth.backends.indexes.snapshot.files import file_checksum
 from quoth.core.errors import IndexCorrupt
+from quoth.core.replace_file import replacing
 
 CHANGING = ("latest_version_hint.json",)
 """Files that are rewritten in place; they only say where to begin to look."""
@@ -54,12 +55,8 @@ class TableChecksums:
             return
         text = json.dumps(now, separators=(",", ":"))
         check = str(zlib.crc32(text.encode()))
-        draft = self._file.with_name(f"{self._file.name}.{os.getpid()}.tmp")
-        try:
+        with replacing(self._file) as draft:
             draft.write_text(f"{check}\n{text}", encoding="utf-8")
-            draft.replace(self._file)
-        finally:
-            draft.unlink(missing_ok=True)
         self._latest = check, now
 
     def forget(self) -> None:

@@ -34,6 +34,7 @@ from quoth.backends.indexes.snapshot.search import Part, Snapshot
 from quoth.backends.indexes.snapshot.segment import Numbers, Segment, encode_key
 from quoth.core.errors import BackendError
 from quoth.core.object_folder import ObjectFolder
+from quoth.core.replace_file import replacing
 
 SEGMENT_ROWS = 250_000
 """Rows of a full segment: it is not merged any more."""
@@ -171,9 +172,8 @@ class SegmentStore:
             self._shared.put(self.manifest_path.name, content)
             self._reread()
         else:
-            draft = self.manifest_path.with_suffix(".tmp")
-            draft.write_bytes(content)
-            draft.replace(self.manifest_path)
+            with replacing(self.manifest_path) as draft:
+                draft.write_bytes(content)
         self._remove_except({part.segment.name for part in parts})
 
     def remove(self) -> None:

@@ -61,15 +61,18 @@ export function dayName(day) {
 }
 
 /**
- * Return a place for people: pages, times or a section.
+ * Return a place for people: pages, times or a section, and who speaks there.
  * @param {any} locator @param {(key: string, values?: Record<string, unknown>) => string} t
  */
 export function placeName(locator, t) {
+  return [spotName(locator, t), locator.speaker].filter(Boolean).join(" · ");
+}
+
+/** @param {any} locator @param {(key: string, values?: Record<string, unknown>) => string} t */
+function spotName(locator, t) {
   if (locator.kind === "pages") return countedName(locator.unit ?? "page", locator, t);
-  if (locator.kind === "seconds") {
-    const time = `${locator.estimated ? "≈" : ""}${clock(locator.start)}–${clock(locator.end)}`;
-    return locator.speaker ? `${time} · ${locator.speaker}` : time;
-  }
+  if (locator.kind === "seconds")
+    return `${locator.estimated ? "≈" : ""}${clock(locator.start)}–${clock(locator.end)}`;
   const counted = locator.unit ? countedName(locator.unit, locator, t) : "";
   return [locator.section, counted].filter(Boolean).join(" ▸ ");
 }

@@ -148,9 +148,10 @@ class ReadingView extends Base {
   /** @param {any} block @param {any} previous */
   block(block, previous) {
     const { kind, start, end, speaker } = block.locator;
-    const now = kind === "seconds" && start <= this.playing && this.playing < end;
+    const timed = kind === "seconds"; // Other texts write their speakers themselves.
+    const now = timed && start <= this.playing && this.playing < end;
     return html`${this.heading(block, previous)}
-      ${speaker && speaker !== previous?.locator.speaker ? html`<p class="section">${speaker}</p>` : nothing}
+      ${timed && speaker && speaker !== previous?.locator.speaker ? html`<p class="section">${speaker}</p>` : nothing}
       <p class="block ${kind} ${now ? "playing" : ""}">${this.place(block, previous)}<span>${this.text(block)}</span></p>`;
   }
 

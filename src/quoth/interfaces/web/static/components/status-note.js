@@ -45,8 +45,9 @@ function noteOf({ phase, answer, problem, restored }) {
   const proved = answer.sentences.filter((/** @type {any} */ each) => each.support === "supported").length;
   const whole = answer.model ? "status.proved" : "status.quoted";
   const text = proved === of ? t(whole, { count: of }) : t("status.someProved", { proved, of });
-  const note = answer.status === "answered" ? "" : ` ${t(`status.${answer.status}`)}`;
-  return { kind: proved === of ? "proved" : "doubt", text: text + note + stored };
+  const isUnsure = answer.status === "low_relevance"; // Its text says so.
+  const note = isUnsure || answer.status === "answered" ? "" : ` ${t(`status.${answer.status}`)}`;
+  return { kind: proved === of && !isUnsure ? "proved" : "doubt", text: text + note + stored };
 }
 
 customElements.define("status-note", StatusNote);

@@ -1,0 +1,57 @@
+"""Questions for the place of their answer."""
+
+from __future__ import annotations
+
+import pytest
+
+import quoth
+
+TALK = """1
+00:00:01,000 --> 00:00:20,000
+Good morning. This talk is about the harbour of Hull and about those who work there.
+
+2
+00:00:21,000 --> 00:00:40,000
+The cranes of the harbour were built in 1936 by a company from Leeds. {cranes}
+
+3
+00:01:05,000 --> 00:01:20,000
+The tides lift every ship by six metres twice a day, because the bay is narrow.
+
+4
+00:01:21,000 --> 00:01:40,000
+The pilots live on the island and come with a small boat.
+""".format(cranes="Each of them weighs nine tons and is painted in green every second summer. " * 6)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> quoth.Library:
+    folder = tmp_path_factory.mktemp("talk")
+    (folder / "harbour.srt").write_text(TALK, "utf-8")
+    library = quoth.open(folder / "home")
+    library.add(folder / "harbour.srt")
+    return library
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "At what minute do the tides lift every ship?",
+        "At which second does she speak about the tides?",
+        "Where in the talk are the tides mentioned?",
+        "At what time in the harbour recording do the tides lift a ship?",
+    ],
+)
+def test_the_places_stand_above_what_is_quoted(library: quoth.Library, question: str) -> None:
+    answer = library.ask(question)
+    assert answer.status == "answered"
+    assert answer.text.startswith("1. harbour · 1:05–1:")
+    first = answer.sentences[0]
+    assert answer.text[first.start : first.end].startswith("The tides lift every ship")
+
+
+@pytest.mark.parametrize(
+    "question", ["When were the cranes built?", "How often do the tides lift every ship?"]
+)
+def test_other_questions_have_their_quotations_alone(library: quoth.Library, question: str) -> None:
+    assert not library.ask(question).text.startswith("1. ")

@@ -10,7 +10,7 @@ from itertools import pairwise, zip_longest
 
 from quoth.ingest.readers.hyphens import WORD, belongs, evidence
 
-MIN_WRAP_WIDTH = 50
+MIN_WRAP_WIDTH = 34
 MAX_WRAP_WIDTH = 120
 """Characters between which lines are taken for wrapped prose."""
 MIN_FILLED = 2

@@ -109,6 +109,11 @@ def test_a_subject_is_a_document_or_heading_with_its_terms() -> None:
 
     assert parts("queen") == (DocumentPart("q", 0, TO_THE_END),)
     assert parts("queen", kind="pdf") == ()
+    untimed = replace(short, document_id="u", title="Drones", kind="markdown")
+    shelf = replace(shelf, documents=(*shelf.documents, untimed))
+    assert parts("drone", kind="transcript") == (DocumentPart("u", 0, TO_THE_END),)
+    assert parts("drone", kind="pdf") == ()
+    shelf = replace(shelf, documents=shelf.documents[:-1])
     assert parts("wax") == (DocumentPart("b", 2, 3),)
     assert parts("honey", titles=("Honey",)) == (DocumentPart("b", 4, 6),)
     assert parts("drone") == ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from quoth.core.outline import (
@@ -29,6 +30,8 @@ MAX_HEADINGS = 100
 """Longest outline that is shown."""
 MAX_SECTIONS = 20
 """Most sections that a summary goes through one by one."""
+UNTIMED: tuple[DocumentKind, ...] = ("text", "markdown", "html", "document")
+"""What a transcript without times is read as."""
 HALF = 0.5
 MOST = 0.8
 """Shares of a part with which a section is most of it, and the part itself, beside a title page."""
@@ -66,9 +69,12 @@ def named_parts(
     if fields.isdisjoint(ABOUT_PARTS):
         headings = _with_titles(outline.headings, titles)
         if not filters:
-            named = [each for each in outline.documents if kind in (None, each.kind)]
             others = bool(_on_subject(headings, outline, subject))
-            named = _titled(named, titles=titles, subject=subject, others=others)
+            find = partial(_titled, titles=titles, subject=subject, others=others)
+            alike = [each for each in outline.documents if kind in (None, each.kind)]
+            named = find(alike)
+            if not named and kind == "transcript":  # A talk may be in a text without times.
+                named = find([each for each in outline.documents if each.kind in UNTIMED])
         parts = [
             DocumentPart(each.document_id, 0, TO_THE_END) for each in _readable(named, language)
         ]

@@ -361,6 +361,48 @@ async def test_a_title_in_a_chapter_is_a_subject_unless_it_names_the_source(tmp_
     assert "The barn has a red door." in of.text
 
 
+MEETING = """# Bee club
+
+## Meeting of {day}
+
+### 1. Report
+
+{report}
+
+### 2. Votes
+
+{vote}
+"""
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Summarize the meeting of 9 March 2025", "What was the meeting of 9 March 2025 about?"],
+)
+async def test_a_meeting_is_summed_up_by_its_date(tmp_path: Path, question: str) -> None:
+    texts = {
+        "club-2024-03-24.md": (
+            "24 March 2024",
+            "The old barn was sold to a baker.",
+            "Nobody voted.",
+        ),
+        "club-2025-03-09.md": (
+            "9 March 2025",
+            "The club has forty new hives behind the mill.",
+            "The members voted for a lower fee of ten euros.",
+        ),
+    }
+    async with open_tour(tmp_path / "home", index=MemoryIndex()) as engine:
+        for name, (day, report, vote) in texts.items():
+            text = MEETING.format(day=day, report=report, vote=vote)
+            (tmp_path / name).write_text(text, encoding="utf-8")
+            await add(engine, tmp_path / name)
+        answer = await engine.answer(question)
+    assert "forty new hives" in answer.text
+    assert "lower fee" in answer.text
+    assert "baker" not in answer.text
+
+
 async def test_the_documents_of_a_filter_and_of_every_collection_are_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,6 +41,26 @@ def test_a_date_that_filters_is_not_searched_for(text: str, standalone: str) -> 
     assert query.standalone == standalone
 
 
+@pytest.mark.parametrize(
+    ("text", "filters"),
+    [
+        ("Summarize the meeting of 3 March 2024", True),
+        ("What was decided at the board meeting on March 3, 2024?", True),
+        ("Who spoke at the March 2024 assembly?", True),
+        ("Résume l'assemblée générale du 3 mars 2024", True),
+        ("Qui était présent au conseil de mars 2024 ?", True),
+        # No document has this date, or it is a whole year, or that of something else.
+        ("What happened at the meeting of 30 June 1910?", False),
+        ("What came of the meetings of 2024?", False),
+        ("How many bees died on the day after 3 March 2024?", False),
+    ],
+)
+def test_a_meeting_is_known_by_its_day_or_month(text: str, filters: bool) -> None:
+    query = understand(text, names=NAMES)
+    assert ["date"] * filters == [each.field for each in query.filters]
+    assert not query.notes
+
+
 def test_a_date_that_is_not_to_filter_is_searched_for() -> None:
     text = "What was said about bees on 3 March 2024?"
     query = understand(text, names=NAMES, drop={"date"})

@@ -137,7 +137,7 @@ class Engine(DocumentEngine):
         # A language model reads the conversation, and says itself who said something.
         writes = typed.model or self.parts.generator is not None
         request = typed if writes else before_source(typed)
-        cached = cached and request is typed  # What is cached has no places above it.
+        cached = cached and request is typed  # It is the answer before, below its places.
         trace = Trace(deadline_ms=plan.deadline_ms)
         context = await open_request(
             self.parts, request, plan=plan, trace=trace, moderates=True, writes=True

@@ -42,6 +42,8 @@ The proposal stays at stage one.
 
 FRENCH = """Compte rendu
 
+Présents : M. Dupont, Mme Lefèvre, M. Roux
+
 M. Dupont : Nous avons reçu les devis de trois entreprises pour le toit de la salle des fêtes.
 
 Mme Lefèvre : Je préfère attendre la subvention de la région avant de signer quoi que ce soit.
@@ -112,9 +114,35 @@ def test_turns_of_one_paragraph_are_parted(tmp_path: Path) -> None:
     assert sum(speaker == "M. Dupont" for speaker in said.values()) == 3
 
 
+FIELDS = {
+    "recipes": ("Ingredients", "Method", "Variation"),
+    "release notes": ("Added", "Changed", "Fixed"),
+    "a diary": ("Monday", "Tuesday", "Wednesday"),
+    "letters": ("London", "Paris", "Rome"),
+}
+GERMAN = """# Beweise
+
+Annahme: Ich nehme an, dass die Annahme für jede Zahl gilt, die größer als eine andere ist.
+
+Beweis: Mein Beweis folgt dem Beweis von Euklid, den ich im ersten Kapitel beschrieben habe.
+
+"""
+
+
+def _fields(names: tuple[str, ...]) -> str:
+    lines = (
+        f"{name}: I would use my own one here, since it lasted for all of the years ({at})."
+        for at in range(4)
+        for name in names
+    )
+    return "\n\n".join(lines)
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        *(pytest.param(_fields(names), id=kind) for kind, names in FIELDS.items()),
+        pytest.param(GERMAN * 4, id="German nouns"),
         pytest.param(GUIDE, id="the parts of a guide"),
         pytest.param(MINUTES.split("## Dates")[0].replace("I ", "They "), id="too few turns"),
         pytest.param("\n\n".join(f"Ann: {n}\n\nBob: no" for n in range(9)), id="lines of a form"),
@@ -122,6 +150,27 @@ def test_turns_of_one_paragraph_are_parted(tmp_path: Path) -> None:
 )
 def test_what_is_no_dialogue_has_no_speakers(tmp_path: Path, text: str) -> None:
     assert set(_speakers(_read(tmp_path, text)).values()) == {None}
+
+
+def test_a_turn_ends_with_its_paragraph_where_no_other_one_follows(tmp_path: Path) -> None:
+    end = "\nThe reporter left the hall at nine.\n"
+    said = _speakers(_read(tmp_path, MINUTES + end))
+    assert said["The reporter left the hall at nine."] is None
+    table = "\n| Item | Votes |\n|---|---|\n| Calendar | 7 |\n\n"
+    said = _speakers(
+        _read(tmp_path, MINUTES.replace("**KG:** We cannot", f"{table}**KG:** We cannot"))
+    )
+    assert said["Item: Calendar | Votes: 7"] is None
+
+
+def test_a_name_that_is_a_word_too_is_one_for_who_says_i(tmp_path: Path) -> None:
+    text = MINUTES.replace("Josh Dean", "Rose").replace("interpreters", "interpreters of a rose")
+    assert "Rose" in _speakers(_read(tmp_path, text)).values()
+
+
+def test_the_labels_of_a_program_are_no_speakers(tmp_path: Path) -> None:
+    text = "\n".join(f"# {line}" if line else "" for line in MINUTES.replace("**", "").split("\n"))
+    assert set(_speakers(_read(tmp_path, f"x = 1\n{text}", name="notes.py")).values()) == {None}
 
 
 def test_an_answer_names_who_says_it(tmp_path: Path) -> None:

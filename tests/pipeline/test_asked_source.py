@@ -51,7 +51,13 @@ def test_the_places_stand_above_what_is_quoted(library: quoth.Library, question:
 
 
 @pytest.mark.parametrize(
-    "question", ["When were the cranes built?", "How often do the tides lift every ship?"]
+    "question",
+    [
+        "When were the cranes built?",
+        "How often do the tides lift every ship?",
+        "At what time of day do the tides lift every ship?",
+        "Which second crane was built in 1936?",
+    ],
 )
 def test_other_questions_have_their_quotations_alone(library: quoth.Library, question: str) -> None:
     assert not library.ask(question).text.startswith("1. ")

@@ -48,11 +48,14 @@ def test_a_date_that_filters_is_not_searched_for(text: str, standalone: str) -> 
         ("What was decided at the board meeting on March 3, 2024?", True),
         ("Who spoke at the March 2024 assembly?", True),
         ("Résume l'assemblée générale du 3 mars 2024", True),
-        ("Qui était présent au conseil de mars 2024 ?", True),
+        ("Qui était présent au conseil municipal de mars 2024 ?", True),
         # No document has this date, or it is a whole year, or that of something else.
         ("What happened at the meeting of 30 June 1910?", False),
         ("What came of the meetings of 2024?", False),
         ("How many bees died on the day after 3 March 2024?", False),
+        ("What did the Gazette write about the meeting of 3 March 2024?", False),
+        ("Que dit le journal sur la réunion du 3 mars 2024 ?", False),
+        ("What changed between the meeting of 3 March 2024 and that of 4 May 2024?", False),
     ],
 )
 def test_a_meeting_is_known_by_its_day_or_month(text: str, filters: bool) -> None:

@@ -113,6 +113,9 @@ def test_a_subject_is_a_document_or_heading_with_its_terms() -> None:
     shelf = replace(shelf, documents=(*shelf.documents, untimed))
     assert parts("drone", kind="transcript") == (DocumentPart("u", 0, TO_THE_END),)
     assert parts("drone", kind="pdf") == ()
+    assert parts("drone 7", kind="transcript") == parts("drone", kind="transcript")
+    alone = replace(shelf, documents=(untimed,), headings=())
+    assert named_parts(alone, [], language="en", kind="transcript") == ()
     shelf = replace(shelf, documents=shelf.documents[:-1])
     assert parts("wax") == (DocumentPart("b", 2, 3),)
     assert parts("honey", titles=("Honey",)) == (DocumentPart("b", 4, 6),)
@@ -169,6 +172,9 @@ def test_the_section_that_holds_most_of_a_part_is_gone_through_itself() -> None:
     ]
     assert summary_sections([title, main, *inner, *last], book) == (title, *inner, *last)
     assert summary_sections([replace(main, first=0), replace(main, last=0)], book) != ()
+    full = [Heading("b", ("Manual", str(at)), at, at) for at in range(1, MAX_SECTIONS + 1)]
+    whole, end = replace(main, last=MAX_SECTIONS), Heading("b", ("End",), 21, 30)
+    assert summary_sections([whole, *full, end], book) == (whole, end)
     many = [Heading("b", (str(at),), at, at) for at in range(MAX_SECTIONS + 1)]
     assert summary_sections(many[1:], book) == tuple(many[1:])
     assert summary_sections(many, book) == ()

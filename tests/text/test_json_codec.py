@@ -38,6 +38,9 @@ pages = st.builds(
     label_last=texts,
     section=st.none() | texts,
     boxes=st.lists(boxes, max_size=3).map(tuple),
+    unit=st.sampled_from(["page", "slide"]),
+    anchor=st.none() | texts,
+    speaker=st.none() | texts,
 )
 seconds = st.builds(
     Seconds,
@@ -48,7 +51,15 @@ seconds = st.builds(
     estimated=st.booleans(),
 )
 chars = st.builds(
-    Chars, start=numbers, end=numbers, section=st.none() | texts, anchor=st.none() | texts
+    Chars,
+    start=numbers,
+    end=numbers,
+    section=st.none() | texts,
+    anchor=st.none() | texts,
+    unit=st.none() | st.sampled_from(["line", "row"]),
+    label_first=texts,
+    label_last=texts,
+    speaker=st.none() | texts,
 )
 locators = pages | seconds | chars
 places = st.builds(

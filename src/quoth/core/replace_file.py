@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,10 +16,11 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises OSError where the folder or the file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
+    draft = path.with_name(f".{secrets.token_hex(8)}.draft")
     try:
         yield draft
         draft.replace(path)
-    finally:
+    except BaseException:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+        raise

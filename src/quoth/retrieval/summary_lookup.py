@@ -33,8 +33,9 @@ MAX_SECTIONS = 20
 UNTIMED: tuple[DocumentKind, ...] = ("text", "markdown", "html", "document")
 """What a transcript without times is read as."""
 HALF = 0.5
+"""Share of a part from which a section with more sections than the part gives way to them."""
 MOST = 0.8
-"""Shares of a part with which a section is most of it, and the part itself, beside a title page."""
+"""Share of a part from which one section stands for it, beside a title page or contents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,14 @@ def named_parts(
     named = named_documents(outline, filters)
     if fields.isdisjoint(ABOUT_PARTS):
         headings = _with_titles(outline.headings, titles)
+        subject = _without_other_numbers(subject, outline)
         if not filters:
             others = bool(_on_subject(headings, outline, subject))
             find = partial(_titled, titles=titles, subject=subject, others=others)
             alike = [each for each in outline.documents if kind in (None, each.kind)]
             named = find(alike)
-            if not named and kind == "transcript":  # A talk may be in a text without times.
+            # A talk may be in a text without times.
+            if not named and kind == "transcript" and (titles or subject):
                 named = find([each for each in outline.documents if each.kind in UNTIMED])
         parts = [
             DocumentPart(each.document_id, 0, TO_THE_END) for each in _readable(named, language)
@@ -225,7 +228,7 @@ def summary_sections(headings: Sequence[Heading], part: DocumentPart) -> tuple[H
         below = summary_sections(headings, inner) if inner != part else ()
         if share >= MOST:
             sections = below or sections
-        elif len(below) > len(sections):
+        elif len(sections) < len(below) <= MAX_SECTIONS - len(sections) + 1:
             sections = (*sections[:at], *below, *sections[at + 1 :])
     return sections if len(sections) <= MAX_SECTIONS else ()
 
@@ -280,6 +283,14 @@ def _titled(
         for each in documents
         if subject <= terms[each.document_id] | _terms(_file_name(each), each.language)
     ]
+
+
+def _without_other_numbers(subject: frozenset[str], outline: CollectionOutline) -> frozenset[str]:
+    """Return the terms of a subject without numbers that are in no title: "the guide 2"."""
+    numbers = {term for term in subject if term.isdecimal()}
+    titles = [each.title for each in outline.documents] if numbers else []
+    titles += [each.path[-1] for each in outline.headings if each.path] if numbers else []
+    return subject - {each for each in numbers if not any(each in title for title in titles)}
 
 
 def _file_name(document: Document) -> str:

@@ -291,7 +291,7 @@ class SentenceRun:
         )
 
 
-def is_spoken(passage: Passage) -> bool:
+def is_speech(passage: Passage) -> bool:
     """Return whether a passage is of a recording or of a dialogue."""
     return passage.document.kind == "transcript" or any(map(speakers_in, passage.chunks))
 

@@ -33,7 +33,7 @@ from quoth.answering.extractive.runs import (
     begins_note,
     headed_section,
     is_program,
-    is_spoken,
+    is_speech,
     sections_of,
 )
 from quoth.answering.extractive.score import (
@@ -297,15 +297,15 @@ class _Chooser:
             self.runs += [(range(row, row + 1), row) for row in fresh]
             return
         passage = self.passages[self.candidates.sentences[seed].passage]
-        is_speech = is_spoken(passage)
-        longest = self.spoken if is_speech else self.longest
+        speech = is_speech(passage)
+        longest = self.spoken if speech else self.longest
         section = headed_section(self.candidates, passage, seed, longest=longest)
         if section is None or len(section) > left or not self.used.isdisjoint(section):
             section = range(seed, seed + 1)
         taken = self.used | ({*self.reserved} - set(section))
         first, last = section[0], section[-1]
         start = SentenceRun(self.candidates, passage, taken, left, first=first, last=last)
-        before = SPOKEN_BEFORE if is_speech else longest
+        before = SPOKEN_BEFORE if speech else longest
         run = grow(start, scores=self.scores, longest=longest, before=before)
         self.used.update(run)
         self.runs.append((run, seed))

@@ -40,7 +40,8 @@ _FORMAL = (
     r"|(?:.* )?(?:general public|free documentation) licen[cs]e|credits|permissions|errata|imprint"
     r"|couverture|quatrieme de couverture|dedicace|remerciements|sommaire|table des matieres"
     r"|(?:liste|table) des (?:figures|tableaux|illustrations)|bibliographie|mentions legales"
-    r"|licence (?:publique|de documentation) .*|metadonnees"
+    r"|licence (?:publique|de documentation) .*|metadonnees|attendees|attendance|apologies"
+    r"|feuille de presence|(?:membres )?presents|excuses"
 )
 _FORMALITIES = re.compile(rf"(?:{_FORMAL})[\s.:]*")
 """Titles, folded, of what stands around the text and says nothing about it."""

@@ -16,7 +16,8 @@ _ISO = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:[T ]\d{1,2}[:h].*)?"
 _COMPACT = re.compile(r"((?:1[5-9]|20)\d\d)(\d\d)(\d\d)")
 _DAY_FIRST = re.compile(r"(?:(\d{1,2})(?:er|st|nd|rd|th)? (?:of )?)?([a-z]{3,9})\.?,? (\d{4})")
 _MONTH_FIRST = re.compile(r"([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})")
-_NAMED = re.compile(r"(?:^|(?<=[\s_.-]))\d{4}-\d{2}-\d{2}(?=[\s_.-]|$)")
+_NAMED = re.compile(r"(?:^|(?<=[\s_.(-]))(?:19|20)\d{2}-\d{2}-\d{2}(?=[\s_.)-]|$)")
+_MONTH = re.compile(r"(?<!\d)\d{4}-\d{2}(?!\d)")
 _MONTHS = {
     name: number
     for row in (
@@ -52,7 +53,8 @@ def normalize_date(text: str) -> str | None:
 def date_from_file_name(path: Path) -> str | None:
     """Return the only date in a file name ("2024-03-01-keynote.srt", "minutes-2024-03-01.md")."""
     found = _NAMED.findall(path.name)
-    return normalize_date(found[0]) if len(found) == 1 else None
+    is_only = len(found) == 1 and len(_MONTH.findall(path.name)) == 1
+    return normalize_date(found[0]) if is_only else None
 
 
 def _checked(year: str, month: str | int | None, day: str | None) -> str | None:

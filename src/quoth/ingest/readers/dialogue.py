@@ -15,13 +15,16 @@ from functools import cache
 from importlib import resources
 from itertools import pairwise
 
-from quoth.core.types import ParsedDocument, Seconds, SpanLocator
+from quoth.core.types import DocumentKind, ParsedDocument, SpanLocator
 from quoth.ingest.readers.speaker_turns import is_role, is_speaker_name
+from quoth.text.language import clear_language
 from quoth.text.locators import clip
 
+KINDS: tuple[DocumentKind, ...] = ("text", "markdown", "html", "document", "pdf", "book")
+"""Documents that may be a dialogue; program files have labels of other kinds."""
 MIN_TURNS = 6
 MIN_PEOPLE = 2
-"""Turns of a dialogue, and people in it."""
+"""Turns of a dialogue, and people in it whose names are certain."""
 MIN_TIMES = 2
 """Turns of a person; "Present:" stands once."""
 MIN_SHARE = 0.3
@@ -29,7 +32,7 @@ MIN_SHARE = 0.3
 MIN_WORDS = 8
 """Words of a turn, on average; the lines of a form are shorter."""
 MIN_FIRST_PERSON = 0.1
-"""Share of the turns in which someone says "I" or "we"; the parts of a guide have none."""
+"""Share of the turns in which someone says "I"; the parts of a guide have none."""
 
 _BEGINNING = re.compile(
     r"^[ \t]*(?P<mark>(?:[-*•]|\d{1,3}[.)])[ \t]+)?"
@@ -38,6 +41,10 @@ _BEGINNING = re.compile(
     re.MULTILINE,
 )
 """The mark of an item, and the label of a turn, which is no row of a table and names no address."""
+_WORD = re.compile(r"\w+")
+_ROW = re.compile(r"\n(?=[^\n]* \| )")
+_BREAK = re.compile(r"\n\s*\n|\n(?=[^\n]* \| )")
+"""Where a table begins, and where a paragraph ends, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,82 +57,107 @@ class _Turn:
 def with_speakers(reading: ParsedDocument) -> ParsedDocument:
     """Return the document with the speaker of each part in its locator, where it is a dialogue.
 
-    Names are not guessed: what is no dialogue beyond doubt, or has times, is returned as it is.
+    A document that is no dialogue for certain, or has times, is returned as it is.
     """
-    if any(isinstance(place.locator, Seconds) for place in reading.places[:1]):
+    if reading.kind not in KINDS:
         return reading
-    turns = _turns(reading.text, borders=[section.start for section in reading.sections])
-    if not _is_dialogue(reading.text, [turn for turn in turns if turn.speaker]):
+    text = reading.text
+    parts = _parts(text, borders=[section.start for section in reading.sections])
+    times = Counter(part.speaker for part in parts if part.speaker)
+    turns = [part for part in parts if part.speaker and times[part.speaker] >= MIN_TIMES]
+    names = _people(text, turns) if len(turns) >= MIN_TURNS else ()
+    named = [part if part.speaker in names else replace(part, speaker=None) for part in parts]
+    spoken = list(_ended(text, named))
+    if not names or not _is_dialogue(text, [part for part in spoken if part.speaker]):
         return reading
-    places = tuple(part for place in reading.places for part in _spoken(place, turns))
+    places = tuple(piece for place in reading.places for piece in _pieces(place, spoken))
     return replace(reading, places=places)
 
 
-def _turns(text: str, *, borders: Sequence[int]) -> list[_Turn]:
-    """Return the turns; others begin a part without speaker: headings, items, labels."""
-    labels: list[tuple[int, str]] = []
-    for each in _BEGINNING.finditer(text):
-        name = " ".join((each["name"] or "").split())
+def _parts(text: str, *, borders: Sequence[int]) -> list[_Turn]:
+    """Return the parts of a text between headings, items and labels, with the name of the label."""
+    begins: dict[int, str | None] = dict.fromkeys((0, *borders))
+    for line in _BEGINNING.finditer(text):
+        name = " ".join((line["name"] or "").split())
         is_name = bool(name) and is_speaker_name(name)
-        if is_name or each["mark"]:
-            labels.append((each.start(), name if is_name else ""))
-    times = Counter(name for _, name in labels if name)
-    often = [name for name, count in times.items() if count >= MIN_TIMES]
-    names = {name for name in often if _is_name(name, text)} if times.total() >= MIN_TURNS else ()
-    begins: dict[int, str | None] = dict.fromkeys(borders)
-    begins |= {start: name if name in names else None for start, name in labels}
+        if is_name or line["mark"]:
+            begins[line.start()] = name if is_name else None
     marks = sorted(begins.items())
     return [
         _Turn(start, end, name) for (start, name), (end, _) in pairwise([*marks, (len(text), None)])
     ]
 
 
-def _is_name(label: str, text: str) -> bool:
-    """Return whether a label names a person: not with words that the text writes small.
+def _people(text: str, turns: Sequence[_Turn]) -> frozenset[str]:
+    """Return the labels that are names; none where it is not certain that some are.
 
-    What follows an article anywhere, as nouns do in German and abbreviations, is no name.
+    A name is certain where its words are never written in lower case, and never follow an article
+    as German nouns and abbreviations do. Two such people say "I", and two are named elsewhere in
+    the text. Another label is a name if it often says "I".
     """
-    if is_role(label):
-        return True
-    words = label.lower().split()
-    small = [re.search(rf"\b{re.escape(word)}(?!\w)", text) for word in words]
-    if all(small) or any(word[0].isdecimal() for word in words):
-        return False
-    noun = rf"\b(?:{_words('article')})\s*\b{re.escape(label)}(?!\w)"
-    return not re.search(noun, text, re.IGNORECASE)
-
-
-def _is_dialogue(text: str, turns: Sequence[_Turn]) -> bool:
-    if len(turns) < MIN_TURNS or len({turn.speaker for turn in turns}) < MIN_PEOPLE:
-        return False
-    said = [text[turn.start : turn.end] for turn in turns]
-    if sum(map(len, said)) < MIN_SHARE * len(text):
-        return False
-    if sum(len(each.split()) for each in said) < MIN_WORDS * len(said):
-        return False
-    first_person = re.compile(rf"\b(?:{_words('first_person')})(?!\w)", re.IGNORECASE)
-    return sum(bool(first_person.search(each)) for each in said) >= MIN_FIRST_PERSON * len(said)
+    language = clear_language(text) or ""
+    articles, first_person = _words("article", language), _words("first_person", language)
+    words = _WORD.findall(text)
+    lower = {word for word in words if word[0].islower()}
+    nouns = {after for word, after in pairwise(words) if word.lower() in articles}
+    times = Counter(turn.speaker or "" for turn in turns)
+    said = ((turn.speaker or "", _WORD.findall(text, turn.start, turn.end)) for turn in turns)
+    says_i = Counter(name for name, spoken in said if not first_person.isdisjoint(spoken))
+    parts = {label: _WORD.findall(label) for label in times}
+    possible = {
+        label
+        for label, own in parts.items()
+        if is_role(label) or not (own[0] in _words("time", language) or own[-1].isdecimal())
+    }
+    certain = {
+        label
+        for label in possible
+        if is_role(label)
+        or not (parts[label][0] in nouns or all(own.lower() in lower for own in parts[label]))
+    }
+    counts = Counter(words)
+    named = {label for label in certain if counts[parts[label][-1]] > times[label]}
+    enough = says_i.total() >= MIN_FIRST_PERSON * len(turns)
+    if not enough or min(len(certain & says_i.keys()), len(named)) < MIN_PEOPLE:
+        return frozenset()
+    return frozenset(label for label in possible if label in certain or says_i[label] >= MIN_TIMES)
 
 
 @cache
-def _words(kind: str) -> str:
-    """Return a pattern of the words of a kind in all languages."""
+def _words(kind: str, language: str) -> frozenset[str]:
     data = resources.files("quoth.ingest.readers") / "data" / "dialogue.toml"
-    words = " ".join(tomllib.loads(data.read_text("utf-8"))[kind].values()).split()
-    return "|".join(map(re.escape, words))
+    return frozenset(tomllib.loads(data.read_text("utf-8"))[kind].get(language, "").split())
 
 
-def _spoken(place: SpanLocator, turns: Sequence[_Turn]) -> Iterator[SpanLocator]:
-    """Yield the parts of a place, each with who speaks."""
-    first = max(0, bisect_right(turns, place.start, key=lambda turn: turn.start) - 1)
-    position = place.start
-    for turn in turns[first:]:
-        if turn.start >= place.end:
-            break
-        if turn.start > position:
-            yield clip(place, position, turn.start)
-        start, position = max(turn.start, position), min(turn.end, place.end)
-        part = clip(place, start, position)
-        yield replace(part, locator=replace(part.locator, speaker=turn.speaker))
-    if position < place.end:
-        yield clip(place, position, place.end)
+def _ended(text: str, parts: Sequence[_Turn]) -> Iterator[_Turn]:
+    """Yield the parts. A turn goes on over paragraphs where another one follows it, else it ends
+    with its own; a table ends it, too.
+    """
+    for part, after in pairwise([*parts, _Turn(len(text), len(text), None)]):
+        pattern = _ROW if after.speaker else _BREAK
+        found = pattern.search(text, part.start, part.end) if part.speaker else None
+        if found is None:
+            yield part
+        else:
+            yield replace(part, end=found.start())
+            yield _Turn(found.start(), part.end, None)
+
+
+def _is_dialogue(text: str, turns: Sequence[_Turn]) -> bool:
+    said = [text[turn.start : turn.end] for turn in turns]
+    return (
+        len(turns) >= MIN_TURNS
+        and sum(map(len, said)) >= MIN_SHARE * len(text)
+        and sum(len(each.split()) for each in said) >= MIN_WORDS * len(said)
+    )
+
+
+def _pieces(place: SpanLocator, parts: Sequence[_Turn]) -> Iterator[SpanLocator]:
+    """Yield the pieces of a place, each with who speaks."""
+    first = bisect_right(parts, place.start, key=lambda part: part.start) - 1
+    for part in parts[first:]:
+        start, end = max(part.start, place.start), min(part.end, place.end)
+        if start >= place.end:
+            return
+        piece = clip(place, start, end)
+        yield replace(piece, locator=replace(piece.locator, speaker=part.speaker))

@@ -111,7 +111,7 @@ def is_speaker_name(label: str) -> bool:
 
 
 def is_role(label: str) -> bool:
-    """Return whether a label is what a person is called who is not named: "Speaker 1"."""
+    """Return whether a label is the role of a person without a name: "Speaker 1"."""
     return not _ROLES.isdisjoint(label.upper().split())
 
 

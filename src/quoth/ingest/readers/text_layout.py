@@ -10,7 +10,9 @@ from itertools import pairwise, zip_longest
 
 from quoth.ingest.readers.hyphens import WORD, belongs, evidence
 
-MIN_WRAP_WIDTH = 34
+MIN_CAPTION_WIDTH = 34
+"""Characters from which lines that run on, as those of live captions do, are wrapped prose."""
+MIN_WRAP_WIDTH = 50
 MAX_WRAP_WIDTH = 120
 """Characters between which lines are taken for wrapped prose."""
 MIN_FILLED = 2
@@ -105,7 +107,19 @@ def _wrap_width(paragraphs: Sequence[Sequence[str]]) -> int | None:
     if len(inner) < 3:
         return None
     width = inner[int(0.95 * (len(inner) - 1))]
+    if MIN_CAPTION_WIDTH <= width < MIN_WRAP_WIDTH:
+        return width if _run_on(paragraphs) else None
     return width if MIN_WRAP_WIDTH <= width <= MAX_WRAP_WIDTH else None
+
+
+def _run_on(paragraphs: Sequence[Sequence[str]]) -> bool:
+    """Return whether most lines go on in the next one, in lower case and without a sign between.
+
+    Those of verse, addresses and lists do not.
+    """
+    breaks = [pair for lines in paragraphs for pair in pairwise(lines)]
+    going = sum(one[-1:].isalpha() and other.lstrip()[:1].islower() for one, other in breaks)
+    return 2 * going > len(breaks)
 
 
 def is_title(line: str) -> bool:

@@ -244,12 +244,7 @@ def extract_dates(query: TokenizedQuery, context: ExtractionContext) -> Extracte
     dates = context.entities.dates
     matches = find_matches("date", query.folded) if dates else []
     ranges = [days for match in matches if (days := _range(match))]
-    met = (_range(match) for match in (find_matches("meeting", query.folded) if dates else ()))
-    ranges += [
-        days
-        for days in met
-        if days and days[0] // 100 == days[1] // 100 and _has_document(days, context.entities)
-    ]
+    ranges = ranges or _meetings(query, context.entities)
     if not ranges:
         return NOTHING
     existing = [days for days in ranges if _has_document(days, context.entities)]
@@ -259,6 +254,22 @@ def extract_dates(query: TokenizedQuery, context: ExtractionContext) -> Extracte
     last = max(high for _, high in dates.values()) // 10_000
     note = translate("query.no_date", context.language, first=first, last=last)
     return ExtractedFilters(notes=(note,))
+
+
+def _meetings(query: TokenizedQuery, entities: EntityIndex) -> list[tuple[float, float]]:
+    """Return the day or month of the only meeting of a query, where a document has this date.
+
+    A meeting behind "about" is a subject: "What does the Gazette write about the meeting of …?".
+    """
+    if not entities.dates or len(find_matches("date_alone", query.folded)) != 1:
+        return []
+    return [
+        days
+        for match in find_matches("meeting", query.folded)
+        if (days := _range(match))
+        and days[0] // 100 == days[1] // 100
+        and _has_document(days, entities)
+    ]
 
 
 def strip_dates(query: TokenizedQuery, filters: Sequence[Filter]) -> TokenizedQuery:

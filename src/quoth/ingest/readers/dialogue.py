@@ -17,7 +17,6 @@ from itertools import pairwise
 
 from quoth.core.types import DocumentKind, ParsedDocument, SpanLocator
 from quoth.ingest.readers.speaker_turns import is_role, is_speaker_name
-from quoth.text.language import clear_language
 from quoth.text.locators import clip
 
 KINDS: tuple[DocumentKind, ...] = ("text", "markdown", "html", "document", "pdf", "book")
@@ -93,11 +92,16 @@ def _people(text: str, turns: Sequence[_Turn]) -> frozenset[str]:
 
     A name is certain where its words are never written in lower case, and never follow an article
     as German nouns and abbreviations do. Two such people say "I", and two are named elsewhere in
-    the text. Another label is a name if it often says "I".
+    the text. Another label is a name if it often says "I". The language is the one with most of
+    its articles in the text: the detector of languages cannot be loaded where files are read.
     """
-    language = clear_language(text) or ""
-    articles, first_person = _words("article", language), _words("first_person", language)
     words = _WORD.findall(text)
+    counts = Counter(words)
+    language = max(
+        _table()["article"],
+        key=lambda each: sum(counts[word] for word in _words("article", each)),
+    )
+    articles, first_person = _words("article", language), _words("first_person", language)
     lower = {word for word in words if word[0].islower()}
     nouns = {after for word, after in pairwise(words) if word.lower() in articles}
     times = Counter(turn.speaker or "" for turn in turns)
@@ -115,7 +119,6 @@ def _people(text: str, turns: Sequence[_Turn]) -> frozenset[str]:
         if is_role(label)
         or not (parts[label][0] in nouns or all(own.lower() in lower for own in parts[label]))
     }
-    counts = Counter(words)
     named = {label for label in certain if counts[parts[label][-1]] > times[label]}
     enough = says_i.total() >= MIN_FIRST_PERSON * len(turns)
     if not enough or min(len(certain & says_i.keys()), len(named)) < MIN_PEOPLE:
@@ -124,9 +127,14 @@ def _people(text: str, turns: Sequence[_Turn]) -> frozenset[str]:
 
 
 @cache
-def _words(kind: str, language: str) -> frozenset[str]:
+def _table() -> dict[str, dict[str, str]]:
     data = resources.files("quoth.ingest.readers") / "data" / "dialogue.toml"
-    return frozenset(tomllib.loads(data.read_text("utf-8"))[kind].get(language, "").split())
+    return tomllib.loads(data.read_text("utf-8"))
+
+
+@cache
+def _words(kind: str, language: str) -> frozenset[str]:
+    return frozenset(_table()[kind][language].split())
 
 
 def _ended(text: str, parts: Sequence[_Turn]) -> Iterator[_Turn]:

@@ -49,6 +49,9 @@ def test_a_date_that_filters_is_not_searched_for(text: str, standalone: str) -> 
         ("Who spoke at the March 2024 assembly?", True),
         ("Résume l'assemblée générale du 3 mars 2024", True),
         ("Qui était présent au conseil municipal de mars 2024 ?", True),
+        ("Summarize the minutes of 3 March 2024", True),
+        ("What was said about the 2026 budget at the meeting of 3 March 2024?", True),
+        ("What was decided since the meeting of 3 March 2024 about rent?", False),
         # No document has this date, or it is a whole year, or that of something else.
         ("What happened at the meeting of 30 June 1910?", False),
         ("What came of the meetings of 2024?", False),

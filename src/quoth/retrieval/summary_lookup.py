@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -288,9 +289,11 @@ def _titled(
 def _without_other_numbers(subject: frozenset[str], outline: CollectionOutline) -> frozenset[str]:
     """Return the terms of a subject without numbers that are in no title: "the guide 2"."""
     numbers = {term for term in subject if term.isdecimal()}
-    titles = [each.title for each in outline.documents] if numbers else []
-    titles += [each.path[-1] for each in outline.headings if each.path] if numbers else []
-    return subject - {each for each in numbers if not any(each in title for title in titles)}
+    if not numbers:
+        return subject
+    titles = [each.title for each in outline.documents]
+    titles += [each.path[-1] for each in outline.headings if each.path]
+    return subject - (numbers - set(re.findall(r"\w+", " ".join(titles))))
 
 
 def _file_name(document: Document) -> str:

@@ -16,7 +16,8 @@ _ISO = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:[T ]\d{1,2}[:h].*)?"
 _COMPACT = re.compile(r"((?:1[5-9]|20)\d\d)(\d\d)(\d\d)")
 _DAY_FIRST = re.compile(r"(?:(\d{1,2})(?:er|st|nd|rd|th)? (?:of )?)?([a-z]{3,9})\.?,? (\d{4})")
 _MONTH_FIRST = re.compile(r"([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})")
-_NAMED = re.compile(r"(?:^|(?<=[\s_.(-]))(?:19|20)\d{2}-\d{2}-\d{2}(?=[\s_.)-]|$)")
+_FIRST = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\w.]*\d{4}-\d{2})(?=[\s_.-]|$)")
+_LATER = re.compile(r"(?<=[\s_.(-])(?:19|20)\d{2}-\d{2}-\d{2}(?=[\s_.)-]|$)")
 _MONTH = re.compile(r"(?<!\d)\d{4}-\d{2}(?!\d)")
 _MONTHS = {
     name: number
@@ -51,10 +52,14 @@ def normalize_date(text: str) -> str | None:
 
 
 def date_from_file_name(path: Path) -> str | None:
-    """Return the only date in a file name ("2024-03-01-keynote.srt", "minutes-2024-03-01.md")."""
-    found = _NAMED.findall(path.name)
-    is_only = len(found) == 1 and len(_MONTH.findall(path.name)) == 1
-    return normalize_date(found[0]) if is_only else None
+    """Return the date that a file name begins with, else its only one.
+
+    "2024-03-01-keynote.srt", "minutes-2024-03-01.md".
+    """
+    first = _FIRST.match(path.name)
+    later = _LATER.findall(path.name) if len(_MONTH.findall(path.name)) == 1 else ()
+    found = first[1] if first else next(iter(later), None)
+    return normalize_date(found) if found else None
 
 
 def _checked(year: str, month: str | int | None, day: str | None) -> str | None:

@@ -31,19 +31,21 @@ MIN_SHARE = 0.3
 MIN_WORDS = 8
 """Words of a turn, on average; the lines of a form are shorter."""
 MIN_FIRST_PERSON = 0.1
-"""Share of the turns in which someone says "I"; the parts of a guide have none."""
+"""Share of the turns in which a person says "I"; the parts of a guide have none."""
 
 _BEGINNING = re.compile(
     r"^[ \t]*(?P<mark>(?:[-*•]|\d{1,3}[.)])[ \t]+)?"
     r"(?:(?P<name>[^\W\d_][\w.'’\- ]{0,38}?)(?: ?\([^()\n]{1,40}\))?"
-    r"(?:\s?:|\. ?[—–]| [-—–])(?=\s)(?!\s*https?:|.* \| ))?",
+    r"(?:[^\S\n]?:|\. ?[—–]| [-—–])(?=\s)(?!\s*https?:|.* \| )"
+    r"|(?P<other>[^:\n]{1,60}:(?=\s)))?",
     re.MULTILINE,
 )
-"""The mark of an item, and the label of a turn, which is no row of a table and names no address."""
+"""The mark of an item, and the label of a turn, which is no row of a table and names no address, or
+another label.
+"""
 _WORD = re.compile(r"\w+")
-_ROW = re.compile(r"\n(?=[^\n]* \| )")
-_BREAK = re.compile(r"\n\s*\n|\n(?=[^\n]* \| )")
-"""Where a table begins, and where a paragraph ends, too."""
+_END = re.compile(r"\n\s*\n|\n(?=[^\n]* \| )")
+"""Where a paragraph ends or a table begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def _parts(text: str, *, borders: Sequence[int]) -> list[_Turn]:
     for line in _BEGINNING.finditer(text):
         name = " ".join((line["name"] or "").split())
         is_name = bool(name) and is_speaker_name(name)
-        if is_name or line["mark"]:
+        if is_name or name or line["mark"] or line["other"]:
             begins[line.start()] = name if is_name else None
     marks = sorted(begins.items())
     return [
@@ -92,18 +94,17 @@ def _people(text: str, turns: Sequence[_Turn]) -> frozenset[str]:
 
     A name is certain where its words are never written in lower case, and never follow an article
     as German nouns and abbreviations do. Two such people say "I", and two are named elsewhere in
-    the text. Another label is a name if it often says "I". The language is the one with most of
-    its articles in the text: the detector of languages cannot be loaded where files are read.
+    the text. Another label is a name if it often says "I". The language is the one whose common
+    words are most frequent: the detector of languages cannot be loaded where files are read.
     """
     words = _WORD.findall(text)
-    counts = Counter(words)
-    language = max(
-        _table()["article"],
-        key=lambda each: sum(counts[word] for word in _words("article", each)),
-    )
-    articles, first_person = _words("article", language), _words("first_person", language)
+    counts = Counter(map(str.casefold, words))
+    common = {each: sum(counts[word] for word in _words("common", each)) for each in _languages()}
+    language = max(common, key=common.__getitem__)
+    articles = "|".join(_words("article", language))
+    first_person = _words("first_person", language)
     lower = {word for word in words if word[0].islower()}
-    nouns = {after for word, after in pairwise(words) if word.lower() in articles}
+    nouns = set(re.findall(rf"(?i)\b(?:{articles})(?:['’]| +)(\w+)", text))
     times = Counter(turn.speaker or "" for turn in turns)
     said = ((turn.speaker or "", _WORD.findall(text, turn.start, turn.end)) for turn in turns)
     says_i = Counter(name for name, spoken in said if not first_person.isdisjoint(spoken))
@@ -119,7 +120,11 @@ def _people(text: str, turns: Sequence[_Turn]) -> frozenset[str]:
         if is_role(label)
         or not (parts[label][0] in nouns or all(own.lower() in lower for own in parts[label]))
     }
-    named = {label for label in certain if counts[parts[label][-1]] > times[label]}
+    named = {
+        label
+        for label in certain
+        if is_role(label) or counts[parts[label][-1].casefold()] > times[label]
+    }
     enough = says_i.total() >= MIN_FIRST_PERSON * len(turns)
     if not enough or min(len(certain & says_i.keys()), len(named)) < MIN_PEOPLE:
         return frozenset()
@@ -127,23 +132,21 @@ def _people(text: str, turns: Sequence[_Turn]) -> frozenset[str]:
 
 
 @cache
-def _table() -> dict[str, dict[str, str]]:
+def _languages() -> dict[str, dict[str, str]]:
     data = resources.files("quoth.ingest.readers") / "data" / "dialogue.toml"
-    return tomllib.loads(data.read_text("utf-8"))
+    found: dict[str, dict[str, str]] = tomllib.loads(data.read_text("utf-8"))
+    return found
 
 
 @cache
 def _words(kind: str, language: str) -> frozenset[str]:
-    return frozenset(_table()[kind][language].split())
+    return frozenset(_languages()[language][kind].split())
 
 
 def _ended(text: str, parts: Sequence[_Turn]) -> Iterator[_Turn]:
-    """Yield the parts. A turn goes on over paragraphs where another one follows it, else it ends
-    with its own; a table ends it, too.
-    """
-    for part, after in pairwise([*parts, _Turn(len(text), len(text), None)]):
-        pattern = _ROW if after.speaker else _BREAK
-        found = pattern.search(text, part.start, part.end) if part.speaker else None
+    """Yield the parts; a turn ends with its paragraph: what follows may be narration."""
+    for part in parts:
+        found = _END.search(text, part.start, part.end) if part.speaker else None
         if found is None:
             yield part
         else:
@@ -152,20 +155,25 @@ def _ended(text: str, parts: Sequence[_Turn]) -> Iterator[_Turn]:
 
 
 def _is_dialogue(text: str, turns: Sequence[_Turn]) -> bool:
+    """Return whether the turns are enough of the text, and one follows the question of another."""
     said = [text[turn.start : turn.end] for turn in turns]
     return (
         len(turns) >= MIN_TURNS
         and sum(map(len, said)) >= MIN_SHARE * len(text)
         and sum(len(each.split()) for each in said) >= MIN_WORDS * len(said)
+        and any(
+            "?" in asked and one.speaker != other.speaker
+            for asked, (one, other) in zip(said, pairwise(turns), strict=False)
+        )
     )
 
 
 def _pieces(place: SpanLocator, parts: Sequence[_Turn]) -> Iterator[SpanLocator]:
     """Yield the pieces of a place, each with who speaks."""
     first = bisect_right(parts, place.start, key=lambda part: part.start) - 1
-    for part in parts[first:]:
-        start, end = max(part.start, place.start), min(part.end, place.end)
+    for at in range(first, len(parts)):
+        start, end = max(parts[at].start, place.start), min(parts[at].end, place.end)
         if start >= place.end:
             return
         piece = clip(place, start, end)
-        yield replace(piece, locator=replace(piece.locator, speaker=part.speaker))
+        yield replace(piece, locator=replace(piece.locator, speaker=parts[at].speaker))

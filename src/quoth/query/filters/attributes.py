@@ -261,15 +261,17 @@ def _meetings(query: TokenizedQuery, entities: EntityIndex) -> list[tuple[float,
 
     A meeting behind "about" is a subject: "What does the Gazette write about the meeting of …?".
     """
-    if not entities.dates or len(find_matches("date_alone", query.folded)) != 1:
+    if not entities.dates:
         return []
-    return [
-        days
-        for match in find_matches("meeting", query.folded)
-        if (days := _range(match))
-        and days[0] // 100 == days[1] // 100
-        and _has_document(days, entities)
-    ]
+    named, met = (
+        [
+            days
+            for match in find_matches(topic, query.folded)
+            if (days := _range(match)) and days[0] // 100 == days[1] // 100
+        ]
+        for topic in ("date_alone", "meeting")
+    )
+    return [days for days in met if len(named) == 1 and _has_document(days, entities)]
 
 
 def strip_dates(query: TokenizedQuery, filters: Sequence[Filter]) -> TokenizedQuery:

@@ -25,12 +25,12 @@ The pilots live on the island and come with a small boat.
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> quoth.Library:
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[quoth.Library]:
     folder = tmp_path_factory.mktemp("talk")
     (folder / "harbour.srt").write_text(TALK, "utf-8")
-    library = quoth.open(folder / "home")
-    library.add(folder / "harbour.srt")
-    return library
+    with quoth.open(folder / "home") as library:
+        library.add(folder / "harbour.srt")
+        yield library
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,8 @@ class MilvusStore(ClientStore[MilvusClient]):
     name = "milvus"
     errors = (MilvusException,)
     ending = ".milvus.db"
+    _deletes = _waited = 0
+    """Deletions by this process, and those that a search has waited for."""
 
     def upsert(self, rows: Sequence[IndexRow], *, vectors: Matrix) -> None:
         """Write rows with their unit vectors; writing a row again replaces it."""
@@ -47,6 +49,7 @@ class MilvusStore(ClientStore[MilvusClient]):
         if self._exists():
             for part in in_batches(ids):
                 self._connect().delete(self._access.table, ids=list(part))
+            self._deletes += 1
 
     def nearest(
         self, vector: Matrix, *, limit: int, conditions: Sequence[Condition]
@@ -54,14 +57,17 @@ class MilvusStore(ClientStore[MilvusClient]):
         """Rank rows by cosine, best first, among those that meet every condition."""
         if not self._exists():
             return []
+        # The time that a server states for a deletion may lie before it: the next search waits.
+        deletes = self._deletes
         (found,) = self._connect().search(
             self._access.table,
             data=[vector.tolist()],
             limit=limit,
             filter=_expression(conditions),
             search_params={"metric_type": "COSINE", "params": {"ef": search_effort(limit)}},
-            consistency_level="Session",
+            consistency_level="Session" if deletes == self._waited else "Strong",
         )
+        self._waited = deletes
         return [(hit["id"], hit["distance"]) for hit in found]  # of a cosine: the similarity
 
     def vectors(self, ids: Sequence[str]) -> Mapping[str, Matrix]:

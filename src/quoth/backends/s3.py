@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-from uuid import uuid4
 
 from quoth.core.errors import BackendError, ConfigError
+from quoth.core.replace_file import replacing
 
 if TYPE_CHECKING:
     from quoth.core.settings import Settings
@@ -99,20 +99,17 @@ class S3Folder:
 
     def download(self, name: str, path: Path) -> bool:
         """Write an object to a file, which is there once it is complete; False if there is none."""
-        part = path.with_name(f"{path.name}.{uuid4().hex[:8]}.part")
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._told():
             try:
                 with (
                     self._files().open_input_stream(self._path(name)) as stream,
-                    part.open("wb") as file,
+                    replacing(path) as draft,
+                    draft.open("wb") as file,
                 ):
                     shutil.copyfileobj(stream, file, BLOCK)
-                part.replace(path)
             except FileNotFoundError:
                 return False
-            finally:
-                part.unlink(missing_ok=True)
         return True
 
     def has(self, name: str) -> bool:

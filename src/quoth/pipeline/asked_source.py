@@ -33,6 +33,8 @@ def with_asked_places(answer: Answer, *, request: Request, typed: Request) -> An
     if request is not typed:
         query = replace(answer.query, original=typed.question, is_followup=True)
         return below_places(replace(answer, query=query))
-    asks = has_phrase(phrase_pattern("asking", "places"), normalized_query_words(typed.question))
     has_places = any(each.locator.kind != "chars" for each in answer.citations)
-    return below_places(answer) if asks and has_places and answer.status == "answered" else answer
+    if answer.status != "answered" or not has_places:
+        return answer
+    asks = has_phrase(phrase_pattern("asking", "places"), normalized_query_words(typed.question))
+    return below_places(answer) if asks else answer

@@ -175,8 +175,7 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
         if opening and opening.end() < last:
             first = opening.end()
         shown = text[first:last]
-        words = _count_words(_ADDRESS.sub("", shown)) or min(1, _count_words(shown))
-        if words == 0 or _NOISE.fullmatch(shown):
+        if _count_words(shown) == 0 or _NOISE.fullmatch(shown):
             continue
         chunk = passage.chunks[max(0, bisect_right(starts, first) - 1)]
         folded = normalize(shown[:OPENING])
@@ -193,7 +192,7 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
                 passage=0,
                 standalone_score=OTHER_TEXT
                 if listing
-                else _fitness(shown, folded, words=words, titles=titles, question=question),
+                else _fitness(shown, folded, titles=titles, question=question),
                 anaphoric=bool(ANAPHORIC.match(folded)) and not NOT_ANAPHORIC.match(folded),
                 contrasting=bool(CONTRASTS.match(folded)),
                 joined=bool(found) and "\n\n" not in text[before:first],
@@ -336,10 +335,14 @@ def _is_heading(shown: str, titles: set[str]) -> bool:
     return bool(bare) and any(bare in title for title in titles)
 
 
-def _fitness(shown: str, folded: str, *, words: int, titles: set[str], question: bool) -> float:
-    """Score quality by form alone: questions, headings and greetings make poor answers."""
+def _fitness(shown: str, folded: str, *, titles: set[str], question: bool) -> float:
+    """Score quality by form alone: questions, headings and greetings make poor answers.
+
+    An address is no word.
+    """
     if question:
         return OTHER_TEXT
+    words = _count_words(_ADDRESS.sub("", shown))
     if words <= 2 or _is_heading(shown, titles):
         return 0.3
     is_row = CELL_GAP in shown

@@ -50,9 +50,11 @@ _END = re.compile(r"\n\s*\n|\n(?=[^\n]* \| )")
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
+    """A part of a text; the speaker is empty where no name begins it."""
+
     start: int
     end: int
-    speaker: str | None
+    speaker: str
 
 
 def with_speakers(reading: ParsedDocument) -> ParsedDocument:
@@ -67,9 +69,11 @@ def with_speakers(reading: ParsedDocument) -> ParsedDocument:
     times = Counter(part.speaker for part in parts if part.speaker)
     turns = [part for part in parts if part.speaker and times[part.speaker] >= MIN_TIMES]
     names = _people(text, turns) if len(turns) >= MIN_TURNS else ()
-    named = [part if part.speaker in names else replace(part, speaker=None) for part in parts]
+    if not names:
+        return reading
+    named = [part if part.speaker in names else replace(part, speaker="") for part in parts]
     spoken = list(_ended(text, named))
-    if not names or not _is_dialogue(text, [part for part in spoken if part.speaker]):
+    if not _is_dialogue(text, [part for part in spoken if part.speaker]):
         return reading
     places = tuple(piece for place in reading.places for piece in _pieces(place, spoken))
     return replace(reading, places=places)
@@ -77,15 +81,14 @@ def with_speakers(reading: ParsedDocument) -> ParsedDocument:
 
 def _parts(text: str, *, borders: Sequence[int]) -> list[_Turn]:
     """Return the parts of a text between headings, items and labels, with the name of the label."""
-    begins: dict[int, str | None] = dict.fromkeys((0, *borders))
+    begins = dict.fromkeys((0, *borders), "")
     for line in _BEGINNING.finditer(text):
         name = " ".join((line["name"] or "").split())
-        is_name = bool(name) and is_speaker_name(name)
-        if is_name or name or line["mark"] or line["other"]:
-            begins[line.start()] = name if is_name else None
+        if name or line["mark"] or line["other"]:
+            begins[line.start()] = name if name and is_speaker_name(name) else ""
     marks = sorted(begins.items())
     return [
-        _Turn(start, end, name) for (start, name), (end, _) in pairwise([*marks, (len(text), None)])
+        _Turn(start, end, name) for (start, name), (end, _) in pairwise([*marks, (len(text), "")])
     ]
 
 
@@ -105,30 +108,28 @@ def _people(text: str, turns: Sequence[_Turn]) -> frozenset[str]:
     first_person = _words("first_person", language)
     lower = {word for word in words if word[0].islower()}
     nouns = set(re.findall(rf"(?i)\b(?:{articles})(?:['’]| +)(\w+)", text))
-    times = Counter(turn.speaker or "" for turn in turns)
-    said = ((turn.speaker or "", _WORD.findall(text, turn.start, turn.end)) for turn in turns)
+    said = ((turn.speaker, _WORD.findall(text, turn.start, turn.end)) for turn in turns)
     says_i = Counter(name for name, spoken in said if not first_person.isdisjoint(spoken))
-    parts = {label: _WORD.findall(label) for label in times}
-    possible = {
-        label
-        for label, own in parts.items()
-        if is_role(label) or not (own[0] in _words("time", language) or own[-1].isdecimal())
-    }
-    certain = {
-        label
-        for label in possible
-        if is_role(label)
-        or not (parts[label][0] in nouns or all(own.lower() in lower for own in parts[label]))
-    }
-    named = {
-        label
-        for label in certain
-        if is_role(label) or counts[parts[label][-1].casefold()] > times[label]
-    }
+    certain: set[str] = set()
+    named: set[str] = set()
+    others: set[str] = set()
+    for label, times in Counter(turn.speaker for turn in turns).items():
+        own = _WORD.findall(label)
+        if is_role(label):
+            certain.add(label)
+            named.add(label)
+        elif own[0] in _words("time", language) or own[-1].isdecimal():
+            continue
+        elif own[0] in nouns or all(word.lower() in lower for word in own):
+            others.add(label)
+        else:
+            certain.add(label)
+            if counts[own[-1].casefold()] > times:
+                named.add(label)
     enough = says_i.total() >= MIN_FIRST_PERSON * len(turns)
     if not enough or min(len(certain & says_i.keys()), len(named)) < MIN_PEOPLE:
         return frozenset()
-    return frozenset(label for label in possible if label in certain or says_i[label] >= MIN_TIMES)
+    return frozenset(certain | {label for label in others if says_i[label] >= MIN_TIMES})
 
 
 @cache
@@ -151,7 +152,7 @@ def _ended(text: str, parts: Sequence[_Turn]) -> Iterator[_Turn]:
             yield part
         else:
             yield replace(part, end=found.start())
-            yield _Turn(found.start(), part.end, None)
+            yield _Turn(found.start(), part.end, "")
 
 
 def _is_dialogue(text: str, turns: Sequence[_Turn]) -> bool:
@@ -176,4 +177,4 @@ def _pieces(place: SpanLocator, parts: Sequence[_Turn]) -> Iterator[SpanLocator]
         if start >= place.end:
             return
         piece = clip(place, start, end)
-        yield replace(piece, locator=replace(piece.locator, speaker=parts[at].speaker))
+        yield replace(piece, locator=replace(piece.locator, speaker=parts[at].speaker or None))

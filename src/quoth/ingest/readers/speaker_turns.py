@@ -147,7 +147,7 @@ def _turn(line: str, *, names: frozenset[str], dialogue: bool) -> SpeakerTurn:
 def split_label(text: str) -> SpeakerTurn:
     """Split the name of a speaker off what is said at a time: "Ada Lovelace: Yes."."""
     label = _LABEL.match(text)
-    if label is None or not _is_name(label["name"].strip(), times=2, marked=True):
+    if label is None or not is_speaker_name(label["name"].strip()):
         return SpeakerTurn(text, new=False)
     return SpeakerTurn(text[label.end() :], new=True, speaker=label["name"].strip())
 

@@ -261,17 +261,16 @@ def _meetings(query: TokenizedQuery, entities: EntityIndex) -> list[tuple[float,
 
     A meeting behind "about" is a subject: "What does the Gazette write about the meeting of …?".
     """
-    if not entities.dates:
+    met = _days_or_months("meeting", query) if entities.dates else []
+    if not met or len(_days_or_months("date_alone", query)) != 1:
         return []
-    named, met = (
-        [
-            days
-            for match in find_matches(topic, query.folded)
-            if (days := _range(match)) and days[0] // 100 == days[1] // 100
-        ]
-        for topic in ("date_alone", "meeting")
-    )
-    return [days for days in met if len(named) == 1 and _has_document(days, entities)]
+    return [days for days in met if _has_document(days, entities)]
+
+
+def _days_or_months(topic: str, query: TokenizedQuery) -> list[tuple[float, float]]:
+    """Return the dates of a topic's matches that lie within a month."""
+    ranges = (_range(match) for match in find_matches(topic, query.folded))
+    return [days for days in ranges if days and days[0] // 100 == days[1] // 100]
 
 
 def strip_dates(query: TokenizedQuery, filters: Sequence[Filter]) -> TokenizedQuery:

@@ -188,6 +188,7 @@ def test_the_page_is_that_of_the_marked_words() -> None:
     assert isinstance(citation.locator, Pages)
     assert (citation.locator.first, citation.locator.last) == (34, 35)
     assert (citation.page, citation.page_number) == ("21", 35)
+    assert citation.link_locator == citation.place == Pages(35, 35, "21", "21")
     assert (citation.link or "").endswith("#page=35")
     assert check_spans([citation], lambda _: TEXT) == []
 

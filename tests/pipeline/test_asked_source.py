@@ -47,7 +47,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[quoth.Library]
 def test_the_places_stand_above_what_is_quoted(library: quoth.Library, question: str) -> None:
     answer = library.ask(question)
     assert answer.status == "answered"
-    assert answer.text.startswith("1. harbour · 1:05–1:")
+    assert answer.text.startswith("1. harbour · 1:05–1:20\n")
     first = answer.sentences[0]
     assert answer.text[first.start : first.end].startswith("The tides lift every ship")
 

@@ -74,10 +74,10 @@ def make_citation(
 ) -> Citation:
     """Cite the characters from `start` to `end` of the passage's document.
 
-    The locator is that of the whole span, page and link are those of its telling part (``marked``,
-    in characters of the document), or the first page that ``filters`` name; of a span longer than
-    `SNIPPET` the beginning is shown. A verbatim sentence has the support 1. Raises ValueError for
-    an empty span or one elsewhere.
+    The locator is that of the whole span. Page, link and the locator of the link are those of its
+    telling part (``marked``, in characters of the document), or the first page that ``filters``
+    name. Of a span longer than `SNIPPET` the beginning is shown. A verbatim sentence has the
+    support 1. Raises ValueError for an empty span or one elsewhere.
     """
     document, text = passage.document, passage.text
     if not passage.start <= start < end <= passage.start + len(text):
@@ -116,13 +116,14 @@ def make_citation(
         marked=part,
         span_end=end,
         cut=len(snippet) < len(span),
+        link_locator=opened if opened != locator else None,
     )
 
 
 def below_places(answer: Answer) -> Answer:
     """Return an answer with document, place and speaker of what it quotes above its text."""
     quoted = [
-        (each.number, each.document_name, each.locator, each.section_heading)
+        (each.number, each.document_name, each.place, each.section_heading)
         for each in answer.citations
     ] or [
         (each.rank, each.document, each.locator, each.locator.section)

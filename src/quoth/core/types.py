@@ -393,6 +393,7 @@ class Citation:
     the printed label and ``page_number`` the 1-based PDF page that the link opens. ``marked`` is
     the part of the snippet that tells most, in characters of it, None for the whole. The span that
     is cited ends at ``span_end`` (0: not stored); ``cut`` says that the snippet ends before.
+    ``link_locator`` is the place of the part that the link opens, None if ``locator`` is.
     """
 
     id: str
@@ -416,6 +417,12 @@ class Citation:
     marked: tuple[int, int] | None = None
     span_end: int = 0
     cut: bool = False
+    link_locator: Locator | None = None
+
+    @property
+    def place(self) -> Locator:
+        """Return the place that the link opens."""
+        return self.link_locator or self.locator
 
 
 @dataclass(frozen=True, slots=True)

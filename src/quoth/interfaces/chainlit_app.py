@@ -171,7 +171,7 @@ def is_small_pdf(document: Document) -> bool:
 def citation_card(each: Citation) -> Any:
     """Return the card of a citation: the quotation and its link."""
     link = web_link(each.link, each.document_id)
-    opens = f"\n\n[{break_links(label(each.locator)) or 'Open'}]({link})" if link else ""
+    opens = f"\n\n[{break_links(label(each.place)) or 'Open'}]({link})" if link else ""
     quotation = break_links(plain_quotation(each.snippet + " …" * each.cut))
     text = f"**{source_label(each)}**\n\n> {quotation}{opens}"
     return cl.Text(name=source_name(each), content=text, display="side")

@@ -126,7 +126,7 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
     for each in answer.citations:
         head = Text(f"{each.number:>3}  ")
         head.append(trim(each.document_name, MAX_TITLE), style="bold")
-        head.append(place_name(each.document_name, each.locator, each.section_heading))
+        head.append(place_name(each.document_name, each.place, each.section_heading))
         if each.support == "partly":
             head.append(" · in part", style="yellow")
         out.print_line(head.append("  ").append(_link(out, each.link)))

@@ -113,6 +113,39 @@ def test_an_article_is_found_by_its_word_and_number() -> None:
     assert understand("What is clause 3 of the treaty?", names=names).notes == ()
 
 
+PLAY = [
+    *[("Act I",), ("Act I", "Scene 1"), ("Act I", "Scene 2"), ("Act II",), ("Act II", "Scene 1")],
+    *[("Code",), ("Code", "Art. L. 1233-3"), ("Code", "Article L1233-4"), ("§ 7 Fees",)],
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "filters"),
+    [
+        ("What happens in Act II, scene 1?", [["Act II"], ["Scene 1"]]),
+        ("What happens in scene 2 of act one?", [["Act I"], ["Scene 2"]]),
+        ("Que se passe-t-il à la scène 1 de l'acte I ?", [["Act I"], ["Scene 1"]]),
+        ("Act I scene 1", [["Act I"], ["Scene 1"]]),
+        ("Is there a ghost in scene 1 of acts 1 and 2?", [["Act I", "Act II"], ["Scene 1"]]),
+        ("What happens in act 1 and in scene 2?", [["Act I", "Scene 2"]]),
+        ("Who comes in scene 1?", [["Scene 1"]]),
+        ("Que dit l'article L. 1233-3 ?", [["Art. L. 1233-3"]]),
+        ("Que disent les articles L1233-3 et L. 1233-4 ?", [["Art. L. 1233-3", "Article L1233-4"]]),
+        ("What does section 7 say?", [["§ 7 Fees"]]),
+        ("What is in act 2 scene 2?", []),
+        ("What did the act I saw last year change?", []),
+    ],
+)
+def test_divisions_named_together_are_one_place(text: str, filters: list[list[str]]) -> None:
+    headings = tuple(Heading("d", path, at, at) for at, path in enumerate(PLAY))
+    play = Document("d", "A play", "document", "ready", language="en")
+    query = understand(
+        text, names=build_entity_index(CollectionOutline("1", ("en",), (play,), headings))
+    )
+    assert [sorted(map(str, each.values)) for each in query.filters] == filters
+    assert bool(query.notes) == (text == "What is in act 2 scene 2?")
+
+
 @pytest.mark.parametrize(("text", "found"), [("What has the A?", ["A"]), ("What has a bee?", [])])
 def test_a_letter_of_an_index_is_meant_only_as_it_is_written(text: str, found: list[str]) -> None:
     book, headings = Document("d", "Notes", "pdf", "ready"), (Heading("d", ("A",), 0, 1),)

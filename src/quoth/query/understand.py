@@ -34,6 +34,7 @@ from quoth.query.filters.attributes import (
     follow_up_languages,
     strip_dates,
 )
+from quoth.query.filters.divisions import extract_divisions, extract_sections
 from quoth.query.filters.extracted import (
     NOTHING,
     ExtractedFilters,
@@ -47,9 +48,7 @@ from quoth.query.filters.parse import join_names
 from quoth.query.filters.patterns import pattern_tables
 from quoth.query.filters.places import (
     extract_chapters,
-    extract_divisions,
     extract_pages,
-    extract_sections,
     extract_segments,
     extract_times,
 )

@@ -343,7 +343,8 @@ def _stands(heading: Heading, condition: Filter) -> bool:
         return heading.chapter in values
     if condition.field == "segment":
         return heading.segment in values
-    return bool(heading.path) and normalize_name(heading.path[-1]) in map(normalize_name, values)
+    wanted = set(map(normalize_name, values))
+    return any(normalize_name(title) in wanted for title in heading.path)
 
 
 def _outermost(headings: Sequence[Heading]) -> list[Heading]:

@@ -33,13 +33,6 @@ CONNECTIVES = re.compile(
 )
 """Openings that go on from the sentence before; it is useful, but the subject is there."""
 
-CONTRASTS = re.compile(
-    r"(?:but|however|nevertheless|nonetheless|yet|still|that said|on the other hand|in contrast"
-    r"|mais|cependant|toutefois|neanmoins|pourtant|en revanche|par contre|or|au contraire)"
-    r"(?![\w'-])"
-)
-"""Openings that limit what the sentence before says: alone, that would mislead."""
-
 FILLERS = re.compile(
     r"(?:hi\b|hello\b|hey\b|welcome\b|good (?:morning|afternoon|evening)|thank(?:s| you)\b"
     r"|see you\b|bye\b|in this (?:video|talk|chapter|section|course|lesson|tutorial|part)\b"
@@ -60,23 +53,6 @@ FILLERS = re.compile(
     r"|(?:cette|la|notre) liste (?:n')?est\b)"
 )
 """Openings by which a speaker or an author leads the reader on instead of saying something."""
-
-ANNOUNCEMENT = re.compile(
-    r"(?:(?:in|dans) (?:this|the (?:next|following)|cette|ce) \w+,? "
-    r"|now that [^,]+, |maintenant que [^,]+, "
-    r"|(?:so|now|first|then|maintenant|alors|puis),? )?"
-    r"(?:(?:let'?s|let us|(?:we|i)(?:'ll| will|'re going to|'m going to| are going to"
-    r"| am going to))(?: (?:also|now|first|just|briefly))? "
-    r"(?:look|take a (?:closer |quick )?look|see(?! that)|study|go (?:over|through)|discuss|talk"
-    r"|explain|explore|cover|dive|start|begin|focus|introduce|review|examine|turn|walk|learn"
-    r"|try to understand)"
-    r"|(?:nous allons|on va|je vais)(?: d'abord| aussi| maintenant)? "
-    r"(?:voir(?! que)|etudier|parler|regarder|expliquer|decouvrir|explorer|examiner|aborder"
-    r"|presenter|commencer|essayer de comprendre|apprendre)"
-    r"|(?:nous verrons|on verra)(?! que)|voyons|regardons|etudions|commencons|passons|examinons"
-    r"|welcome (?:back )?to|bienvenue (?:a|dans|sur))\b"
-)
-"""Openings by which an author or a speaker says what comes next instead of saying it."""
 
 
 MAX_WORDS = 90

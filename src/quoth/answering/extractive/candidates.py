@@ -17,9 +17,6 @@ from quoth.text.contents import LEADERS, is_index
 from quoth.text.locators import CELL_GAP
 from quoth.text.sentences import (
     ANAPHORIC,
-    ANNOUNCEMENT,
-    CONNECTIVES,
-    CONTRASTS,
     NOT_ANAPHORIC,
     sentences,
     trim_span,
@@ -58,8 +55,14 @@ BEHIND = 12
 """Characters behind a sentence in which the dots of a table of contents begin."""
 AROUND = 100
 """Characters before and behind a piece of text that show whether it is in an index."""
+HEADING = 0.3
+"""Fitness of a heading, or of what is as short."""
 OTHER_TEXT = 0.4
 """Fitness of what is no prose: questions, program text, tables of contents, indexes."""
+INCOMPLETE = 0.9
+"""Fitness of a few words, of names, and of a sentence that does not end."""
+MAX_LABEL_WORDS = 8
+"""Words of a line with a colon at its end that only says what follows."""
 MAX_LIST = 600
 """Maximum characters of a list quoted with its introduction."""
 MAX_ROW = 1200
@@ -98,9 +101,8 @@ class Quotable:
 
     ``start`` and ``end`` count characters of the document's stored text. ``passage`` is the index
     of its passage. ``standalone_score`` is 1 for a plain statement and less for what reads badly in
-    an answer. ``anaphoric`` means that its opening
-    refers to the sentence before, ``contrasting`` that it limits it, and ``joined`` that only a
-    space separates them. ``cut`` means that it is only a piece of a longer sentence,
+    an answer. ``anaphoric`` means that its opening refers to the sentence before, ``joined`` that
+    only a space separates them. ``cut`` means that it is only a piece of a longer sentence,
     ``listing`` that it is program text, a line of a table of contents or an index, or the header of
     a table.
     """
@@ -114,7 +116,6 @@ class Quotable:
     passage: int
     standalone_score: float = 1.0
     anaphoric: bool = False
-    contrasting: bool = False
     joined: bool = False
     question: bool = False
     cut: bool = False
@@ -192,9 +193,8 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
                 passage=0,
                 standalone_score=OTHER_TEXT
                 if listing
-                else _fitness(shown, folded, titles=titles, question=question),
+                else _fitness(shown, titles=titles, question=question),
                 anaphoric=bool(ANAPHORIC.match(folded)) and not NOT_ANAPHORIC.match(folded),
-                contrasting=bool(CONTRASTS.match(folded)),
                 joined=bool(found) and "\n\n" not in text[before:first],
                 question=question,
                 cut=CELL_GAP not in shown and _is_cut(text, first, last, below_heading=below),
@@ -335,8 +335,8 @@ def _is_heading(shown: str, titles: set[str]) -> bool:
     return bool(bare) and any(bare in title for title in titles)
 
 
-def _fitness(shown: str, folded: str, *, titles: set[str], question: bool) -> float:
-    """Score quality by form alone: questions, headings and greetings make poor answers.
+def _fitness(shown: str, *, titles: set[str], question: bool) -> float:
+    """Score quality by form alone: questions, headings and fragments make poor answers.
 
     An address is no word.
     """
@@ -344,21 +344,12 @@ def _fitness(shown: str, folded: str, *, titles: set[str], question: bool) -> fl
         return OTHER_TEXT
     words = _count_words(_ADDRESS.sub("", shown))
     if words <= 2 or _is_heading(shown, titles):
-        return 0.3
+        return HEADING
     is_row = CELL_GAP in shown
     if not is_row and len(_SIGN.findall(shown)) > 0.15 * len(shown) + 3:
         return OTHER_TEXT
-    fitness = 1.0
-    if words >= 8 and len(_CAPITAL.findall(shown)) > 0.5 * words:
-        fitness = 0.6
-    if not shown.rstrip("\"'»”’)] ").endswith((*_ENDS, *_QUESTION_ENDS)):
-        fitness = min(fitness, 0.6 if words <= 9 else 0.9)
-    if shown.endswith(":"):
-        fitness = min(fitness, 0.8 if words > 8 else 0.3)
-    if words <= 4:
-        fitness = min(fitness, 0.8)
-    if ANNOUNCEMENT.match(folded) and "\n" not in shown:
-        fitness = min(fitness, 0.4)
-    elif CONNECTIVES.match(folded):
-        fitness = min(fitness, 0.9)
-    return fitness
+    if shown.endswith(":") and words <= MAX_LABEL_WORDS:
+        return HEADING
+    ends = shown.rstrip("\"'»”’)] ").endswith((*_ENDS, *_QUESTION_ENDS)) and not shown.endswith(":")
+    capitals = words >= 8 and len(_CAPITAL.findall(shown)) > 0.5 * words
+    return 1.0 if ends and words > 4 and not capitals else INCOMPLETE

@@ -22,9 +22,6 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int, before: int) -> rang
     sentences = run.candidates.sentences
     earliest = sentences[run.first].start - before
     _take_code_before(run, longest=longest)
-    after = run.last + 1
-    if after < len(sentences) and sentences[after].contrasting and sentences[after].joined:
-        run.adds(after, longest=longest)
     growing = True
     while growing:
         beside = [at for at in run.neighbours() if sentences[at].start >= earliest]

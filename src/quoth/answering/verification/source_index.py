@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from quoth.answering.context import ContextBlock
-from quoth.answering.extractive.candidates import quotable_sentences
+from quoth.answering.extractive.candidates import HEADING, quotable_sentences
 from quoth.answering.verification.tokens import (
     BETWEEN,
     TextToken,
@@ -24,9 +24,6 @@ from quoth.text.sentences import Span
 
 MIN_SENTENCES = 30
 """Minimum number of sentences for word rarity: among fewer each word would be rare."""
-
-MAX_TITLE_SCORE = 0.3
-"""Maximum fitness of a title as evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +155,7 @@ def _lines(
         if not any(low <= sentence.start and sentence.end <= high for low, high in shown):
             continue
         if (
-            sentence.standalone_score <= MAX_TITLE_SCORE
+            sentence.standalone_score <= HEADING
             and normalize_name(" ".join(sentence.text.split())) in headings
         ):
             continue  # a title names what follows and claims nothing

@@ -19,7 +19,8 @@ class ExtractedFilters:
 
     ``filters`` were stated explicitly; ``soft_filters`` only lift. ``spans`` are the spans that
     name a source, so that other rules skip them; ``people`` are all speakers named;
-    ``names_a_page`` means that a page or slide is named, existing or not.
+    ``names_a_page`` means that a page or slide is named, existing or not. ``within`` are filters
+    that hold beside others on the same field: the scene beside its act.
     """
 
     filters: tuple[Filter, ...] = ()
@@ -28,6 +29,7 @@ class ExtractedFilters:
     spans: tuple[Span, ...] = ()
     people: tuple[Entity, ...] = ()
     names_a_page: bool = False
+    within: tuple[Filter, ...] = ()
 
     def __add__(self, other: ExtractedFilters) -> ExtractedFilters:
         """Concatenate the two."""
@@ -38,6 +40,7 @@ class ExtractedFilters:
             self.spans + other.spans,
             self.people + other.people,
             self.names_a_page or other.names_a_page,
+            self.within + other.within,
         )
 
 
@@ -85,10 +88,12 @@ def bounding_range(field: FilterField, ranges: Sequence[tuple[float, float]]) ->
 def merge_filters(extracted: ExtractedFilters) -> ExtractedFilters:
     """Merge the filters on each field, and drop soft filters where explicit ones exist."""
     fields = dict.fromkeys(filter_.field for filter_ in extracted.filters)
-    filters = tuple(_join(field, extracted.filters) for field in fields)
+    filters = tuple(_join(field, extracted.filters) for field in fields) + extracted.within
     soft = [filter_ for filter_ in extracted.soft_filters if filter_.field not in fields]
     notes = tuple(dict.fromkeys(extracted.notes))
-    return replace(extracted, filters=filters, soft_filters=tuple(dict.fromkeys(soft)), notes=notes)
+    return replace(
+        extracted, filters=filters, within=(), soft_filters=tuple(dict.fromkeys(soft)), notes=notes
+    )
 
 
 def _join(field: FilterField, filters: Sequence[Filter]) -> Filter:

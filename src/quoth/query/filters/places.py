@@ -17,7 +17,7 @@ from quoth.query.filters.extracted import (
 from quoth.query.filters.parse import MAX_LISTED, join_names
 from quoth.query.filters.patterns import PatternMatch, find_matches, has_match, mapping, word_set
 from quoth.query.keywords import names_a_topic
-from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery, stem
+from quoth.query.tokens import TokenizedQuery, stem
 from quoth.text.locators import format_timestamp
 from quoth.text.numbers import ROMAN, WORDS, labels_between, number_of, to_roman
 
@@ -140,63 +140,6 @@ def _chapter_numbers(match: PatternMatch) -> list[str]:
 def _appendix(letter: str) -> str:
     number = int(letter) if letter.isdecimal() else 0
     return chr(ord("a") + number - 1) if 0 < number <= 26 else letter
-
-
-def extract_sections(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-    """Extract sections named by their dotted number ("section 3.5"); only existing ones filter."""
-    numbers = [match.groups["number"] for match in find_matches("section", query.folded)]
-    return _numbered_sections(numbers, context)
-
-
-def extract_divisions(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
-    """Extract divisions named by their word and number ("article 7"); only existing ones filter.
-
-    None is extracted where no heading has the word, and of "article 6 of the convention" only where
-    a document is named, or has that word in its title and is the only one with such an article. A
-    number that no heading has is noted, but not that of "the first article".
-    """
-    matches = find_matches("division", query.folded)
-    sections = context.entities.sections
-    words = {name.split(" ")[0] for name in sections} if matches else set()
-    named = {
-        name: match
-        for match in matches
-        if match.groups["word"] in words
-        for name in [f"{match.groups['word']} {number_of(match.groups['number'])}"]
-        if "of" not in match.groups
-        or context.is_narrowed
-        or _is_of(query, match.end, {id_ for id_, _title in sections.get(name, ())}, context)
-    }
-    found = _numbered_sections(list(named), context)
-    of_order = all("ordinal" in match.settings for match in named.values())
-    return NOTHING if of_order and found.notes else found
-
-
-def _is_of(
-    query: TokenizedQuery, end: int, owners: Collection[str], context: ExtractionContext
-) -> bool:
-    """Return whether the only owner of a place has the next content word in its title."""
-    after = zip(query.starts, query.words, strict=True)
-    words = (stem(word) for at, word in after if at >= end and word not in FUNCTION_WORDS)
-    word, names = next(words, ""), context.entities.titles.names
-    return len(owners) == 1 and any(
-        word in each.distinctive_words for each in names if set(owners) <= set(each.documents)
-    )
-
-
-def _numbered_sections(numbers: Sequence[str], context: ExtractionContext) -> ExtractedFilters:
-    reach = frozenset(context.documents)
-    titles = [
-        title
-        for number in numbers
-        for document_id, title in context.entities.sections.get(number, ())
-        if document_id in reach
-    ]
-    if numbers and not titles:
-        asked = join_names(numbers, context.language)
-        note = translate("query.no_section", context.language, asked=asked)
-        return ExtractedFilters(notes=(note,))
-    return ExtractedFilters(restrict_to("section", titles))
 
 
 def _last_chapter(owners: dict[str, tuple[str, ...]]) -> list[str]:

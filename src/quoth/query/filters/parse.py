@@ -231,8 +231,8 @@ def _kind(value: str) -> Filter:
 
 
 def _segment(value: str) -> Filter:
-    segment = SEGMENTS.get(value.casefold())
-    if segment is None:
+    segment = value.casefold()
+    if segment not in SEGMENTS:
         raise InputError(f"'{value}' is not a part of a talk. Use {' or '.join(SEGMENTS)}.")
     return Filter("segment", "in", (segment,))
 
@@ -253,7 +253,7 @@ def _date(value: str) -> Filter:
     return _overlap("date", low, high, given=value)
 
 
-SEGMENTS: Mapping[str, str] = {"qa": "qa", "demo": "demo"}
+SEGMENTS = ("qa", "demo")
 _DAY = r"\d{4}(?:-\d{2}(?:-\d{2})?)?"
 DATES = re.compile(
     rf"(?P<first>{_DAY})?(?P<joint>\s*(?:\.\.|–|\s-\s"
@@ -276,18 +276,11 @@ KEYS: Mapping[str, Callable[[str], Filter]] = {
     "date": _date,
 }
 FIELDS: Mapping[str, tuple[FilterField, ...]] = {
-    "document": ("document",),
+    **{field: (field,) for field in get_args(FilterField) if field in KEYS},
     "title": ("document",),
-    "kind": ("kind",),
-    "language": ("language",),
-    "speaker": ("speaker",),
     "page": ("label", "page"),
     "page_number": ("label", "page"),
     "time": ("seconds",),
-    "chapter": ("chapter",),
-    "section": ("section",),
-    "segment": ("segment",),
-    "date": ("date",),
 }
 """The fields that ``KEY=any`` removes."""
 

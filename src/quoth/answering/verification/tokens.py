@@ -15,6 +15,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from quoth.query.filters.patterns import mapping
 from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import ORDINALS, WORDS, spoken_number
 from quoth.text.stop_words import STOP_WORDS
@@ -256,24 +257,12 @@ class Value(NamedTuple):
 
 
 _BEFORE = frozenset("$ € £ ¥ page pages chapter chapters chapitre chapitres".split())
-_MONTHS = {
-    word: str(number)
-    for number, words in enumerate(
-        """
-        january jan janvier janv; february feb fevrier fevr; march mar mars; april apr avril avr
-        ; may mai; june jun juin; july jul juillet juil; august aug aout
-        ; september sept sep septembre; october oct octobre; november nov novembre
-        ; december dec decembre
-        """.split(";"),
-        start=1,
-    )
-    for word in words.split()
-}
-_BARE_MONTHS = frozenset(
-    "january janvier february fevrier april avril june juin july juillet august aout september "
-    "septembre october octobre november novembre december decembre".split()
-)
-"""Unambiguous month names; others are months only next to a number."""
+_SHORT_MONTHS = {
+    "jan": 1, "janv": 1, "feb": 2, "fevr": 2, "mar": 3, "apr": 4, "avr": 4, "jun": 6, "jul": 7,
+    "juil": 7, "aug": 8, "sept": 9, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
+}  # fmt: skip
+_OTHER_WORDS = frozenset(("may", "mai", "march", "mars"))
+"""Names of months that are other words, too: like short names, months only next to a number."""
 _ISO = re.compile(r"(?<!\d)\d{4}-(\d{2})-\d{2}(?!\d)")
 _NUMBER = re.compile(r"-?\d")
 _ALL_STOPS = (
@@ -353,12 +342,14 @@ def _unit(parts: Sequence[TextToken], first: int, last: int) -> str:
 
 
 def _months(text: str, parts: Sequence[TextToken]) -> Iterator[Value]:
+    names = mapping("months")
     for at, part in enumerate(parts):
-        month = _MONTHS.get(part.word)
+        month = names.get(part.word) or _SHORT_MONTHS.get(part.word)
         if month is None:
             continue
         beside = (parts[near] for near in (at - 1, at + 1) if 0 <= near < len(parts))
-        if part.word in _BARE_MONTHS or any(is_number(each) for each in beside):
+        clear = part.word in names and part.word not in _OTHER_WORDS
+        if clear or any(is_number(each) for each in beside):
             yield Value("date", f"month {month}", at, at)
     for match in _ISO.finditer(text):
         yield Value("date", f"month {int(match[1])}", 0, -1)

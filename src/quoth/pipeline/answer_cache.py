@@ -84,13 +84,12 @@ class AnswerCache:
             MAX_ANSWERS, TTL_S, timer=clock
         )
         self._lock = Lock()
-        self.hits = 0
-        self.misses = 0
 
     def find(self, key: CacheKey, question: str) -> Answer | None:
         """Return the answer to an equal query, with ``cached`` set."""
         with self._lock:
-            return self._given(self._kept.get((key, normalize(question))))
+            kept = self._kept.get((key, normalize(question)))
+        return None if kept is None else replace(kept.answer, cached=True)
 
     def find_semantic(self, key: CacheKey, question: str, *, vector: Matrix) -> Answer | None:
         """Return the answer to a paraphrase of the query, with ``cached`` set.
@@ -106,8 +105,7 @@ class AnswerCache:
         scored = [(float(each.vector @ vector), each) for each in newest if each.vector is not None]
         for cosine, each in sorted(scored, key=lambda pair: -pair[0]):
             if is_paraphrase(each.question, question, cosine=cosine):
-                with self._lock:
-                    return self._given(each)
+                return replace(each.answer, cached=True)
         return None
 
     def shares(self, key: CacheKey) -> bool:
@@ -137,13 +135,6 @@ class AnswerCache:
 
     def __len__(self) -> int:
         return len(self._kept)
-
-    def _given(self, kept: _CachedAnswer | None) -> Answer | None:
-        if kept is None:
-            self.misses += 1
-            return None
-        self.hits += 1
-        return replace(kept.answer, cached=True)
 
 
 def normalize(question: str) -> str:

@@ -86,8 +86,11 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     if parts.reader is not None and (plan.expansion == "generated" or plan.hyde):
         others = await _expand(context, query, generator=parts.reader)
     speakers = speaker_filters(plan.filters)
-    authors = authors_of(context.outline.documents, speakers)
-    variants = within_speakers((*_query_variants(query, plan), *others), speakers, authors=authors)
+    authors: Mapping[str, str] = {}
+    variants = [*_query_variants(query, plan), *others]
+    if speakers:
+        authors = authors_of(context.outline.documents, speakers)
+        variants = within_speakers(variants, speakers, authors=authors)
     encoded_variants = await embed_variants(
         variants, encoded, plan, embedder=parts.embedder, trace=trace, page=context.page
     )
@@ -101,7 +104,8 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     await _verify_index_complete(context)
     with trace.stage("fuse"):
         fused = merge(encoded_variants, found, plan)
-        fused = await said_by(fused, speakers, authors=authors, fetch=parts.catalogue.chunks)
+        if speakers:
+            fused = await said_by(fused, speakers, authors=authors, fetch=parts.catalogue.chunks)
     pool = fused[: plan.rerank_pool]
     ids = [candidate.chunk_id for candidate in pool]
     vectors: Mapping[str, Matrix] = {}

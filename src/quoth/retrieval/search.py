@@ -241,12 +241,7 @@ def is_dated(document: Document, condition: Filter) -> bool:
 
 
 def authors_of(documents: Iterable[Document], filters: Sequence[Filter]) -> dict[str, str]:
-    """Return the speakers of the documents that pass all filters on a speaker, by their ids.
-
-    Empty without a filter.
-    """
-    if not filters:
-        return {}
+    """Return the speakers of the documents that pass all filters on a speaker, by their ids."""
     return {
         document.document_id: document.speaker
         for document in documents
@@ -260,11 +255,8 @@ def within_speakers(
     """Return each variant for what the speakers say alone, among others, and wrote as authors.
 
     An index knows the speaker of a passage that has only one; of the others, and of the documents
-    of these ``authors``, `said_by` keeps those that fit. ``filters`` are those on a speaker;
-    without one the variants stay as they are.
+    of these ``authors``, `said_by` keeps those that fit. ``filters`` are those on a speaker.
     """
-    if not filters:
-        return list(variants)
     kinds = [("", tuple(filters)), (" several speakers", (Filter("speaker", "in", (SEVERAL,)),))]
     if authors:
         kinds.append((" by author", (Filter("document", "in", tuple(authors)),)))
@@ -283,8 +275,6 @@ async def said_by(
     fetch: Callable[[Sequence[str]], Mapping[str, Chunk]],
 ) -> list[Candidate]:
     """Return the candidates whose chunk, read by ``fetch``, passes the filters on a speaker."""
-    if not filters:
-        return candidates
     chunks = await asyncio.to_thread(fetch, [each.chunk_id for each in candidates])
     return [
         each

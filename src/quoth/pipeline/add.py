@@ -152,6 +152,9 @@ async def _prepare(
     source = given.source_of(path)
     document_id = digest(collection.id, source)
     title = given.title_of(path)
+    failed = partial(
+        Document, title=title, kind=None, status="failed", collection=collection.name, source=source
+    )
     try:
         most = parts.settings.max_file_mb
         sha = await asyncio.to_thread(fingerprint, path, given=given.values(), most_mb=most)
@@ -179,8 +182,7 @@ async def _prepare(
                 return await asyncio.to_thread(merge_metadata, parts, collection, known, given)
             # The file has moved: read it again, so that links lead to its current path.
         if claim == "poison":
-            problem = Problem(POISON, SET_ASIDE)
-            return _failed(collection, document_id, problem=problem, source=source, title=title)
+            return failed(document_id=document_id, error=Problem(POISON, SET_ASIDE))
         reading = await (parts.workers or parts.readers()).read(path, said)
         reading = rename(reading, given.name, path=path)
         entry = await asyncio.to_thread(
@@ -196,8 +198,7 @@ async def _prepare(
             await asyncio.to_thread(
                 parts.jobs.fail, collection, document_id, source=source, title=title, error=error
             )
-        problem = Problem(error.code, str(error))
-        return _failed(collection, document_id, problem=problem, source=source, title=title)
+        return failed(document_id=document_id, error=Problem(error.code, str(error)))
 
 
 def _version_id(parts: Components, collection: Collection, sha: str) -> str:
@@ -250,20 +251,6 @@ async def _shielded(work: Coroutine[Any, Any, T]) -> T:
     except asyncio.CancelledError:
         await asyncio.wait([task])
         raise
-
-
-def _failed(
-    collection: Collection, document_id: str, *, problem: Problem, source: str, title: str
-) -> Document:
-    return Document(
-        document_id=document_id,
-        title=title,
-        kind=None,
-        status="failed",
-        error=problem,
-        collection=collection.name,
-        source=source,
-    )
 
 
 def rename(reading: ParsedDocument, name: str | None, *, path: Path) -> ParsedDocument:

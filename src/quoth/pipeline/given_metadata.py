@@ -67,16 +67,8 @@ class DocumentMetadata:
         files = {path: each.cleaned() for path, each in self.files.items()}
         # Cleaned as the stored document will be, so that its identity can be recomputed.
         meta = Metadata(*map(_line, self.values())).normalized()
-        return replace(
-            self,
-            title=meta.title,
-            url=meta.url,
-            speaker=meta.speaker,
-            language=meta.language,
-            date=meta.date,
-            name=_line(self.name),
-            files=files,
-        )
+        known = {key: getattr(meta, key) for key in KEYS}
+        return replace(self, **known, name=_line(self.name), files=files)
 
     def require_one_file(self, sources: Sequence[Path]) -> None:
         """Raise InputError for a title or a URL that several files would have."""

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
+from typing import Any
 from uuid import uuid4
 
 from quoth.core.custom_metadata import read_metadata
@@ -68,15 +69,9 @@ def content_key(parts: Components, *, collection: str, sha256: str, given: Docum
 
 def metadata_of(fields: Mapping[str, str], *, name: str | None = None) -> DocumentMetadata:
     """Return the metadata given for an uploaded file of this name."""
-    return DocumentMetadata(
-        title=fields.get("title"),
-        url=fields.get("url"),
-        speaker=fields.get("speaker"),
-        language=fields.get("language"),
-        date=fields.get("date"),
-        name=name,
-        custom=read_metadata(fields["metadata"]) if "metadata" in fields else {},
-    )
+    custom = read_metadata(fields["metadata"]) if "metadata" in fields else {}
+    known: dict[str, Any] = {key: fields.get(key) for key in KEYS}
+    return DocumentMetadata(**known, name=name, custom=custom)
 
 
 def describe_again(parts: Components, task: Task, given: DocumentMetadata) -> bool:

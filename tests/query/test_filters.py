@@ -216,7 +216,7 @@ def test_entities_are_spelled_as_in_the_collection(text: str, entities: set[str]
 
 
 def test_every_pattern_of_every_language_compiles() -> None:
-    topics = {topic for table in pattern_tables() for topic in table.topics}
+    topics = {topic for table in pattern_tables() for topic in table.rows}
     assert {table.language for table in pattern_tables()} == {"de", "en", "es", "fr"}
     assert all(rules(topic) for topic in topics)
 

@@ -63,7 +63,7 @@ def compiled() -> dict[str, re.Pattern[Any]]:
         from quoth.query.filters.patterns import pattern_tables
 
         for table in pattern_tables():
-            for topic in table.topics:
+            for topic in table.rows:
                 table.rules(topic)  # compiles them
     finally:
         re.compile = make

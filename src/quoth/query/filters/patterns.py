@@ -63,7 +63,7 @@ class PatternTable:
         self._words = dict(_SHARED)
         for name, pattern in self._data.get("words", {}).items():
             self._words[name] = _expand(pattern, self._words)
-        self._rows: dict[str, list[dict[str, str]]] = {
+        self.rows: dict[str, list[dict[str, str]]] = {
             topic: [
                 {
                     name: _expand(str(value), self._words) if name in PATTERNS else str(value)
@@ -74,24 +74,16 @@ class PatternTable:
             for topic, rows in self._data.items()
             if isinstance(rows, list)
         }
-        self._rules: dict[str, tuple[Rule, ...]] = {}
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        """Return the topics that have rules."""
-        return tuple(self._rows)
 
     def rules(self, topic: str) -> tuple[Rule, ...]:
         """Return the rules of a topic."""
-        if topic not in self._rules:
-            self._rules[topic] = tuple(
-                Rule(
-                    {name: row[name] for name in row if name not in PATTERNS},
-                    **{name: re.compile(row[name]) for name in row if name in PATTERNS},
-                )
-                for row in self._rows.get(topic, ())
+        return tuple(
+            Rule(
+                {name: row[name] for name in row if name not in PATTERNS},
+                **{name: re.compile(row[name]) for name in row if name in PATTERNS},
             )
-        return self._rules[topic]
+            for row in self.rows.get(topic, ())
+        )
 
     def mapping(self, name: str) -> Mapping[str, Any]:
         """Return a table of words, such as ``months``."""
@@ -141,13 +133,12 @@ def find_matches(topic: str, text: str) -> list[PatternMatch]:
     """
     found: list[PatternMatch] = []
     excluded: list[PatternMatch] = []
-    for table in pattern_tables():
-        for rule in table.rules(topic):
-            for each in islice(rule.pattern.finditer(text) if rule.pattern else (), MAX_MATCHES):
-                given = each.groupdict()
-                groups = {name: given[name] for name in given if given[name] is not None}
-                match = PatternMatch(each.start(), each.end(), groups, rule.settings)
-                (excluded if _is_excluded(rule, match, text) else found).append(match)
+    for rule in rules(topic):
+        for each in islice(rule.pattern.finditer(text) if rule.pattern else (), MAX_MATCHES):
+            given = each.groupdict()
+            groups = {name: given[name] for name in given if given[name] is not None}
+            match = PatternMatch(each.start(), each.end(), groups, rule.settings)
+            (excluded if _is_excluded(rule, match, text) else found).append(match)
     kept: list[PatternMatch] = []
     for match in sorted(found, key=lambda match: (match.start - match.end, match.start)):
         if all(

@@ -8,7 +8,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.answering.context import ContextOrder, build_context
+from quoth.answering.context import build_context
+from quoth.core.plan import ContextOrder
 from quoth.core.types import (
     Chunk,
     Document,

@@ -83,7 +83,7 @@ def make_citation(
     if not passage.start <= start < end <= passage.start + len(text):
         raise ValueError(f"The span {start}–{end} is not inside the passage that it cites.")
     span = text[start - passage.start : end - passage.start]
-    snippet = span if len(span) <= SNIPPET else span[: snippet_length(span)]
+    snippet = span[: snippet_length(span)]
     chunk = next(chunk for chunk in reversed(passage.chunks) if chunk.start <= start)
     locator = _locator(passage, start=start, end=end)
     opened = _locator(passage, start=marked[0], end=marked[1]) if marked else locator

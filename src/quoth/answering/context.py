@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from quoth.answering.prompts import defuse
+from quoth.core.plan import ContextOrder
 from quoth.core.types import Passage, Seconds
 from quoth.text.analyzer import estimate_tokens
 from quoth.text.locators import label, locate_in
@@ -15,7 +15,6 @@ from quoth.text.sentences import Span, sentences, trim_span
 
 CountTokens = Callable[[Sequence[str]], Sequence[int]]
 """Counts the tokens of each text with the answering model's tokenizer, or over-estimates them."""
-ContextOrder = Literal["best_first", "edges", "document"]
 HEADER_TOKENS = 45
 """Tokens that the title and the place of a passage take in a prompt, about."""
 LEFT_OUT = " […] "

@@ -34,8 +34,6 @@ MIN_DISTANCE = 2000
 
 Change = tuple[str, int, int, int, int]
 """An edit between token ranges of two texts, as difflib reports it."""
-ContradictingPair = tuple[int, int, str]
-"""The indexes of two statements, the earlier first, and what they differ in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +60,10 @@ class _AnalyzedStatement:
 
 def contradictions(
     statements: Sequence[ComparedSentence], *, against: Sequence[ComparedSentence] = ()
-) -> tuple[ContradictingPair, ...]:
+) -> tuple[tuple[int, int, str], ...]:
     """Return the contradicting pairs from different documents or far apart in one.
 
+    A pair is the indexes of two statements, the earlier first, and what they differ in.
     Statements are compared with each other and with the sentences ``against``, whose indexes
     continue theirs; those are not compared among themselves.
     """

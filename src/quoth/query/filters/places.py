@@ -14,15 +14,13 @@ from quoth.query.filters.extracted import (
     bounding_range,
     restrict_to,
 )
-from quoth.query.filters.parse import MAX_LISTED, join_names
+from quoth.query.filters.parse import MAX_LISTED, MAX_PAGES, join_names
 from quoth.query.filters.patterns import PatternMatch, find_matches, has_match, mapping, word_set
 from quoth.query.keywords import names_a_topic
 from quoth.query.tokens import TokenizedQuery, stem
 from quoth.text.locators import format_timestamp
 from quoth.text.numbers import ROMAN, WORDS, labels_between, number_of, to_roman
 
-MAX_PAGES = 500
-"""A longer range of pages is not taken as a filter."""
 MAX_CHAPTERS = 50
 MAX_DOCUMENTS_CHECKED = 5
 """Maximum number of documents whose pages are checked individually."""

@@ -80,7 +80,7 @@ def asked_before(question: str, history: Sequence[Turn]) -> tuple[str, tuple[Tur
 
     A turn that asks something else is returned as it is, with all its history.
     """
-    act = read_act(question)
+    act = read_act(question) if history else None
     turns = without_small_talk(history) if act is not None and act.kind == "source" else []
     return (turns[-1].question, tuple(turns[:-1])) if turns else (question, tuple(history))
 

@@ -156,8 +156,8 @@ def understand(
     collection's or of the interface's, else English. ``vector`` is the query's embedding by the
     default embedder, where there is one.
     """
-    act = read_act(text)
-    if history and act is not None and act.kind in ("more", "language", "acceptance"):
+    act = read_act(text) if history else None
+    if act is not None and act.kind in ("more", "language", "acceptance"):
         meant = _question_meant(act, history, names=names, drop=drop)
         if meant is not None:
             return replace(meant, original=text, is_followup=True)

@@ -199,6 +199,8 @@ def _preference(
     A question that also names others who speak ("Did Ben agree with what Ada said?") is about them,
     too: none goes before others for its announcement.
     """
+    if not any(names):
+        return (0.0,) * len(names)
     said = [*announced_names(query.original), *announced_names(query.standalone)]
     filtered = [
         frozenset(folded_words(str(name)))

@@ -6,11 +6,10 @@ values of the operator's settings: never user text, ids or tenants.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
@@ -26,19 +25,6 @@ NOT_STAGES = ("total", "first_evidence", "first_token")
 """Timings of a trace that are points in time, not stages."""
 MAX_LABELS = 100
 """Different values of a label; more are all called "other"."""
-
-
-@dataclass(frozen=True, slots=True)
-class MetricDefinition:
-    """A metric that is read on demand; ``values`` are pairs of labels and a number.
-
-    A name that ends in ``_total`` is a counter's, any other a gauge's.
-    """
-
-    name: str
-    about: str
-    values: Sequence[tuple[tuple[str, ...], float]]
-    labels: tuple[str, ...] = ()
 
 
 class Metrics:
@@ -110,7 +96,7 @@ class Metrics:
         self._requests.labels(self._word("method", method), known, str(status)).inc()
         self._request_seconds.labels(known).observe(seconds)
 
-    def add_collector(self, readings: Callable[[], Iterator[MetricDefinition]]) -> None:
+    def add_collector(self, readings: Callable[[], Iterator[Metric]]) -> None:
         """Register ``readings`` to add metrics each time that the counters are read."""
         self.registry.register(_CallbackCollector(readings))
 
@@ -148,18 +134,9 @@ class Metrics:
 class _CallbackCollector(Collector):
     """Collector of metrics from other components, read on each scrape."""
 
-    def __init__(self, readings: Callable[[], Iterator[MetricDefinition]]) -> None:
+    def __init__(self, readings: Callable[[], Iterator[Metric]]) -> None:
         self._readings = readings
-
-    def describe(self) -> list[Metric]:
-        """Return no descriptions: they would require reading the metrics."""
-        return []
 
     def collect(self) -> Iterator[Metric]:
         """Read the figures."""
-        for reading in self._readings():
-            made = CounterMetricFamily if reading.name.endswith("_total") else GaugeMetricFamily
-            family = made(reading.name, reading.about, labels=reading.labels)
-            for labels, value in reading.values:
-                family.add_metric(labels, value)
-            yield family
+        return self._readings()

@@ -6,19 +6,20 @@ import asyncio
 import resource
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Literal, get_args
 
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
 from quoth.core.circuit_breaker import State as Circuit
 from quoth.core.errors import QuothError
 from quoth.engine import Engine
 from quoth.interfaces.http.middleware.shutdown import State
 from quoth.interfaces.http.server.state import ServerState
-from quoth.operations.metrics import MetricDefinition
 from quoth.pipeline.components import Components, model_names
 from quoth.store.operator_view import OperatorView
 from quoth.store.upload_queue import Queue, TenantRoundRobin
@@ -131,7 +132,7 @@ async def check_readiness(engine: Engine, *, server: ServerState | None = None) 
     )
 
 
-def server_metrics(tenants: Tenants, server: ServerState) -> Iterator[MetricDefinition]:
+def server_metrics(tenants: Tenants, server: ServerState) -> Iterator[Metric]:
     """Yield the metrics of other components of the process."""
     limit = server.limit
     yield _gauge("quoth_in_flight", "Queries being answered.", limit.in_flight)
@@ -156,12 +157,12 @@ def server_metrics(tenants: Tenants, server: ServerState) -> Iterator[MetricDefi
             ((breaker.name,), float(breaker.state != "closed")) for breaker in parts.breakers
         ]
         about = "Whether the circuit breaker of a component is open."
-        yield MetricDefinition("quoth_breaker_open", about, open_now, ("part",))
+        yield _metric("quoth_breaker_open", about, open_now, ("part",))
         models = [((what, name), 1.0) for what, name in _models(parts).items()]
-        yield MetricDefinition("quoth_model", "The models in use.", models, ("part", "name"))
+        yield _metric("quoth_model", "The models in use.", models, ("part", "name"))
 
 
-def _uploads(tenants: Tenants) -> Iterator[MetricDefinition]:
+def _uploads(tenants: Tenants) -> Iterator[Metric]:
     """Count the uploads of all tenants; yield nothing where the store is down."""
     with suppress(QuothError):
         found = TenantRoundRobin(tenants.database).depths()
@@ -169,7 +170,7 @@ def _uploads(tenants: Tenants) -> Iterator[MetricDefinition]:
         age_s = OperatorView(tenants.database).queue_age_s()
         about = "Age of the oldest queued upload."
         yield _gauge("quoth_queue_age_seconds", about, age_s)
-        yield MetricDefinition("quoth_files", "Uploads by their state.", values, ("state",))
+        yield _metric("quoth_files", "Uploads by their state.", values, ("state",))
 
 
 def _free_bytes(tenants: Tenants) -> float:
@@ -179,14 +180,28 @@ def _free_bytes(tenants: Tenants) -> float:
         return 0.0
 
 
-def _gauge(name: str, about: str, value: float) -> MetricDefinition:
-    return MetricDefinition(name, about, [((), float(value))])
+def _metric(
+    name: str,
+    about: str,
+    values: Sequence[tuple[tuple[str, ...], float]],
+    labels: tuple[str, ...] = (),
+) -> Metric:
+    """Return a counter where the name ends in ``_total``, else a gauge."""
+    made = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
+    family = made(name, about, labels=labels)
+    for each, value in values:
+        family.add_metric(each, value)
+    return family
 
 
-def _look_ups(name: str, about: str, cache: object) -> MetricDefinition:
+def _gauge(name: str, about: str, value: float) -> Metric:
+    return _metric(name, about, [((), float(value))])
+
+
+def _look_ups(name: str, about: str, cache: object) -> Metric:
     counts = [(("hit",), "hits"), (("miss",), "misses")]
     values = [(labels, float(getattr(cache, field, 0))) for labels, field in counts]
-    return MetricDefinition(name, about, values, ("result",))
+    return _metric(name, about, values, ("result",))
 
 
 def _models(parts: Components) -> dict[str, str]:

@@ -20,7 +20,7 @@ from quoth.backends.rerankers.registry import Rerankers
 from quoth.backends.states import check_parts
 from quoth.bootstrap import close_embedder
 from quoth.core.errors import ConfigError, EmbeddingError, RerankError
-from quoth.core.protocols import CountsReranking, CountsUsage, Embedder, Reranker
+from quoth.core.protocols import CountsUsage, Embedder, FallsBack, Reranker
 from quoth.core.settings import Settings
 from quoth.core.types import Chars, Chunk, Usage
 from quoth.pipeline.budget import MeteredReranker, UsageMeter
@@ -172,8 +172,8 @@ async def test_what_a_reranker_charges_is_counted(
     script: Script, provider: str, model: str, tokens: int, usd: float
 ) -> None:
     async with reranker_of(f"{provider}:{model}@{script.url}, fake") as reranker:
-        assert isinstance(reranker, CountsReranking)
-        _scores, here = await reranker.score_counted("a fox", PASSAGES)
+        assert isinstance(reranker, FallsBack)
+        _scores, here, _fell_back = await reranker.score_told("a fox", PASSAGES)
         assert here == Usage(tokens)  # a server of this machine costs nothing
         meter = UsageMeter()
         await MeteredReranker(reranker, meter).score("a fox", PASSAGES)

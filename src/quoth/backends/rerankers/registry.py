@@ -67,13 +67,7 @@ class GuardedReranker:
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
     ) -> list[float]:
         """Return one score per chunk, higher is better, all by one reranker; raises RerankError."""
-        return (await self.score_counted(query, chunks, tokens=tokens))[0]
-
-    async def score_counted(
-        self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
-    ) -> tuple[list[float], Usage]:
-        """Return the scores, and what the provider of the one that made them charges."""
-        return (await self.score_told(query, chunks, tokens=tokens))[:2]
+        return (await self.score_told(query, chunks, tokens=tokens))[0]
 
     async def score_told(
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None

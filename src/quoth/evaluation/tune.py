@@ -93,10 +93,10 @@ class Tuned:
     note: str = ""
 
 
-async def tune(engine: Engine, *, collection: str | None = None, progress: Progress) -> Tuned:
+async def tune(engine: Engine, *, progress: Progress) -> Tuned:
     """Learn from a collection; nothing is stored. Raises NotFound, IndexMismatch, BackendError."""
     parts = engine.parts
-    name = collection or parts.settings.collection
+    name = parts.settings.collection
     scope = await asyncio.to_thread(parts.catalogue.collection, name)
     parts = await asyncio.to_thread(components_of, parts, scope)
     progress("Making questions", 0, 1)

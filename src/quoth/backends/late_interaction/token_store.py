@@ -106,11 +106,10 @@ class TokenStore:
             size = head.body + int(lengths.sum()) * self.width
             return [*rows] == lengths.tolist() and path.stat().st_size == size
 
-    def keep_only(self, document_ids: Iterable[str], *, all_models: bool = False) -> int:
-        """Remove all other documents, of this model or of all models; return their number."""
+    def keep_only(self, document_ids: Iterable[str]) -> int:
+        """Remove all other documents, of other models too; return their number."""
         kept = {self._path(document_id).name for document_id in document_ids}
-        folders = self.folder.parent.glob("*") if all_models else (self.folder,)
-        files = (path for folder in folders for path in folder.glob(f"*/*{ENDING}"))
+        files = self.folder.parent.glob(f"*/*/*{ENDING}")
         strangers = [path for path in files if path.name not in kept]
         for path in strangers:
             path.unlink(missing_ok=True)

@@ -64,7 +64,7 @@ class TokenVectors:
         """Remove all other documents, of other models too; return their number."""
         if self.store is None:
             return 0
-        return await asyncio.to_thread(self.store.keep_only, list(document_ids), all_models=True)
+        return await asyncio.to_thread(self.store.keep_only, list(document_ids))
 
     async def stored(self, chunks: Sequence[Chunk]) -> dict[str, TokenRows]:
         """Return the token vectors of those chunks that are on the disk, by chunk id."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from quoth.backends.http_access import HttpAccess, sendable
@@ -19,15 +19,12 @@ MAX_CHARACTERS = 8000
 class RemoteReranker:
     """A `Reranker` that asks a provider; scores are its own, from 0 to 1."""
 
-    def __init__(
-        self, access: HttpAccess, *, error: Callable[..., RerankError] = RerankError
-    ) -> None:
+    def __init__(self, access: HttpAccess) -> None:
         self.name = f"{access.provider}:{access.model}"
         self.endpoint = access.endpoint
         self.local = access.local
         self._access = access
-        self._error = error
-        self._client = JsonClient(access, error=error)
+        self._client = JsonClient(access, error=RerankError)
 
     async def score(
         self, query: str, chunks: Sequence[Chunk], *, tokens: Matrix | None = None
@@ -54,7 +51,7 @@ class RemoteReranker:
             scores = {int(row["index"]): float(row["relevance_score"]) for row in rows}
             made = [scores[at] for at in range(len(chunks))]
         except (LookupError, TypeError, ValueError):
-            raise self._error(
+            raise RerankError(
                 f"The reranker {self.name} at {self.endpoint} did not score every passage."
             ) from None
         usage = known.usage(reply, model=self._access.model)

@@ -44,7 +44,7 @@ class EventStream(Response):
         self,
         events: AsyncGenerator[Any, None],
         *,
-        status_code: int = 200,
+        status_code: int = 200,  # FastAPI's OpenAPI description reads the default
         first: Iterable[Any] = (),
         encode: Callable[[AsyncGenerator[Any, None]], AsyncGenerator[bytes, None]] | None = None,
         encode_error: Callable[[QuothError, RequestState], bytes] | None = None,

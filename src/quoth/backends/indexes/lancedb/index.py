@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from quoth.backends.indexes.lancedb.bucket import Bucket
 from quoth.backends.indexes.snapshot.search import Snapshot
-from quoth.backends.indexes.snapshot.store import SEGMENT_ROWS, SegmentStore
+from quoth.backends.indexes.snapshot.store import SegmentStore
 from quoth.core.errors import BackendError, IndexCorrupt, RetrievalError, StorageFull
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Filter, Scored
@@ -36,8 +36,7 @@ NO_ROOM = ("No space left", "File too large", "quota exceeded")
 class LanceIndex:
     """One table of a LanceDB folder or bucket, serving one collection.
 
-    ``segment_rows`` is the maximum of one segment. ``on_operation`` is called with the name of
-    every write before and after it is done.
+    ``on_operation`` is called with the name of every write before and after it is done.
     """
 
     def __init__(
@@ -46,7 +45,6 @@ class LanceIndex:
         table: str,
         *,
         dimension: int,
-        segment_rows: int = SEGMENT_ROWS,
         bucket: Bucket | None = None,
         on_operation: Callable[[str], None] = lambda _name: None,
     ) -> None:
@@ -59,7 +57,6 @@ class LanceIndex:
         self._segments = SegmentStore(
             folder, table, shared=None if bucket is None else bucket.objects
         )
-        self._segment_rows = segment_rows
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="search")
 
     # --- writing ------------------------------------------------------------------------------
@@ -205,7 +202,6 @@ class LanceIndex:
                 self._name,
                 dimension=self._dimension,
                 segments=self._segments,
-                segment_rows=self._segment_rows,
                 bucket=self._bucket,
                 on_operation=self._on_operation,
             )

@@ -47,7 +47,6 @@ class LanceStore:
         *,
         dimension: int,
         segments: SegmentStore,
-        segment_rows: int,
         bucket: Bucket | None = None,
         on_operation: Callable[[str], None],
     ) -> None:
@@ -57,7 +56,7 @@ class LanceStore:
         self._bucket = bucket
         self._on_operation = on_operation
         self._segments = segments
-        self._writer = SegmentWriter(segments, segment_rows=segment_rows)
+        self._writer = SegmentWriter(segments)
         # A bucket keeps checksums of its own.
         self._sums = None if bucket else TableChecksums(folder, table)
         self._locks: Engine | None = None

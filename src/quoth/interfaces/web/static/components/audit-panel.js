@@ -23,14 +23,12 @@ class AuditPanel extends Base {
   }
 
   async more() {
-    try {
+    await this.attempt(async () => {
       const last = this.rows[this.rows.length - 1]?.number;
       const { rows } = await getJson(`/v1/audit?limit=${PART}${last ? `&before=${last}` : ""}`);
       this.rows = [...this.rows, ...rows];
       this.complete = rows.length < PART;
-    } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
-    }
+    });
   }
 
   render() {

@@ -51,13 +51,11 @@ class DocumentForm extends Base {
     }
     if (!Object.keys(changes).length) return this.close();
     this.saving = true;
-    try {
+    await this.attempt(async () => {
       await sendJson("PATCH", `/v1/documents/${this.document.document_id}`, changes);
       this.close();
       this.tell("quoth-edited");
-    } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
-    }
+    });
     this.saving = false;
   }
 

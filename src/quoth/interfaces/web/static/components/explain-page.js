@@ -41,26 +41,21 @@ class ExplainPage extends Base {
   /** @param {string} words of a passage that was not cited, or none */
   async load(words) {
     const query = words ? `?${new URLSearchParams({ why_not: words })}` : "";
-    try {
+    await this.attempt(async () => {
       const body = await getJson(`/v1/queries/${encodeURIComponent(this.queryId)}/explain${query}`);
       this.found = body.explanation;
       this.missed = body.why_not;
-      this.problem = "";
       document.title = `${t("explain.title")} – quoth`;
-    } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
-    }
+    });
   }
 
   /** An answer from the cache has no candidates: ask again without it, and explain that. */
   async askAnew() {
-    try {
+    await this.attempt(async () => {
       const { question: query, options: { collections } } = await storedAnswer(this.queryId);
       const answer = await (await postJson("/v1/query", { query, scope: { collections }, cache: "none" })).json();
       go(`/q/${answer.query_id}/explain`, { replace: true });
-    } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
-    }
+    });
   }
 
   /** @param {any} event */

@@ -47,40 +47,34 @@ class HistoryPage extends Base {
 
   async more() {
     const { wanted } = this;
-    try {
+    await this.attempt(async () => {
       const known = this.queries ?? [];
       const query = new URLSearchParams({ limit: String(PAGE), skip: String(known.length), ...(wanted && { words: wanted }) });
       const body = await getJson(`/v1/queries?${query}`);
       if (wanted !== this.wanted) return;
       this.queries = [...known, ...body.queries];
       this.complete = body.queries.length < PAGE;
-    } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
-    }
+    });
   }
 
   /** @param {any} query */
   async forget(query) {
     if (!window.confirm(t("history.confirm"))) return;
-    try {
+    await this.attempt(async () => {
       await send(`/v1/queries/${query.query_id}`, { method: "DELETE" });
       this.queries = this.queries && this.queries.filter((each) => each.query_id !== query.query_id);
-    } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
-    }
+    });
   }
 
   /** @param {any} query */
   async rename(query) {
     const title = window.prompt(t("history.newTitle"), query.title ?? query.text)?.trim();
     if (title === undefined) return;
-    try {
+    await this.attempt(async () => {
       await sendJson("PATCH", `/v1/queries/${query.query_id}`, { title: title === query.text ? "" : title });
       const renamed = { ...query, title: title === query.text ? null : title || null };
       this.queries = this.queries && this.queries.map((each) => (each.query_id === query.query_id ? renamed : each));
-    } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
-    }
+    });
   }
 
   render() {

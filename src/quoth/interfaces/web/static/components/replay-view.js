@@ -24,12 +24,9 @@ class ReplayView extends Base {
 
   async run() {
     this.running = true;
-    this.problem = "";
-    try {
+    await this.attempt(async () => {
       this.replay = await (await postJson(`/v1/queries/${encodeURIComponent(this.queryId)}/replay`, {})).json();
-    } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
-    }
+    });
     this.running = false;
   }
 

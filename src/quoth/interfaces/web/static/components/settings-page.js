@@ -34,15 +34,13 @@ class SettingsPage extends Base {
   }
 
   async load() {
-    try {
+    await this.attempt(async () => {
       // 503 tells the state as 200 does.
       const response = await fetch(linkTo("/readyz"), { credentials: "same-origin" });
       this.health = response.ok || response.status === 503 ? await response.json() : await getJson("/readyz");
       this.session = await getJson("/v1/session");
       this.privacy = await getJson("/v1/privacy").catch(() => null); // a share may not see it
-    } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
-    }
+    });
   }
 
   async signOut() {

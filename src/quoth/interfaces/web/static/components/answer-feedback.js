@@ -22,7 +22,6 @@ class AnswerFeedback extends Base {
     this.asking = IDLE;
     this.rating = 0;
     this.allowed = false;
-    this.problem = "";
   }
 
   async connectedCallback() {

@@ -14,7 +14,6 @@ class AuditPanel extends Base {
     /** @type {any[]} */
     this.rows = [];
     this.complete = false;
-    this.problem = "";
   }
 
   connectedCallback() {

@@ -27,7 +27,6 @@ class CollectionBar extends Base {
     this.writable = true;
     /** what is said of the rebuild */
     this.rebuilding = "";
-    this.problem = "";
     /** why there is no collection of the name that was typed */
     this.wrongName = "";
   }

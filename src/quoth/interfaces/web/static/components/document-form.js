@@ -15,7 +15,6 @@ class DocumentForm extends Base {
     /** @type {any} */
     this.document = null;
     this.saving = false;
-    this.problem = "";
   }
 
   /** @param {any} document */

@@ -46,7 +46,6 @@ class DocumentList extends Base {
     this.heights = new Map();
     /** @type {Set<number>} parts near the window */
     this.near = new Set();
-    this.problem = "";
     this.turn = 0;
     this.observer = new IntersectionObserver((seen) => this.onSeen(seen), { rootMargin: NEAR });
   }

@@ -30,7 +30,6 @@ class ExplainPage extends Base {
     this.found = null;
     /** @type {any} */
     this.missed = null;
-    this.problem = "";
   }
 
   /** @param {Map<string, unknown>} changed */

@@ -22,7 +22,6 @@ class FirstRun extends Base {
     /** how many files of the sample are being added */
     this.files = 0;
     this.done = 0;
-    this.problem = "";
   }
 
   async connectedCallback() {

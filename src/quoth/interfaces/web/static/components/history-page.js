@@ -24,7 +24,6 @@ class HistoryPage extends Base {
     this.queries = null;
     this.complete = false;
     this.wanted = "";
-    this.problem = "";
     this.typing = 0;
   }
 

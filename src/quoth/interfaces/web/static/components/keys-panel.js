@@ -36,7 +36,6 @@ class KeysPanel extends Base {
     this.token = "";
     /** the address of the share that was made last */
     this.address = "";
-    this.problem = "";
   }
 
   connectedCallback() {

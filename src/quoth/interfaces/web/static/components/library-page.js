@@ -38,7 +38,6 @@ class LibraryPage extends Base {
     this.failed = 0;
     this.writable = true;
     this.operator = false;
-    this.problem = "";
     /** @type {any} the document that is deleted unless that is undone in time */
     this.leaving = null;
     this.timer = 0;

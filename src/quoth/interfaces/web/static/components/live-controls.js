@@ -41,7 +41,6 @@ class LiveControls extends Base {
     this.shared = "";
     /** whether the transcript is being added to the documents */
     this.keeping = false;
-    this.problem = "";
   }
 
   get path() {

@@ -26,7 +26,6 @@ class LiveDocuments extends Base {
     this.uploads = false;
     /** documents by the name of their collection @type {Record<string, any[]>} */
     this.listed = {};
-    this.problem = "";
   }
 
   /** @param {"collections" | "documents"} kind @param {string} name @param {boolean} attached */

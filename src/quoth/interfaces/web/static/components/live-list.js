@@ -28,7 +28,6 @@ class LiveList extends Base {
     /** the name of the one that is chosen at first: the default one, where it is there */
     this.chosen = "";
     this.complete = true;
-    this.problem = "";
   }
 
   connectedCallback() {

@@ -24,7 +24,6 @@ class LiveMicrophone extends Base {
     /** @type {"off" | "starting" | "on" | "ending"} */
     this.phase = "off";
     this.level = 0;
-    this.problem = "";
     /** @type {Microphone | null} */
     this.microphone = null;
   }

@@ -48,7 +48,6 @@ class LivePage extends Base {
     this.lost = false;
     /** whether no event has come for a while */
     this.quiet = false;
-    this.problem = "";
     this.leaving = new AbortController();
     this.addEventListener("quoth-cite", (event) => {
       /** @type {any} */ (this.querySelector("live-panel")).reveal(/** @type {CustomEvent} */ (event).detail);

@@ -37,7 +37,6 @@ class LiveReplay extends Base {
     this.second = 0;
     this.length = 0;
     this.running = false;
-    this.problem = "";
     this.timer = 0;
     this.sending = false;
     this.lost = false;

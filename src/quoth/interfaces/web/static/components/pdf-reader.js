@@ -45,7 +45,6 @@ class PdfReader extends Base {
     this.near = new Set();
     /** @type {Map<number, number[][]>} */
     this.marks = new Map();
-    this.problem = "";
     this.shown = false;
     document.documentElement.lang = language;
     this.observer = new IntersectionObserver((seen) => this.onSeen(seen), { rootMargin: "100% 0px" });

@@ -33,7 +33,6 @@ class ReadingView extends Base {
     this.asked = -1;
     /** @type {any} */
     this.part = null;
-    this.problem = "";
     this.wanted = "";
     this.fresh = false;
     /** @type {Element | null} */

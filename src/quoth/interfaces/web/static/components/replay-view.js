@@ -19,7 +19,6 @@ class ReplayView extends Base {
     /** @type {any} */
     this.replay = null;
     this.running = false;
-    this.problem = "";
   }
 
   async run() {

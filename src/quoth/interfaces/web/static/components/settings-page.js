@@ -24,7 +24,6 @@ class SettingsPage extends Base {
     this.session = null;
     /** @type {any} */
     this.privacy = null;
-    this.problem = "";
   }
 
   connectedCallback() {

@@ -7,11 +7,6 @@ import { html, nothing } from "../vendor/lit.js";
 class SignIn extends Base {
   static properties = { problem: {} };
 
-  constructor() {
-    super();
-    this.problem = "";
-  }
-
   /** @param {any} event */
   async submit(event) {
     event.preventDefault();

@@ -19,7 +19,6 @@ class TenantsPanel extends Base {
     this.tenants = [];
     /** @type {any[]} */
     this.uploads = [];
-    this.problem = "";
   }
 
   connectedCallback() {

@@ -15,7 +15,6 @@ class UploadArea extends Base {
     this.collection = "";
     this.uploads = [...sent];
     this.over = false;
-    this.problem = "";
     /** @type {boolean | null} whether the service fetches web pages, null until it is known */
     this.pages = null;
     // Also of files whose sending another element began: it is gone when the page is opened again.

@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 
 from quoth.backends.generators.access import PROVIDERS
+from quoth.backends.http_access import HTTP_PROVIDERS
 from quoth.backends.registry import BACKENDS
 from quoth.core.errors import GenerationCode
 
@@ -18,7 +19,8 @@ PAGE = (Path(__file__).parents[2] / "docs" / "language-models.md").read_text(enc
 def test_a_provider_has_its_row(name: str) -> None:
     known, extra = PROVIDERS[name], BACKENDS["generator"][name].extra
     row = next(line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |"))
-    parts = [f"`quoth[{extra}]`", f" {known.model} ", f" {known.window:,} ", f"`{known.variable}`"]
+    key = HTTP_PROVIDERS[name].key.upper().replace("LLM_", "QUOTH_LLM_")
+    parts = [f"`quoth[{extra}]`", f" {known.model} ", f" {known.window:,} ", f"`{key}`"]
     assert all(part in row for part in parts)
 
 

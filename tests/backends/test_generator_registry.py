@@ -20,6 +20,7 @@ from quoth.backends.generators.access import (
 )
 from quoth.backends.generators.fallback import FallbackGenerator
 from quoth.backends.generators.registry import open_generator
+from quoth.backends.http_access import HTTP_PROVIDERS
 from quoth.core.errors import ConfigError, MissingExtra
 from quoth.core.plan import PROFILES
 from quoth.core.protocols import Finish, GenerationParams, Generator, Message
@@ -49,12 +50,12 @@ def test_without_a_name_there_is_none_whatever_keys_there_are(name: str | None) 
     assert open_generator(Settings(generator=name, **KEYS)) is None
 
 
-@pytest.mark.parametrize("name", [name for name, known in PROVIDERS.items() if known.url])
+@pytest.mark.parametrize("name", [name for name in PROVIDERS if HTTP_PROVIDERS[name].url])
 async def test_a_provider_alone_has_a_model_and_an_address(name: str) -> None:
     async with opened(generator=name) as generator:
         known = PROVIDERS[name]
         assert (generator.provider, generator.model) == (name, known.model)
-        assert generator.endpoint == host_of(str(known.url))
+        assert generator.endpoint == host_of(HTTP_PROVIDERS[name].url)
         assert generator.local == (name == "ollama")
 
 
@@ -127,11 +128,9 @@ def test_a_compatible_server_needs_an_address() -> None:
         open_generator(Settings(generator="openai-compatible"))
 
 
-@pytest.mark.parametrize(
-    "name", [n for n, known in PROVIDERS.items() if known.key_need == "needed"]
-)
+@pytest.mark.parametrize("name", [each for each in PROVIDERS if HTTP_PROVIDERS[each].needs_key])
 def test_without_its_key_a_provider_is_not_opened(name: str) -> None:
-    with pytest.raises(ConfigError, match=PROVIDERS[name].variable):
+    with pytest.raises(ConfigError, match=HTTP_PROVIDERS[name].key.upper()):
         open_generator(Settings(generator=name))
 
 

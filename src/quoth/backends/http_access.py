@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -17,12 +17,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HttpProvider:
-    """Defaults of a provider; ``key`` is the setting with its API key."""
+    """A provider's address, empty where it must be named, and the setting with its API key."""
 
-    model: str
     url: str
     key: str
     needs_key: bool = True
+
+
+HTTP_PROVIDERS: Mapping[str, HttpProvider] = {
+    "anthropic": HttpProvider("https://api.anthropic.com", "anthropic_api_key"),
+    "openai": HttpProvider("https://api.openai.com/v1", "openai_api_key"),
+    "gemini": HttpProvider("https://generativelanguage.googleapis.com", "gemini_api_key"),
+    "openrouter": HttpProvider("https://openrouter.ai/api/v1", "openrouter_api_key"),
+    "voyage": HttpProvider("https://api.voyageai.com/v1", "voyage_api_key"),
+    "cohere": HttpProvider("https://api.cohere.com/v2", "cohere_api_key"),
+    "ollama": HttpProvider("http://127.0.0.1:11434/v1", "llm_api_key", needs_key=False),
+    "openai-compatible": HttpProvider("", "llm_api_key", needs_key=False),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +86,22 @@ def split_name(name: str) -> tuple[str, str, str]:
 def provider_access(
     part: Part,
     name: str,
-    known: HttpProvider,
     settings: Settings,
     *,
+    default: str,
     option: str,
     timeout_s: float,
     retries: int,
+    needs_key: bool = True,
 ) -> HttpAccess:
     """Return how PROVIDER[:MODEL][@ADDRESS] is reached; ``option`` is what chooses another one.
 
-    Raises ConfigError for a missing key or address, and MissingExtra.
+    ``default`` is the model where none is named, ``needs_key`` False where this use works without
+    a key. Raises ConfigError for a missing key or address, and MissingExtra.
     """
     provider, model, url = split_name(name)
     require(part, provider)
+    known = HTTP_PROVIDERS[provider]
     url = url or known.url
     if not url:
         raise ConfigError(
@@ -96,7 +110,7 @@ def provider_access(
         )
     check_address(part, provider, url)
     secret = getattr(settings, known.key)
-    if secret is None and known.needs_key:
+    if secret is None and needs_key and known.needs_key:
         raise ConfigError(
             f"The {part} '{provider}' needs a key, and there is none. Set {known.key.upper()}, or "
             f"choose another with {option}."
@@ -104,7 +118,7 @@ def provider_access(
     return HttpAccess(
         part,
         provider,
-        model or known.model,
+        model or default,
         url,
         key=None if secret is None else secret.get_secret_value(),
         proxy=None if settings.llm_proxy is None else settings.llm_proxy.get_secret_value(),

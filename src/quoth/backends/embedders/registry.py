@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from quoth.backends.http_access import HttpAccess, HttpProvider, provider_access, split_name
+from quoth.backends.http_access import HttpAccess, provider_access, split_name
 from quoth.backends.registry import backend, open_plugin, plugin, require
 from quoth.core.errors import ConfigError
 from quoth.core.plan import profile
@@ -22,21 +22,16 @@ DEFAULT_EMBEDDER = "multilingual-e5-small-int8"
 OTHER_TOKENS = 512
 
 
-PROVIDERS: Mapping[str, HttpProvider] = {
-    "openai": HttpProvider("text-embedding-3-small", "https://api.openai.com/v1", "openai_api_key"),
-    "openrouter": HttpProvider(
-        "openai/text-embedding-3-small", "https://openrouter.ai/api/v1", "openrouter_api_key"
-    ),
-    "voyage": HttpProvider("voyage-3.5", "https://api.voyageai.com/v1", "voyage_api_key"),
-    "cohere": HttpProvider("embed-v4.0", "https://api.cohere.com/v2", "cohere_api_key"),
-    "gemini": HttpProvider(
-        "gemini-embedding-001", "https://generativelanguage.googleapis.com", "gemini_api_key"
-    ),
-    "ollama": HttpProvider(
-        "nomic-embed-text", "http://127.0.0.1:11434/v1", "llm_api_key", needs_key=False
-    ),
-    "openai-compatible": HttpProvider("default", "", "llm_api_key", needs_key=False),
+PROVIDERS: Mapping[str, str] = {
+    "openai": "text-embedding-3-small",
+    "openrouter": "openai/text-embedding-3-small",
+    "voyage": "voyage-3.5",
+    "cohere": "embed-v4.0",
+    "gemini": "gemini-embedding-001",
+    "ollama": "nomic-embed-text",
+    "openai-compatible": "default",
 }
+"""The default model of each provider."""
 MODELS: Mapping[str, tuple[int, int]] = {
     "text-embedding-3-small": (1536, 8191),
     "text-embedding-3-large": (3072, 8191),
@@ -64,14 +59,14 @@ def embedding_access(settings: Settings) -> HttpAccess | None:
     name = settings.embedder or profile(settings.profile).embedder
     known_as = name.partition("@http")[0]
     name = SHORTCUTS.get(known_as, known_as) + name.removeprefix(known_as)
-    known = PROVIDERS.get(split_name(name)[0])
-    if known is None:
+    default = PROVIDERS.get(split_name(name)[0])
+    if default is None:
         return None
     return provider_access(
         "embedder",
         name,
-        known,
         settings,
+        default=default,
         option="--embedder",
         timeout_s=settings.llm_seconds,
         retries=settings.llm_retries,

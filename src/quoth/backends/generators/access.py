@@ -5,78 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import Literal
 from urllib.parse import urlsplit
 
 from quoth.core.errors import ConfigError
 from quoth.text.analyzer import estimate_tokens
 
-KeyNeed = Literal["needed", "optional"]
 CountTokens = Callable[[Sequence[str]], list[int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Defaults of a provider.
-
-    ``url`` is its public address, None where the operator must configure one. ``key`` is the
-    setting with its API key and ``variable`` the provider's environment variable for it.
-    """
+    """The default model of a provider, and its context window in tokens."""
 
     model: str
-    url: str | None
     window: int
-    key: str
-    variable: str
-    key_need: KeyNeed = "needed"
 
 
 PROVIDERS: Mapping[str, Provider] = {
-    "anthropic": Provider(
-        model="claude-haiku-4-5",
-        url="https://api.anthropic.com",
-        window=200_000,
-        key="anthropic_api_key",
-        variable="ANTHROPIC_API_KEY",
-    ),
-    "openai": Provider(
-        model="gpt-5.6-luna",
-        url="https://api.openai.com/v1",
-        window=128_000,
-        key="openai_api_key",
-        variable="OPENAI_API_KEY",
-    ),
-    "gemini": Provider(
-        model="gemini-3.5-flash-lite",
-        url="https://generativelanguage.googleapis.com",
-        window=1_000_000,
-        key="gemini_api_key",
-        variable="GEMINI_API_KEY",
-    ),
-    "openrouter": Provider(
-        model="google/gemini-3.5-flash-lite",
-        url="https://openrouter.ai/api/v1",
-        window=32_000,
-        key="openrouter_api_key",
-        variable="OPENROUTER_API_KEY",
-    ),
+    "anthropic": Provider("claude-haiku-4-5", 200_000),
+    "openai": Provider("gpt-5.6-luna", 128_000),
+    "gemini": Provider("gemini-3.5-flash-lite", 1_000_000),
+    "openrouter": Provider("google/gemini-3.5-flash-lite", 32_000),
     # Ollama cuts what is longer than its window without a word, and this is its default window.
-    "ollama": Provider(
-        model="qwen3:8b",
-        url="http://127.0.0.1:11434/v1",
-        window=4096,
-        key="llm_api_key",
-        variable="QUOTH_LLM_API_KEY",
-        key_need="optional",
-    ),
-    "openai-compatible": Provider(
-        model="default",
-        url=None,
-        window=8192,
-        key="llm_api_key",
-        variable="QUOTH_LLM_API_KEY",
-        key_need="optional",
-    ),
+    "ollama": Provider("qwen3:8b", 4096),
+    "openai-compatible": Provider("default", 8192),
 }
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from quoth.backends.generators.access import PROVIDERS, Access, CountTokens, destination, host_of
 from quoth.backends.generators.fallback import FallbackGenerator
-from quoth.backends.http_access import split_name
+from quoth.backends.http_access import HTTP_PROVIDERS, split_name
 from quoth.backends.registry import backend, open_plugin, plugin, require
 from quoth.core.errors import ConfigError, GenerationError
 from quoth.core.plan import profile
@@ -173,20 +173,20 @@ def _access(name: str, settings: Settings, *, alone: bool) -> Access:
     provider, model, address = split_name(name)
     if provider not in PROVIDERS:
         require("generator", provider)  # raises for what is not in the table
-    known = PROVIDERS[provider]
-    own = settings.llm_base_url if alone or known.url is None else None
-    url = address or own or known.url
-    if url is None:
+    known, server = PROVIDERS[provider], HTTP_PROVIDERS[provider]
+    own = settings.llm_base_url if alone or not server.url else None
+    url = address or own or server.url
+    if not url:
         raise ConfigError(
             f"The generator '{provider}' needs an address. Set 'llm_base_url', such as "
             f"http://127.0.0.1:8080/v1, or write it after the name: {provider}@http://…"
         )
     host_of(url)
-    secret = getattr(settings, known.key)
-    if secret is None and known.key_need == "needed":
+    secret = getattr(settings, server.key)
+    if secret is None and server.needs_key:
         raise ConfigError(
-            f"The generator '{provider}' needs a key, and there is none. Set {known.variable}, or "
-            "answer without a language model by --llm none."
+            f"The generator '{provider}' needs a key, and there is none. Set {server.key.upper()}, "
+            "or answer without a language model by --llm none."
         )
     if provider == "openrouter" and model and "/" not in model:
         raise ConfigError(

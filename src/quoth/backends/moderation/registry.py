@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from quoth.backends.http_access import HttpAccess, HttpProvider, provider_access, split_name
+from quoth.backends.http_access import HttpAccess, provider_access, split_name
 from quoth.backends.registry import backend, require
 from quoth.core.errors import ConfigError
 from quoth.core.protocols import Moderator
@@ -13,7 +13,6 @@ from quoth.core.protocols import Moderator
 if TYPE_CHECKING:
     from quoth.core.settings import Settings
 
-OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "omni-moderation-latest"
 
 
@@ -69,9 +68,10 @@ def moderation_access(name: str, settings: Settings) -> HttpAccess | None:
     return provider_access(
         "moderator",
         name,
-        HttpProvider(OPENAI_MODEL, OPENAI_URL, "openai_api_key", needs_key=not url),
         settings,
+        default=OPENAI_MODEL,
         option="QUOTH_MODERATION",
         timeout_s=settings.llm_first_seconds,
         retries=settings.llm_retries,
+        needs_key=not url,
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from quoth.backends.http_access import HttpAccess, HttpProvider, provider_access, split_name
+from quoth.backends.http_access import HttpAccess, provider_access, split_name
 from quoth.core.usage import Usage
 
 if TYPE_CHECKING:
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RerankProvider:
-    """A provider; ``results`` is where a reply has its rows.
+    """A provider; ``model`` is the default one, ``results`` is where a reply has its rows.
 
     ``charged`` reads the units that a reply charges for: tokens, or searches. ``usd`` has the
     dollars of a unit by model, as published in November 2025: the price table has none of them.
     """
 
-    access: HttpProvider
+    model: str
     results: str
     unit: Literal["token", "search"]
     charged: Callable[[Any], Any]
@@ -39,14 +39,14 @@ class RerankProvider:
 
 PROVIDERS: Mapping[str, RerankProvider] = {
     "cohere": RerankProvider(
-        HttpProvider("rerank-v3.5", "https://api.cohere.com/v2", "cohere_api_key"),
+        "rerank-v3.5",
         "results",
         "search",
         lambda reply: reply["meta"]["billed_units"]["search_units"],
         {"rerank-v3.5": 0.002},
     ),
     "voyage": RerankProvider(
-        HttpProvider("rerank-2.5", "https://api.voyageai.com/v1", "voyage_api_key"),
+        "rerank-2.5",
         "data",
         "token",
         lambda reply: reply["usage"]["total_tokens"],
@@ -66,8 +66,8 @@ def rerank_access(name: str, settings: Settings) -> HttpAccess | None:
     return provider_access(
         "reranker",
         name,
-        known.access,
         settings,
+        default=known.model,
         option="--reranker",
         timeout_s=settings.rerank_seconds,
         retries=1,

@@ -8,18 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from operator import add
-from typing import assert_never
 
-from quoth.core.types import (
-    Chars,
-    Chunk,
-    Locator,
-    Pages,
-    ParsedDocument,
-    Seconds,
-    Section,
-    SpanLocator,
-)
+from quoth.core.types import Chars, Chunk, ParsedDocument, Section, SpanLocator
 from quoth.ingest.earlier_chunks import kept_spans
 from quoth.text.locators import ARROW, clip, locate
 from quoth.text.sentences import sentences
@@ -307,36 +297,7 @@ def _in_section(place: SpanLocator, section: str | None) -> SpanLocator:
     locator = place.locator
     if section is None or locator.section:
         return place
-    # Spelled out: `replace` takes several times as long, and books have many lines.
-    match locator:
-        case Pages():
-            pages = (locator.first, locator.last, locator.label_first, locator.label_last)
-            made: Locator = Pages(
-                *pages,
-                section=section,
-                boxes=locator.boxes,
-                unit=locator.unit,
-                anchor=locator.anchor,
-                speaker=locator.speaker,
-            )
-        case Seconds():
-            made = Seconds(
-                locator.start, locator.end, locator.speaker, section, estimated=locator.estimated
-            )
-        case Chars():
-            made = Chars(
-                locator.start,
-                locator.end,
-                section,
-                locator.anchor,
-                unit=locator.unit,
-                label_first=locator.label_first,
-                label_last=locator.label_last,
-                speaker=locator.speaker,
-            )
-        case _:
-            assert_never(locator)
-    return SpanLocator(place.start, place.end, made, place.hyphen)
+    return replace(place, locator=replace(locator, section=section))
 
 
 def _prefix(reading: ParsedDocument, path: Sequence[str], places: Sequence[SpanLocator]) -> str:

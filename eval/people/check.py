@@ -23,9 +23,9 @@ async def read_texts() -> dict[str, str]:
     async with ParserPool(seconds=60, memory_mb=2000) as readers:
         for path in sorted((HERE / "library").rglob("*.*")):
             outcome = await readers.outcome(path)
-            if outcome.reading is None:
+            if outcome.made is None:
                 raise SystemExit(f"{path.name} cannot be read: {outcome.problem}")
-            texts[str(path.relative_to(HERE))] = " ".join(outcome.reading.text.split())
+            texts[str(path.relative_to(HERE))] = " ".join(outcome.made.text.split())
     return texts
 
 

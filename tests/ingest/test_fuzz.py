@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -28,7 +28,7 @@ class Tally:
     largest_mb: float = 0.0
     broken: list[str] = field(default_factory=list)
 
-    def count(self, outcome: ParseResult) -> None:
+    def count(self, outcome: ParseResult[Any]) -> None:
         self.slowest_s = max(self.slowest_s, outcome.seconds)
         self.largest_mb = max(self.largest_mb, outcome.peak_mb or 0.0)
         if outcome.problem is None:

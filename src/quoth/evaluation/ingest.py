@@ -111,8 +111,8 @@ def _manifest(folder: Path) -> dict[str, Json]:
         ) from None
 
 
-def _result(file: str, outcome: ParseResult, *, expected: Json) -> FileRead:
-    reading, problem = outcome.reading, outcome.problem
+def _result(file: str, outcome: ParseResult[ParsedDocument], *, expected: Json) -> FileRead:
+    reading, problem = outcome.made, outcome.problem
     bare = _pages_without_text(reading) if reading else None
     outline = len(reading.sections) if reading else 0
     characters = len(reading.text) if reading else 0

@@ -44,22 +44,12 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class ParseResult:
-    """The result for one file: a parsed document or an error, with time and memory used.
+class ParseResult(Generic[T]):
+    """What a child made of one file, or why it could not, with time and memory used.
 
     ``seconds`` is wall time; ``peak_mb`` is the highest resident memory of the child so far,
     None when the child died or the platform does not report it.
     """
-
-    reading: ParsedDocument | None
-    problem: DocumentError | None
-    seconds: float
-    peak_mb: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome(Generic[T]):
-    """What a child made of one file, or why it could not, as in `ParseResult`."""
 
     made: T | None
     problem: DocumentError | None
@@ -109,15 +99,11 @@ class ParserPool:
         Raises DocumentError: those of the parser, and ``parser_timeout``, ``parser_memory``, or
         ``damaged`` when the parser broke down over the file.
         """
-        outcome = await self.outcome(path, given)
-        if outcome.reading is None:
-            raise outcome.problem or DocumentError("damaged", f"{path.name} could not be read.")
-        return outcome.reading
+        return await self.run("read", path, decode=_decode_reading, given=asdict(given))
 
-    async def outcome(self, path: Path, given: Metadata = EMPTY) -> ParseResult:
+    async def outcome(self, path: Path) -> ParseResult[ParsedDocument]:
         """Read a file; return the result with its cost, also where the file cannot be read."""
-        done = await self._run(path, _decode_reading, {"task": "read", "given": asdict(given)})
-        return ParseResult(done.made, done.problem, done.seconds, done.peak_mb)
+        return await self._run(path, _decode_reading, {"task": "read", "given": asdict(EMPTY)})
 
     async def links(self, path: Path, address: str) -> PageLinks:
         """Read the links of a page or a sitemap; raises DocumentError as `read` does."""
@@ -133,7 +119,7 @@ class ParserPool:
             raise done.problem or DocumentError("damaged", f"{path.name} could not be read.")
         return done.made
 
-    async def _run(self, path: Path, decode: Callable[[Json], T], task: Json) -> _Outcome[T]:
+    async def _run(self, path: Path, decode: Callable[[Json], T], task: Json) -> ParseResult[T]:
         request: Json = {
             **task,
             "path": os.path.join(os.getcwd(), path),  # the child works elsewhere
@@ -215,7 +201,7 @@ class _Child:
 
     async def ask(
         self, request: Json, *, name: str, decode: Callable[[Json], T]
-    ) -> tuple[_Outcome[T], bool]:
+    ) -> tuple[ParseResult[T], bool]:
         """Return the outcome for a file, and whether the child can read another one."""
         self.files += 1
         began = time.perf_counter()
@@ -247,7 +233,7 @@ class _Child:
             watch.cancel()
         peak = answer.get("peak_mb")
         peak_mb = float(peak) if isinstance(peak, int | float) else None
-        return _Outcome(made, problem, time.perf_counter() - began, peak_mb), sound
+        return ParseResult(made, problem, time.perf_counter() - began, peak_mb), sound
 
     async def _watch(self) -> None:
         """Record the child's memory: a failed allocation looks like any other crash."""

@@ -167,20 +167,7 @@ class _Child:
     @classmethod
     async def start(cls) -> _Child:
         """Start a child and wait until it has loaded the parsers; raises ConfigError."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-B",
-            "-P",
-            "-m",
-            "quoth.ingest.sandbox.child",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-            cwd=Path(sys.executable).anchor,
-            env=bare_environment(),
-        )
-        child = cls(process)
+        child = cls(await start_process("quoth.ingest.sandbox.child"))
         try:
             async with asyncio.timeout(_START_SECONDS):
                 greeting = await child._receive(limit=_MAX_GREETING)
@@ -283,6 +270,19 @@ class _Child:
         await self._process.wait()
 
 
+async def start_process(module: str) -> asyncio.subprocess.Process:
+    """Run a module in a fresh interpreter, without the environment of its parent."""
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-B", "-P", "-m", module),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        start_new_session=True,
+        cwd=Path(sys.executable).anchor,
+        env=_bare_environment(),
+    )
+
+
 def kill_group(process: asyncio.subprocess.Process) -> None:
     """Kill a child that leads a process group, and its descendants."""
     with suppress(ProcessLookupError, PermissionError):
@@ -292,7 +292,7 @@ def kill_group(process: asyncio.subprocess.Process) -> None:
             process.kill()
 
 
-def bare_environment() -> dict[str, str]:
+def _bare_environment() -> dict[str, str]:
     """Return a child what it needs to find packages and programs, and no secret of its parent."""
     environment = {
         "PATH": os.pathsep.join(os.get_exec_path()),

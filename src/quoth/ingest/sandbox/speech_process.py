@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from quoth.core.errors import BackendError
 from quoth.core.lecture import LiveSpeechSettings, SpeechState, TranscriptSegment
 from quoth.core.types import Json
 from quoth.ingest.sandbox.child import LENGTH
-from quoth.ingest.sandbox.parent import bare_environment, kill_group
+from quoth.ingest.sandbox.parent import kill_group, start_process
 
 SAMPLE_RATE = 16_000
 MAX_ANSWER = 1 << 20
@@ -50,15 +49,6 @@ class SpeechProcess:
     @classmethod
     async def start(cls, settings: LiveSpeechSettings, source: SpeechSource) -> SpeechProcess:
         """Start the process; it loads the weights while sound comes already."""
-        made = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-B", "-P", "-m", "quoth.ingest.sandbox.listen"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-            cwd=Path(sys.executable).anchor,
-            env=bare_environment(),
-        )
         request = {
             "module": settings.module,
             "folders": [str(folder) for folder in settings.folders],
@@ -72,7 +62,7 @@ class SpeechProcess:
             "file": os.path.join(os.getcwd(), source.file) if source.file else None,
             "speed": source.speed,
         }
-        process = cls(made)
+        process = cls(await start_process("quoth.ingest.sandbox.listen"))
         process.feed(json.dumps(request).encode() + b"\n")
         return process
 

@@ -264,7 +264,7 @@ def test_the_same_name_is_another_collection(shelf: Shelf, theirs: Shelf) -> Non
         (lambda ours, foreign: ours.documents(foreign), []),
         (lambda ours, foreign: ours.documents_by_id(foreign, ["t1"]), {}),
         (lambda ours, foreign: ours.ready_ids(foreign), set()),
-        (lambda ours, foreign: ours.languages(foreign), ()),
+        (lambda ours, foreign: ours.collection_outline(foreign).languages, ()),
         (lambda ours, foreign: ours.labels(foreign), {}),
         (lambda ours, foreign: ours.chunks(["t1.0", "t1.1"]), {}),
         (

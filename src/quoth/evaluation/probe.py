@@ -129,7 +129,7 @@ class Prober:
     ) -> None:
         self._parts = parts
         self._index = parts.open_index(scope.table)
-        self._languages = parts.catalogue.languages(scope)
+        self._languages = parts.catalogue.collection_outline(scope).languages
         self._documents = documents
         self._words = words
         self._dense_weight = dense_weight

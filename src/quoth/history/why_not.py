@@ -53,9 +53,9 @@ async def holding(text: str, *, parts: Components, collection: Collection) -> Te
     """
     needle = normalize_name(text)
     catalogue = parts.catalogue
-    languages = await asyncio.to_thread(catalogue.languages, collection)
+    outline = await asyncio.to_thread(catalogue.collection_outline, collection)
     index = parts.open_index(collection.table)
-    ranked = await index.match(text, languages=languages, limit=LIKELY)
+    ranked = await index.match(text, languages=outline.languages, limit=LIKELY)
     there = await asyncio.to_thread(catalogue.chunks, [key for key, _score in ranked])
     likely = [there[key] for key, _score in ranked if key in there]
     found = [each for each in likely if needle in normalize_name(each.text)]
@@ -290,9 +290,9 @@ async def _deeper(
     index = parts.open_index(collection.table)
     rankings: dict[str, list[Scored]] = {}
     if plan.mode != "semantic":
-        languages = await asyncio.to_thread(parts.catalogue.languages, collection)
+        outline = await asyncio.to_thread(parts.catalogue.collection_outline, collection)
         rankings["keyword"] = await index.match(
-            question, languages=languages, limit=DEEP, filters=plan.filters
+            question, languages=outline.languages, limit=DEEP, filters=plan.filters
         )
     if plan.mode != "keyword":
         vectors = await parts.embedder.embed([question], role="query")

@@ -132,18 +132,6 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
         with self.reading() as connection:
             return {row.id for row in connection.execute(statement)}
 
-    def languages(self, collection: Collection) -> tuple[str, ...]:
-        """Return the languages of the collection's documents, the most frequent first."""
-        count = func.count().label("n")
-        statement = (
-            select(documents.c.language, count)
-            .where(self.for_tenant(documents, collection))
-            .group_by(documents.c.language)
-            .order_by(count.desc(), documents.c.language)
-        )
-        with self.reading() as connection:
-            return tuple(row.language for row in connection.execute(statement))
-
     def passages(self, collection: Collection) -> int:
         """Return the number of chunks of the collection."""
         total = select(func.sum(documents.c.chunks)).where(self.for_tenant(documents, collection))

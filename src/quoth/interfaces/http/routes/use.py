@@ -56,7 +56,8 @@ async def suggestions(
             record.answer, collection=found.name, history=record.request.history
         )
         return ApiResponse(Suggestions(suggested))
-    if not await asyncio.to_thread(caller.engine.parts.catalogue.languages, found):
+    outline = await asyncio.to_thread(caller.engine.parts.catalogue.collection_outline, found)
+    if not outline.documents:
         return ApiResponse(Suggestions(()))
     suggested = await caller.engine.suggest(
         beginning, collection=found.name, language=caller.language

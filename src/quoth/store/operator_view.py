@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import select
@@ -12,20 +12,9 @@ from quoth.store.database import Database
 from quoth.store.rows import from_row
 from quoth.store.schema import tasks
 from quoth.store.upload_queue import TenantRoundRobin
-from quoth.store.uploads import UploadStore
+from quoth.store.uploads import TenantUsage, UploadStore
 
 UNFINISHED = ("receiving", "queued", "running")
-
-
-@dataclass(frozen=True, slots=True)
-class TenantUsage:
-    """What a tenant stores; ``bytes`` are those of its uploads."""
-
-    tenant: str
-    documents: int
-    chunks: int
-    bytes: int
-    pending: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +42,7 @@ class OperatorView:
     def tenants(self) -> list[TenantUsage]:
         """Return what each tenant stores, by name."""
         return [
-            TenantUsage(name, **asdict(UploadStore(self._database, tenant=name).totals()))
+            UploadStore(self._database, tenant=name).totals()
             for name in sorted(TenantRoundRobin(self._database).tenants())
         ]
 

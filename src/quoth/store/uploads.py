@@ -40,9 +40,10 @@ class Requirements:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredTotals:
-    """What a tenant stores: documents, chunks, bytes of its uploads, and unfinished uploads."""
+class TenantUsage:
+    """What a tenant stores; ``bytes`` are those of its uploads."""
 
+    tenant: str
     documents: int
     chunks: int
     bytes: int
@@ -171,7 +172,7 @@ class UploadStore(Tasks):
             ended = update(tasks).where(self.at(key), tasks.c.state.in_(ENDED))
             connection.execute(ended.values(**queued(), attempts=0))
 
-    def totals(self) -> StoredTotals:
+    def totals(self) -> TenantUsage:
         """Count what the tenant stores."""
         own = select(func.count(), func.coalesce(func.sum(documents.c.chunks), 0)).where(
             documents.c.tenant == self.tenant
@@ -183,9 +184,8 @@ class UploadStore(Tasks):
         with self.reading() as connection:
             there, parts = connection.execute(own).one()
             pending = connection.execute(unfinished).scalar_one()
-            return StoredTotals(
-                int(there), int(parts), int(connection.execute(size).scalar_one()), int(pending)
-            )
+            stored = connection.execute(size).scalar_one()
+        return TenantUsage(self.tenant, int(there), int(parts), int(stored), int(pending))
 
     # --- clearing up --------------------------------------------------------------------------
 

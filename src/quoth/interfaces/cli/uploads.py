@@ -11,7 +11,8 @@ import typer
 from quoth.interfaces.cli.session import CliSession, catalogue_of, command
 
 if TYPE_CHECKING:
-    from quoth.store.operator_view import OperatorUpload, OperatorView, TenantUsage
+    from quoth.store.operator_view import OperatorUpload, OperatorView
+    from quoth.store.uploads import TenantUsage
 
 app = typer.Typer(help="List, cancel and retry the uploads of all tenants.", no_args_is_help=True)
 UploadId = Annotated[str, typer.Argument(help="The id of the upload.")]

@@ -16,8 +16,9 @@ from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import Limit, OneId
 from quoth.interfaces.http.server.state import ServerState
 from quoth.operations.watched import WatchedFolder
-from quoth.store.operator_view import OperatorUpload, OperatorView, TenantUsage
+from quoth.store.operator_view import OperatorUpload, OperatorView
 from quoth.store.upload_tasks import State
+from quoth.store.uploads import TenantUsage
 
 router = APIRouter(tags=["operation"])
 

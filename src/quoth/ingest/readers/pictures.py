@@ -12,7 +12,7 @@ from PIL import Image, ImageOps, ImageSequence
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
-from quoth.ingest.readers.metadata import file_title
+from quoth.ingest.readers.metadata import Metadata, file_title
 from quoth.ingest.readers.source_file import SourceFile
 
 MAX_PIXELS = 64_000_000
@@ -36,16 +36,9 @@ def read_picture(file: SourceFile) -> ParsedDocument:
     """Read a picture as the scan of a page; raises DocumentError."""
     from quoth.ingest.readers.pdf.reader import read_pdf  # which opens pictures by this module
 
-    meta = file.meta
-    return read_pdf(
-        Path(file.name),
-        # The largest line that OCR reads in a picture is seldom its title.
-        title=meta.title or file_title(file.name),
-        url=meta.url,
-        language=meta.language,
-        data=file.data,
-        ocr_seconds=file.ocr_seconds,
-    )
+    # The largest line that OCR reads in a picture is seldom its title.
+    meta = file.meta.merged_with(Metadata(title=file_title(file.name)))
+    return read_pdf(Path(file.name), meta=meta, data=file.data, ocr_seconds=file.ocr_seconds)
 
 
 def open_picture(data: bytes, *, name: str) -> pdfium2.PdfDocument:

@@ -56,13 +56,7 @@ def read(path: Path, given: Metadata = EMPTY, *, ocr_seconds: float = 300.0) -> 
     beside, warnings = read_beside(path)
     meta = given.normalized().merged_with(beside)
     if is_pdf(_load(path, most=HEAD), suffix=path.suffix.lower()):
-        pdf = read_pdf(
-            path,
-            title=meta.title,
-            url=meta.url,
-            language=meta.language,
-            ocr_seconds=ocr_seconds,
-        )
+        pdf = read_pdf(path, meta=meta, ocr_seconds=ocr_seconds)
         return _finish(pdf, "pdf", name=path.name, meta=meta, warnings=warnings)
     file = SourceFile(path.name, _load(path), meta, ocr_seconds=ocr_seconds)
     return read_data(file, warnings=warnings, path=path)
@@ -78,14 +72,7 @@ def read_data(
     suffix, meta = Path(file.name).suffix.lower(), file.meta
     said = list(warnings or ())
     if is_pdf(file.data[:HEAD], suffix=suffix):
-        pdf = read_pdf(
-            Path(file.name),
-            title=meta.title,
-            url=meta.url,
-            language=meta.language,
-            data=file.data,
-            ocr_seconds=file.ocr_seconds,
-        )
+        pdf = read_pdf(Path(file.name), meta=meta, data=file.data, ocr_seconds=file.ocr_seconds)
         return _finish(pdf, "pdf", name=file.name, meta=meta, warnings=said)
     binary = binary_format(file.data, suffix=suffix, name=file.name)
     if binary is not None:

@@ -25,7 +25,7 @@ from quoth.core.errors import DocumentCode, DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.enrich.chapters import names_matter
 from quoth.ingest.readers.formats import PICTURES, SUFFIX_FORMATS
-from quoth.ingest.readers.metadata import names_author
+from quoth.ingest.readers.metadata import EMPTY, Metadata, names_author
 from quoth.ingest.readers.pdf.furniture import find_furniture, printed_labels
 from quoth.ingest.readers.pdf.glyphs import clean_text, is_unreadable
 from quoth.ingest.readers.pdf.lines import PrintedLine, page_lines, page_pieces
@@ -54,9 +54,7 @@ PDFIUM = threading.Lock()
 def read_pdf(
     path: Path,
     *,
-    title: str | None = None,
-    url: str | None = None,
-    language: str | None = None,
+    meta: Metadata = EMPTY,
     data: bytes | None = None,
     ocr_seconds: float = 300.0,
 ) -> ParsedDocument:
@@ -71,7 +69,7 @@ def read_pdf(
     with PDFIUM, closing(open_pdf(path, data)) as document:
         numbers = range(1, len(document) + 1)
         pages, left_out = _pages(document)
-        scanned = _recognised(document, left_out, language=language, seconds=ocr_seconds)
+        scanned = _recognised(document, left_out, language=meta.language, seconds=ocr_seconds)
         pages = dict(sorted({**pages, **scanned.lines}.items()))
         _refuse_without_text(path, pages, left_out, scanned)
         labels = {n: clean_text(_label(document, n - 1))[:40] for n in numbers}
@@ -96,12 +94,12 @@ def read_pdf(
     )
     return ParsedDocument(
         kind="pdf",
-        title=title or _title(stated, headings=headings, pages=kept) or path.stem,
+        title=meta.title or _title(stated, headings=headings, pages=kept) or path.stem,
         text=result.text,
         places=result.places,
         sections=sections(headings, starts=result.starts, end=len(result.text)),
-        language=language,
-        url=url,
+        language=meta.language,
+        url=meta.url,
         # One word is the name of an account: programs write it into what they print.
         speaker=author[:300] if " " in author and names_author(author) else None,
         pages=len(numbers),

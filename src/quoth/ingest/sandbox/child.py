@@ -18,8 +18,10 @@ import sys
 import threading
 from base64 import b64encode
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
+from traceback import walk_tb
 from types import TracebackType
 from typing import IO, Any
 
@@ -48,7 +50,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
-    sys.excepthook = _Report(answers)
+    sys.excepthook = partial(_report, answers)
     offline = leave_network()  # before there is a second thread, after which it is not allowed
     from quoth.ingest.readers.registry import read as _  # noqa: F401 - parsers are loaded before the limits
 
@@ -185,26 +187,16 @@ def _listen(source: IO[bytes], requests: queue.SimpleQueue[bytes]) -> None:
     os._exit(0)
 
 
-class _Report:
-    """Report the parent which error ends this process, in place of a traceback, and ends it."""
-
-    def __init__(self, answers: IO[bytes]) -> None:
-        self._answers = answers
-
-    def __call__(
-        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
-    ) -> None:
-        where = ""
-        while trace is not None:
-            frame = trace.tb_frame.f_code
-            where = f" in {Path(frame.co_filename).name}, {frame.co_name}"
-            trace = trace.tb_next
-        message = f"{kind.__name__}{where}: {error}"[:400]
-        send(
-            self._answers,
-            {"code": "crash", "message": message.encode(errors="replace").decode(), "sound": False},
-        )
-        os._exit(1)
+def _report(
+    answers: IO[bytes], kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """Report the parent which error ends this process, in place of a traceback, and end it."""
+    where = ""
+    for frame, _line in walk_tb(trace):
+        where = f" in {Path(frame.f_code.co_filename).name}, {frame.f_code.co_name}"
+    message = f"{kind.__name__}{where}: {error}"[:400].encode(errors="replace").decode()
+    send(answers, {"code": "crash", "message": message, "sound": False})
+    os._exit(1)
 
 
 def address_space_mb(process: int | str = "self") -> float:

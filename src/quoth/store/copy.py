@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, MetaData, Row, func, insert, select, text
+from sqlalchemy import Connection, MetaData, func, insert, select, text
 
 from quoth.core.errors import InputError
 from quoth.store import sqlite
@@ -28,7 +28,7 @@ def copy_rows(source: Connection, target: Connection, *, tables: MetaData = meta
     reading = source.execution_options(yield_per=BATCH)
     for table in tables.sorted_tables:
         for part in reading.execute(select(table)).partitions(BATCH):
-            target.execute(insert(table), [_values(row) for row in part])
+            target.execute(insert(table), [dict(row._mapping) for row in part])
             count += len(part)
     return count
 
@@ -79,7 +79,3 @@ def _made(file: Path) -> Iterator[Connection]:
             yield connection
     finally:
         database.close()
-
-
-def _values(row: Row[tuple[object, ...]]) -> dict[str, object]:
-    return dict(row._mapping)

@@ -132,7 +132,7 @@ class RetentionReport:
 class Retention(TenantConnection):
     """Retention of one tenant's data."""
 
-    def forget(self, *, now: datetime, days: int, audit_days: int = AUDIT_DAYS) -> RetentionReport:
+    def forget(self, *, now: datetime, days: int) -> RetentionReport:
         """Remove what is older than ``days`` at that time, and shares that have expired."""
         end = _stamp(now - timedelta(days=days))
         with self.writing("forget what is old") as connection:
@@ -161,7 +161,7 @@ class Retention(TenantConnection):
                     lectures.c.tenant == self.tenant, lectures.c.created_at < end
                 )
             ).rowcount
-        pruned = Audit.of(self).prune(before=_stamp(now - timedelta(days=audit_days)))
+        pruned = Audit.of(self).prune(before=_stamp(now - timedelta(days=AUDIT_DAYS)))
         return RetentionReport(asked, expired, ended, pruned, said)
 
 

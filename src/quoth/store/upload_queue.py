@@ -17,7 +17,6 @@ from quoth.store.upload_tasks import (
     State,
     Task,
     Tasks,
-    is_final_state,
     is_not_isolated,
     queued,
 )
@@ -99,10 +98,10 @@ class Queue(Tasks):
         """Store the result of a task; return False when it is no longer ours."""
         fate: dict[str, Any] = {"document_id": document_id, "code": code, "message": message}
         fate |= {"chunks": chunks, "of_chunks": chunks}
+        fate |= {"state": state, "owner": None, "lease_until": None}
         with self.writing("end task") as connection:
-            done = connection.execute(
-                update(tasks).where(self._held([key])).values({**is_final_state(state), **fate})
-            )
+            ended = update(tasks).where(self._held([key])).values(**fate, updated_at=now())
+            done = connection.execute(ended)
         return bool(done.rowcount)
 
     def put_back(self, keys: Sequence[str], *, delay_s: float = 0.0) -> None:

@@ -156,8 +156,3 @@ def queued() -> dict[str, Any]:
 def is_not_isolated() -> ColumnElement[bool]:
     """Return the SQL condition that the next lease of a task needs no process of its own."""
     return and_(tasks.c.size < LARGE_BYTES, tasks.c.attempts < IN_PROCESS)
-
-
-def is_final_state(state: State) -> dict[str, Any]:
-    """Return the SQL condition that a task is in a final state."""
-    return {"state": state, "owner": None, "lease_until": None, "updated_at": now()}

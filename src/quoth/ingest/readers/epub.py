@@ -85,7 +85,7 @@ def _chapter(
     tree = parse_html(as_html(text))
     entries = draft.outline.get(member, [])
     pages = [page for page in package.pages[:MAX_TARGETS] if page.member == member]
-    marks = _mark_targets(tree, entries, pages, draft=draft, member=member)
+    _mark_targets(tree, entries, pages, draft=draft, member=member)
     blocks = body_blocks(tree, nav=False)
     levels = [block.level for block in blocks if block.level]
     base = min((entry.level for entry in entries), default=draft.level + 1 if levels else 0)
@@ -100,7 +100,7 @@ def _chapter(
     for block in blocks:
         numbers = [int(each[1:]) for each in _MARK.findall(block.text) if each[:1] == "e"]
         for number in numbers:
-            yield from _open(marks[number], [block], member=member)
+            yield from _open(entries[number], [block], member=member)
         anchor = f"{member}#{block.anchor}" if block.anchor else member
         yield replace(
             block,
@@ -125,7 +125,7 @@ def _mark_targets(
     *,
     draft: _BookDraft,
     member: str,
-) -> list[Target]:
+) -> None:
     """Mark in the text where entries of the outline and pages begin, and the numbers of notes."""
     sections = {entry.fragment: number for number, entry in enumerate(entries) if entry.fragment}
     labels = {page.fragment: page.label for page in pages}
@@ -149,7 +149,6 @@ def _mark_targets(
             node.decompose()
     for node in tree.css("a[href]"):
         _set_off_note(node)
-    return list(entries)
 
 
 def _page_mark(draft: _BookDraft, label: str, anchor: str) -> str:

@@ -11,10 +11,6 @@ class ListMarks:
     def __init__(self) -> None:
         self._open: list[int | None] = []
 
-    def __bool__(self) -> bool:
-        """Return whether a list is open."""
-        return bool(self._open)
-
     def begin(self, first: int | None) -> None:
         """Open a list whose items are numbered from ``first``, or have bullets."""
         self._open.append(None if first is None else first - 1)

@@ -12,7 +12,7 @@ from operator import add
 from quoth.core.types import Chars, Chunk, ParsedDocument, Section, SpanLocator
 from quoth.ingest.earlier_chunks import kept_spans
 from quoth.text.locators import ARROW, clip, locate
-from quoth.text.sentences import sentences
+from quoth.text.sentences import sentences, trim_span
 
 SLACK = 1.5
 """How far above its target a chunk may go."""
@@ -263,7 +263,7 @@ def _make(
     places = tuple(
         _in_section(clip(place, start, end), section) for place in near if place.end > start
     )
-    words = _trimmed(reading.text, start, end)
+    words = trim_span(reading.text, start, end)
     locator = locate(places or near or reading.places[-1:], *words)
     return Chunk(
         chunk_id=ids[0],
@@ -281,11 +281,6 @@ def _make(
         tokens=sum(piece.tokens for piece in group),
         date=reading.date,
     )
-
-
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    piece = text[start:end]
-    return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
 
 
 def _path(sections: Sequence[Section], offset: int) -> tuple[str, ...]:

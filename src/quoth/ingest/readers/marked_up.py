@@ -54,8 +54,3 @@ def prose(paragraph: Paragraph, inline: Inline, item: re.Pattern[str]) -> Iterat
         text = to_plain_text(inline(" ".join(line.strip() for line in paragraph.lines[low:high])))
         if text:
             yield block(text, paragraph.number + low, paragraph.number + high - 1)
-
-
-def indented(line: str) -> int:
-    """Return the width of the indentation of a line."""
-    return len(line) - len(line.lstrip())

@@ -18,13 +18,13 @@ from quoth.ingest.readers.marked_up import (
     Paragraph,
     block,
     code_block,
-    indented,
     paragraphs,
     prose,
 )
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.rows import table_blocks
 from quoth.ingest.readers.source_file import SourceFile
+from quoth.ingest.readers.text_layout import indent
 
 _RULE = re.compile(r"([!-/:-@\[-`{-~])\1{1,}\s*$")
 _DIRECTIVE = re.compile(r"(\s*)\.\. (?P<name>[\w:.-]+)::\s*(?P<rest>.*)$")
@@ -133,9 +133,9 @@ class _Reader:
 
     def _body(self, parts: Sequence[Paragraph], at: int, head: Paragraph) -> tuple[Paragraph, int]:
         """Return what is indented below a line, with that line, and where the text goes on."""
-        margin = indented(head.lines[0])
+        margin = indent(head.lines[0])
         last = head.number + len(head.lines) - 1
-        while at < len(parts) and indented(parts[at].lines[0]) > margin:
+        while at < len(parts) and indent(parts[at].lines[0]) > margin:
             last = parts[at].number + len(parts[at].lines) - 1
             at += 1
         return Paragraph(head.number, tuple(self._lines[head.number - 1 : last])), at
@@ -196,7 +196,7 @@ class _Reader:
     def _numbered(self, lines: Sequence[str]) -> Iterator[str]:
         """Write the numbers of items that begin with "#.", in each indentation by itself."""
         for at, line in enumerate(lines):
-            found, margin = _COUNTED.match(line), indented(line)
+            found, margin = _COUNTED.match(line), indent(line)
             if found or not at:
                 # A list ends with a paragraph or an item further to the left.
                 least = margin if found else margin - 1

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from filelock import FileLock, Timeout
 from quoth.core.errors import Busy, DocumentCode, DocumentError, StorageFull
 from quoth.core.replace_file import replacing
 from quoth.ingest.readers.metadata import SIDECAR
+from quoth.text.json_codec import decode_json
 
 STATE = ".fetched.json"
 MAX_STEPS = 8
@@ -98,7 +99,7 @@ class Mirror:
         except OSError as error:
             raise _translated(error, path) from error
         file = path.relative_to(self.folder).as_posix()
-        self.items[address] = MirroredItem(**{**asdict(item), "file": file})
+        self.items[address] = replace(item, file=file)
         self.save()
         return path
 
@@ -106,9 +107,7 @@ class Mirror:
         """Note why an address has no file; one that it has stays."""
         known = self.items.get(address, MirroredItem())
         code: Any = problem.code
-        self.items[address] = MirroredItem(
-            **{**asdict(known), "code": code, "message": str(problem)}
-        )
+        self.items[address] = replace(known, code=code, message=str(problem))
         self.save()
 
     def finish(self, source: str, listing: SourceListing, *, whole: bool) -> list[Path]:
@@ -185,21 +184,10 @@ def locked(folder: Path) -> Iterator[Mirror]:
 
 
 def _open(folder: Path) -> Mirror:
-    state = _load(folder / STATE)
-    items = {
-        address: MirroredItem(**_known(MirroredItem, values))
-        for address, values in state.get("items", {}).items()
-    }
-    listings = {
-        source: SourceListing(values.get("depth", 0), tuple(values.get("items", ())))
-        for source, values in state.get("listings", {}).items()
-    }
-    return Mirror(folder, items, listings)
-
-
-def _known(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    names = {each.name for each in fields(kind)}
-    return {name: value for name, value in values.items() if name in names}
+    try:
+        return decode_json(Mirror, {**_load(folder / STATE), "folder": folder})
+    except ValueError:  # damaged, or of a later version
+        return Mirror(folder)
 
 
 def _clean(step: str) -> str:

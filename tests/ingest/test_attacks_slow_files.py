@@ -12,7 +12,6 @@ from quoth.ingest.chunker import chunk
 from quoth.ingest.enrich.chapters import contents_of
 from quoth.ingest.readers.latex import read_latex
 from quoth.ingest.readers.markdown import make_parser, read_markdown
-from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.sandbox.limits import MAX_SECTIONS, enforce_limits
 from quoth.testing import HashEmbedder
@@ -53,7 +52,7 @@ def test_names_of_environments_of_latex_are_found_soon(text: str) -> None:
 
 def read_and_cut(text: str) -> None:
     """Read a file and split it into chunks."""
-    reading = enforce_limits(read_markdown(text, meta=Metadata(), name="x.md"))
+    reading = enforce_limits(read_markdown(SourceFile("x.md", b"", text=text)))
     cut = chunk(
         reading,
         document_id="d",
@@ -72,7 +71,7 @@ def test_links_in_brackets_are_still_links(links: int) -> None:
 
 
 def test_headings_beyond_any_count_name_no_sections() -> None:
-    reading = read_markdown("# a\n\nText.", meta=Metadata(), name="x.md")
+    reading = read_markdown(SourceFile("x.md", b"", text="# a\n\nText."))
     many = replace(reading, sections=(Section(0, 1, ("a",)),) * (MAX_SECTIONS + 1))
     kept = enforce_limits(many)
     assert (len(kept.sections), len(kept.warnings)) == (MAX_SECTIONS, 1)

@@ -15,6 +15,7 @@ from quoth.ingest.readers.captions import make_transcript, read_json_transcript,
 from quoth.ingest.readers.cue_parsers import Cue, timing
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
+from quoth.ingest.readers.source_file import SourceFile
 from tests.support.tables import rows as table_rows
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "transcripts"
@@ -38,7 +39,9 @@ def times(reading: ParsedDocument) -> list[tuple[float, float]]:
 
 
 def talk(*cues: tuple[float, float, str], speaker: str | None = None) -> ParsedDocument:
-    return make_transcript([Cue(*cue) for cue in cues], meta=Metadata(speaker=speaker), name="talk")
+    return make_transcript(
+        [Cue(*cue) for cue in cues], SourceFile("talk", b"", Metadata(speaker=speaker))
+    )
 
 
 def test_vtt_voices_styles_notes_and_entities() -> None:
@@ -148,14 +151,14 @@ def test_the_lecturer_of_a_recording_is_its_speaker(
     cues = [Cue(0, 1, f"{first}: Bees dance."), Cue(1, 2, f"{second}: Why?")]
     cues.append(Cue(2, 3, f"{first}: To show the way."))
     meta = Metadata(speaker=speaker)
-    reading = make_transcript(cues, meta=meta, name="talk.srt", lecturer=speaker)
+    reading = make_transcript(cues, SourceFile("talk.srt", b"", meta), lecturer=speaker)
     assert [who for _, who in said(reading)] == expected
 
 
 def test_a_person_who_has_a_label_is_not_the_lecturer() -> None:
     labels = ["PROFESSOR", "ADA KEEPER"] * 3
     cues = [Cue(at, at + 1, f"{label}: Bees dance {at}.") for at, label in enumerate(labels)]
-    reading = make_transcript(cues, meta=Metadata(), name="talk.srt", lecturer="Ada Keeper")
+    reading = make_transcript(cues, SourceFile("talk.srt", b""), lecturer="Ada Keeper")
     assert [who for _, who in said(reading)] == labels
 
 
@@ -221,7 +224,7 @@ def test_captions_without_a_usable_cue(tmp_path: Path, text: str, code: str) -> 
 )
 def test_json_that_is_no_transcript(text: str, code: str) -> None:
     with pytest.raises(DocumentError) as caught:
-        read_json_transcript(text, meta=Metadata(), name="a.json")
+        read_json_transcript(SourceFile("a.json", b"", text=text))
     assert caught.value.code == code
 
 
@@ -231,7 +234,7 @@ def test_the_transcript_of_a_podcast_in_json_is_read() -> None:
         {"speaker": "Bob", "startTime": 3, "endTime": 4, "body": "They do."},
     ]
     text = json.dumps({"version": "1.0.0", "segments": rows})
-    reading = read_json_transcript(text, meta=Metadata(), name="a.json")
+    reading = read_json_transcript(SourceFile("a.json", b"", text=text))
     assert [speaker for _, speaker in said(reading)] == ["Ada", "Bob"]
     assert times(reading) == [(0.5, 2.5), (3.0, 4.0)]
 
@@ -245,7 +248,7 @@ def test_odd_values_in_json_cost_one_cue_only() -> None:
         {"start": True, "text": "d"},
         {"start": 2, "text": None},
     ]
-    reading = read_json_transcript(json.dumps(rows), meta=Metadata(), name="a.json")
+    reading = read_json_transcript(SourceFile("a.json", b"", text=json.dumps(rows)))
     assert (reading.text, times(reading)) == ("kept \ufffd", [(1.0, 1.0)])
 
 

@@ -24,6 +24,7 @@ from quoth.ingest.readers.captions import make_transcript
 from quoth.ingest.readers.cue_parsers import Cue
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
+from quoth.ingest.readers.source_file import SourceFile
 from quoth.text.locators import locate
 
 TALKS = Path(__file__).parents[2] / "examples" / "hf-course" / "talks"
@@ -71,8 +72,7 @@ talks = st.lists(
             Cue(0, 1, "Begin."),
             *(Cue(start, start + length, text, who) for start, length, text, who in cues),
         ],
-        meta=Metadata(),
-        name="talk",
+        SourceFile("talk", b""),
     )
 )
 readings = st.one_of(pages, talks)
@@ -216,13 +216,13 @@ def test_prefix_names_the_author_of_a_text_but_not_of_a_pdf() -> None:
 
 def test_prefix_names_the_only_speaker_of_a_chunk() -> None:
     cues = [Cue(0, 1, "One two.", "Ann"), Cue(1, 2, "Three four.", "Bo")]
-    chunks = cut(make_transcript(cues, meta=Metadata(title="Talk"), name="t"), 2)
+    chunks = cut(make_transcript(cues, SourceFile("t", b"", Metadata(title="Talk"))), 2)
     assert [each.prefix for each in chunks] == ["Talk ▸ Ann", "Talk ▸ Bo"]
 
 
 def test_a_long_cue_shared_by_two_chunks_shares_its_seconds() -> None:
     text = "One two three four. " + "Five six seven nine."
-    chunks = cut(make_transcript([Cue(10, 20, text)], meta=Metadata(), name="t"), 4)
+    chunks = cut(make_transcript([Cue(10, 20, text)], SourceFile("t", b"")), 4)
     assert [
         (each.locator.start, each.locator.end)
         for each in chunks

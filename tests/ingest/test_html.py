@@ -10,6 +10,7 @@ from quoth.core.types import Chars
 from quoth.ingest.readers.html import html_blocks, read_html
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
+from quoth.ingest.readers.source_file import SourceFile
 from tests.support.counting import is_proportional
 
 GUIDE = Path(__file__).parents[1] / "fixtures" / "pages" / "guide.html"
@@ -61,7 +62,7 @@ def test_what_the_pages_of_a_site_repeat_is_left_out(tmp_path: Path) -> None:
 
 def read_page(body: str, *, head: str = "") -> list[str]:
     page = f"<html><head><title>Hedge - Garden</title>{head}</head><body>{body}</body></html>"
-    return read_html(page, meta=Metadata(), name="hedge.html").text.split("\n\n")
+    return read_html(SourceFile("hedge.html", b"", text=page)).text.split("\n\n")
 
 
 def links(*targets: str) -> str:
@@ -252,7 +253,7 @@ PLACES = """<div id=menu><form><select id=where><option>All</select><input id=se
 
 
 def test_a_place_has_the_last_anchor_that_a_browser_scrolls_to_before_it() -> None:
-    page = read_html(f"<body>{PLACES}", meta=Metadata(), name="p.html")
+    page = read_html(SourceFile("p.html", b"", text=f"<body>{PLACES}"))
     assert [
         (page.text[place.start : place.end], place.locator.anchor)
         for place in page.places
@@ -268,7 +269,9 @@ def test_a_place_has_the_last_anchor_that_a_browser_scrolls_to_before_it() -> No
 
 def test_the_page_does_not_outrank_what_is_known() -> None:
     reading = read_html(
-        "<html lang=de><title>T</title><p>x", meta=Metadata(title="K", language="fr"), name="n"
+        SourceFile(
+            "n", b"", Metadata(title="K", language="fr"), "<html lang=de><title>T</title><p>x"
+        )
     )
     assert (reading.title, reading.language) == ("K", "fr")
 

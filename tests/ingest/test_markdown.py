@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from quoth.core.types import Chars
 from quoth.ingest.readers.markdown import markdown_blocks, read_markdown
-from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
+from quoth.ingest.readers.source_file import SourceFile
 
 GUIDE = Path(__file__).parents[1] / "fixtures" / "pages" / "guide.md"
 
@@ -68,7 +68,7 @@ def test_depth_does_no_harm(bomb: str) -> None:
 def test_no_word_is_lost(words: list[str]) -> None:
     markup = ["# {}", "{}", "- {}", "> {}", "**{}**", "`{}`", "[{}](x)", "```\n{}\n```"]
     text = "\n\n".join(markup[n % len(markup)].format(word) for n, word in enumerate(words))
-    read_back = read_markdown(text, meta=Metadata(), name="n").text.split()
+    read_back = read_markdown(SourceFile("n", b"", text=text)).text.split()
     assert [word for word in read_back if word != "-"] == words
 
 

@@ -7,8 +7,8 @@ from textwrap import dedent
 import pytest
 
 from quoth.ingest.readers.blocks import Block
-from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.numbered_titles import with_numbered_titles
+from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.text import read_plain
 
 CHARTER = """\
@@ -39,7 +39,7 @@ Le plan du port.
 
 
 def paths(text: str) -> list[tuple[str, ...]]:
-    reading = read_plain(dedent(text), meta=Metadata(), name="n.txt")
+    reading = read_plain(SourceFile("n.txt", b"", text=dedent(text)))
     return [section.path for section in reading.sections]
 
 

@@ -71,7 +71,7 @@ def texts(text: str) -> list[str]:
     ],
 )
 def test_a_text_has_the_title_that_it_begins_with(text: str, title: str) -> None:
-    assert read_plain(text, meta=Metadata(), name="tides.txt").title == title
+    assert read_plain(SourceFile("tides.txt", b"", text=text)).title == title
 
 
 def test_titles_left_of_the_margin_are_headings() -> None:
@@ -230,7 +230,7 @@ The boats of the harbour are counted in spring and in autumn, and the list is se
     ids=["titles between lines", "two centred lines"],
 )
 def test_titles_of_other_layouts(text: str, title: str, sections: list[tuple[str, ...]]) -> None:
-    read = read_plain(text, meta=Metadata(), name="tides.txt")
+    read = read_plain(SourceFile("tides.txt", b"", text=text))
     assert (read.title, [each.path for each in read.sections]) == (title, sections)
 
 
@@ -311,7 +311,7 @@ def lines_of(read: ParsedDocument) -> list[str]:
 
 def test_every_line_has_its_number_in_the_file() -> None:
     text = 'Tides\n=====\n\n\nThe high\nwater "(of\n  *** spring) comes.\n \nLow.\n'
-    read = read_plain(text, meta=Metadata(), name="t.txt")
+    read = read_plain(SourceFile("t.txt", b"", text=text))
     assert [read.text[each.start : each.end] for each in read.places] == [
         "Tides",
         "The high",
@@ -323,7 +323,7 @@ def test_every_line_has_its_number_in_the_file() -> None:
 
 
 def test_a_title_and_the_text_directly_below_it_have_lines_of_their_own() -> None:
-    read = read_plain("Notes\n=====\nHigh is\nhigh.\n", meta=Metadata(), name="t.txt")
+    read = read_plain(SourceFile("t.txt", b"", text="Notes\n=====\nHigh is\nhigh.\n"))
     assert read.text == "Notes\n\nHigh is\nhigh."
     assert lines_of(read) == ["line 1", "line 3", "line 4"]
 
@@ -336,7 +336,7 @@ def test_lines_are_counted_from_the_beginning_of_the_file_or_not_at_all() -> Non
 
 
 def test_a_long_line_of_prose_is_cut_between_its_sentences() -> None:
-    read = read_plain("The tide is high. " * 200, meta=Metadata(), name="t.txt")
+    read = read_plain(SourceFile("t.txt", b"", text="The tide is high. " * 200))
     parts = chunk(
         read,
         document_id="d",
@@ -457,12 +457,12 @@ You may copy it, give it away or re-use it.
 
 
 def test_a_book_of_project_gutenberg_is_read_without_its_licence() -> None:
-    read = read_plain(GUTENBERG, meta=Metadata(language="en"), name="pg1.txt")
+    read = read_plain(SourceFile("pg1.txt", b"", Metadata(language="en"), GUTENBERG))
     assert (read.title, read.speaker, read.language) == ("Tides and other Waters", "Ada Wave", "en")
     assert read.text == "CHAPTER I.\n\nTitle: the water rises twice a day."
     first = GUTENBERG[: GUTENBERG.index("CHAPTER I.")].count("\n") + 1
     assert lines_of(read) == [f"line {first}", f"line {first + 2}"]
-    known = read_plain(GUTENBERG, meta=Metadata(title="My tides"), name="pg1.txt")
+    known = read_plain(SourceFile("pg1.txt", b"", Metadata(title="My tides"), GUTENBERG))
     assert known.title == "My tides"
     quoting = "See *** END OF THE PROJECT GUTENBERG EBOOK TIDES ***.\n\nIt ends there."
-    assert read_plain(quoting, meta=Metadata(), name="a.txt").text == quoting
+    assert read_plain(SourceFile("a.txt", b"", text=quoting)).text == quoting

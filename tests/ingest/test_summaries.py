@@ -21,8 +21,8 @@ from quoth.ingest.enrich.chapters import contents_of
 from quoth.ingest.enrich.summaries import make_summaries
 from quoth.ingest.enrich.summary_sentences import LONGEST, SHORTEST
 from quoth.ingest.readers.markdown import read_markdown
-from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
+from quoth.ingest.readers.source_file import SourceFile
 from quoth.text.sentences import sentences
 from tests.conftest import SAMPLES
 
@@ -38,7 +38,7 @@ ANTS = (
 
 
 def made(text: str) -> tuple[ParsedDocument, list[Chunk]]:
-    reading = read_markdown(text, meta=Metadata(), name="a.md")
+    reading = read_markdown(SourceFile("a.md", b"", text=text))
     return reading, cut(reading)
 
 

@@ -12,7 +12,6 @@ import pytest
 from quoth.core.errors import InputError, NotFound
 from quoth.core.types import Chars, Chunk, ParsedDocument, Seconds
 from quoth.ingest.chunker import chunk
-from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.spreadsheet import read_spreadsheet
 from quoth.ingest.readers.text import read_plain
@@ -142,7 +141,7 @@ def test_the_link_of_every_place_is_shown(catalogue: Catalogue) -> None:
 
 
 def test_an_empty_line_shows_the_next_one() -> None:
-    reading = read_plain("One.\n\n\n\nTwo.\n", meta=Metadata(), name="n.txt")
+    reading = read_plain(SourceFile("n.txt", b"", text="One.\n\n\n\nTwo.\n"))
     chunks = chunks_of(reading)
     (start, end), _ = find_place(chunks, "3", headings=[])
     assert reading.text[start:end] == "Two."
@@ -158,7 +157,7 @@ def test_an_empty_line_shows_the_next_one() -> None:
     ],
 )
 def test_the_words_that_a_link_quotes_are_found(quoted: str) -> None:
-    reading = read_plain(f"The first.\n\n{quoted}\n\nThe third.", meta=Metadata(), name="n.html")
+    reading = read_plain(SourceFile("n.html", b"", text=f"The first.\n\n{quoted}\n\nThe third."))
     chunks = chunks_of(reading)
     place = Chars(0, 9, anchor="fees")
     opens = link(place, document_at("/tmp/n.html"), text=quoted) or ""
@@ -183,7 +182,7 @@ def chunks_of(reading: ParsedDocument) -> tuple[Chunk, ...]:
 
 def test_a_paragraph_is_found_by_its_number_and_by_its_line() -> None:
     text = "2.1. Boats pay.\n\n3.2. See 3.21.\n\n3.21. Rafts do not, says 2.1.\n"
-    reading = read_plain(text, meta=Metadata(), name="rules.txt")
+    reading = read_plain(SourceFile("rules.txt", b"", text=text))
     chunks = chunks_of(reading)
     (start, end), is_whole = find_place(chunks, "3.21", headings=[])
     assert reading.text[start:end] == "3.21. Rafts do not, says 2.1."

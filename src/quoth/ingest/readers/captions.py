@@ -19,7 +19,8 @@ from quoth.ingest.readers.cue_parsers import (
     read_lines,
     vtt_language,
 )
-from quoth.ingest.readers.metadata import Metadata, file_title, make_meta
+from quoth.ingest.readers.metadata import EMPTY, Metadata, make_meta
+from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.speaker_turns import find_speaker_labels, is_lecturer, turns, voices
 
 NEAR = 1.0
@@ -62,56 +63,58 @@ class CueText:
     estimated: bool = False
 
 
-def read_captions(text: str, *, vtt: bool, meta: Metadata, name: str) -> ParsedDocument:
+def read_captions(file: SourceFile, *, vtt: bool = False) -> ParsedDocument:
     """Read SRT, SBV or WebVTT; raises DocumentError when no cue can be used."""
-    own = Metadata(language=vtt_language(text)) if vtt else Metadata()
-    return make_transcript(
-        read_lines(text, vtt=vtt), meta=meta.merged_with(own), name=name, lecturer=meta.speaker
-    )
+    own = Metadata(language=vtt_language(file.text)) if vtt else EMPTY
+    cues = read_lines(file.text, vtt=vtt)
+    return make_transcript(cues, file, meta=own, lecturer=file.meta.speaker)
 
 
-def read_json_transcript(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
+def read_vtt(file: SourceFile) -> ParsedDocument:
+    """Read WebVTT; raises DocumentError when no cue can be used."""
+    return read_captions(file, vtt=True)
+
+
+def read_json_transcript(file: SourceFile) -> ParsedDocument:
     """Read a transcript in JSON; raises DocumentError when it is damaged, empty or none."""
     try:
-        found = read_json(text)
+        found = read_json(file.text)
     except ValueError:
         raise DocumentError(
-            "damaged", f"{name} is not valid JSON. Export the transcript again."
+            "damaged", f"{file.name} is not valid JSON. Export the transcript again."
         ) from None
     if found is None:
         raise DocumentError(
             "unsupported",
-            f"{name} is JSON but holds no transcript: a list of texts with their times.",
+            f"{file.name} is JSON but holds no transcript: a list of texts with their times.",
         )
     cues, beside = found
     chapters = beside.pop(CHAPTERS, ())
-    own, _ = make_meta(beside, where=name)
-    return make_transcript(
-        [replace(cue, text=normalize_whitespace(cue.text)) for cue in cues],
-        meta=meta.merged_with(own),
-        name=name,
-        chapters=chapters,
-    )
+    own, _ = make_meta(beside, where=file.name)
+    cues = [replace(cue, text=normalize_whitespace(cue.text)) for cue in cues]
+    return make_transcript(cues, file, meta=own, chapters=chapters)
 
 
 def make_transcript(
     cues: Sequence[Cue],
+    file: SourceFile,
     *,
-    meta: Metadata,
-    name: str,
+    meta: Metadata = EMPTY,
     chapters: Sequence[tuple[float, str]] = (),
     lecturer: str | None = None,
 ) -> ParsedDocument:
     """Return the document of a recording from its cues, in any order.
 
-    ``chapters`` are its parts by their beginning, in order, ``lecturer`` who is meant by a label
-    such as PROFESSOR.
+    ``meta`` is what the file says of itself, ``chapters`` are its parts by their beginning, in
+    order, ``lecturer`` who is meant by a label such as PROFESSOR.
     """
     ordered = sorted((_monotonic_times(cue) for cue in cues), key=lambda cue: (cue.start, cue.end))
     cues = _in_turn(list(_without_repeats(_merge_split_brackets(ordered))))
-    said = _name_lecturer(list(_spoken(cues, speaker=meta.speaker)), person=lecturer)
+    said = _name_lecturer(
+        list(_spoken(cues, speaker=file.meta.speaker or meta.speaker)), person=lecturer
+    )
     if not said:
-        raise DocumentError("empty", f"{name} holds no cue with words in it.")
+        raise DocumentError("empty", f"{file.name} holds no cue with words in it.")
     begins = [
         bisect_left(said, start - NEAR / 2, key=lambda piece: piece.start) for start, _ in chapters
     ]
@@ -120,18 +123,9 @@ def make_transcript(
         for number, piece in enumerate(_paragraphs(said))
     ]
     text, places = compose(said)
-    return ParsedDocument(
-        kind="transcript",
-        title=meta.title or file_title(name),
-        text=text,
-        places=places,
-        language=meta.language,
-        url=meta.url,
-        speaker=meta.speaker,
-        seconds=max(piece.end for piece in said),
-        date=meta.date,
-        sections=_chapter_sections(chapters, begins, places=places),
-    )
+    content = text, places, _chapter_sections(chapters, begins, places=places)
+    seconds = max(piece.end for piece in said)
+    return file.document("transcript", content, meta=meta, seconds=seconds)
 
 
 def _name_lecturer(said: Sequence[CueText], *, person: str | None) -> list[CueText]:

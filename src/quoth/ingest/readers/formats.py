@@ -85,6 +85,15 @@ class Reader:
 
 
 READERS: Mapping[Format, Reader] = {
+    "html": Reader("neighbours", "read_page"),
+    "markdown": Reader("markdown", "read_markdown"),
+    "spoken": Reader("spoken_markdown", "read_spoken"),
+    "timed": Reader("timed_lines", "read_timed_lines"),
+    "text": Reader("text", "read_plain"),
+    "vtt": Reader("captions", "read_vtt"),
+    "srt": Reader("captions", "read_captions"),
+    "sbv": Reader("captions", "read_captions"),
+    "json": Reader("captions", "read_json_transcript"),
     "epub": Reader("epub", "read_epub"),
     "docx": Reader("docx", "read_docx", "office", "mammoth"),
     "odt": Reader("odt", "read_odt"),
@@ -109,7 +118,7 @@ READERS: Mapping[Format, Reader] = {
     "tar": Reader("archive", "read_tar"),
     "picture": Reader("pictures", "read_picture", "ocr"),
 }
-"""The readers that are imported when a file of theirs is read."""
+"""The readers of all formats but PDF, imported when a file of theirs is read."""
 
 PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
 """The first bytes of PNG, JPEG and TIFF files."""

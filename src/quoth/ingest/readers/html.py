@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -26,9 +26,10 @@ from quoth.ingest.readers.boilerplate import (
 from quoth.ingest.readers.dates import normalize_date
 from quoth.ingest.readers.formula_images import formula_text
 from quoth.ingest.readers.list_marks import ListMarks
-from quoth.ingest.readers.metadata import Metadata, file_title, normalize_language
+from quoth.ingest.readers.metadata import Metadata, normalize_language
 from quoth.ingest.readers.navigation import without_navigation
 from quoth.ingest.readers.rows import SpannedTable
+from quoth.ingest.readers.source_file import SourceFile
 
 MAX_DEPTH = 1000
 """Open elements beyond which no more are opened: the parser's time grows with their square."""
@@ -72,15 +73,13 @@ _SPACE = re.compile(r"[ \t\n\r\f]+")
 _WORD = re.compile(r"\w")
 
 
-def read_html(
-    text: str, *, meta: Metadata, name: str, repeated: frozenset[str] = frozenset()
-) -> ParsedDocument:
-    """Read a page; the ``name`` of the file is the last resort for a title.
+def read_html(file: SourceFile, *, repeated: frozenset[str] = frozenset()) -> ParsedDocument:
+    """Read a page.
 
     ``repeated`` are the keys of blocks that other pages of the site have, too. The address is the
     given one: a page that says where on the web it belongs may be another edition of that.
     """
-    tree = parse_html(text)
+    tree = parse_html(file.text)
     own = _own_meta(tree)
     blocks = without_navigation(
         list(_blocks(tree)) or body_blocks(tree),
@@ -88,22 +87,9 @@ def read_html(
         title=own.title or "",
         beside=_neighbour_titles(tree),
     )
-    stored, places, sections = assemble(blocks)
-    heading = next((block.text for block in blocks if block.level == 1), None)
-    known = meta.merged_with(own).merged_with(
-        Metadata(title=to_plain_text(heading) if heading else file_title(name))
-    )
-    return ParsedDocument(
-        kind="html",
-        title=known.title or name,
-        text=stored,
-        places=places,
-        sections=sections,
-        language=known.language,
-        url=known.url,
-        date=known.date,
-        speaker=known.speaker,
-    )
+    heading = next((to_plain_text(block.text) for block in blocks if block.level == 1), None)
+    own = replace(own, title=own.title or heading)
+    return file.document("html", assemble(blocks), meta=own)
 
 
 def html_blocks(text: str) -> list[Block]:

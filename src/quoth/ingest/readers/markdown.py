@@ -22,7 +22,8 @@ from quoth.ingest.readers.blocks import (
 )
 from quoth.ingest.readers.html import html_blocks
 from quoth.ingest.readers.list_marks import ListMarks
-from quoth.ingest.readers.metadata import Metadata, file_title
+from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.source_file import SourceFile
 from quoth.text.locators import CELL_GAP
 
 MAX_DEPTH = 60
@@ -56,21 +57,11 @@ def _shallow(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline
     return look
 
 
-def read_markdown(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
-    """Read Markdown without front matter; the file's ``name`` is the last resort for a title."""
-    blocks = list(markdown_blocks(text))
-    stored, places, sections = assemble(blocks)
-    heading = next((block.text for block in blocks if block.level == 1), None)
-    return ParsedDocument(
-        kind="markdown",
-        title=meta.title or (to_plain_text(heading) if heading else None) or file_title(name),
-        text=stored,
-        places=places,
-        sections=sections,
-        language=meta.language,
-        url=meta.url,
-        speaker=meta.speaker,
-    )
+def read_markdown(file: SourceFile) -> ParsedDocument:
+    """Read Markdown without front matter; its title is its first heading of the first level."""
+    blocks = list(markdown_blocks(file.text))
+    heading = next((to_plain_text(block.text) for block in blocks if block.level == 1), None)
+    return file.document("markdown", assemble(blocks), meta=Metadata(title=heading))
 
 
 def markdown_blocks(text: str) -> Iterator[Block]:

@@ -7,16 +7,23 @@ from functools import lru_cache
 from pathlib import Path
 
 from quoth.core.errors import DocumentError
+from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.detect import decode
-from quoth.ingest.readers.html import html_blocks
+from quoth.ingest.readers.html import html_blocks, read_html
 from quoth.ingest.readers.navigation import block_keys, repeated_keys
+from quoth.ingest.readers.source_file import SourceFile
 
 MAX_NEIGHBOURS = 8
 MAX_BYTES = 1 << 19
 """Larger neighbours are not read."""
 
 
-def repeated_beside(path: Path) -> frozenset[str]:
+def read_page(file: SourceFile) -> ParsedDocument:
+    """Read a page without what the pages beside it have, too."""
+    return read_html(file, repeated=_repeated_beside(file.path) if file.path else frozenset())
+
+
+def _repeated_beside(path: Path) -> frozenset[str]:
     """Return the keys of the blocks that several of the nearest files by name have.
 
     They are those of the folder, else the files of the same name in the folders beside it.

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.binary_formats import binary_format
-from quoth.ingest.readers.captions import read_captions, read_json_transcript
 from quoth.ingest.readers.dates import date_from_file_name
 from quoth.ingest.readers.detect import HEAD, decode, is_pdf, sniff
 from quoth.ingest.readers.dialogue import with_speakers
@@ -21,15 +19,9 @@ from quoth.ingest.readers.formats import (
     Format,
     is_wanted,
 )
-from quoth.ingest.readers.html import read_html
-from quoth.ingest.readers.markdown import read_markdown
 from quoth.ingest.readers.metadata import EMPTY, Metadata, front_matter, read_beside, sidecar
-from quoth.ingest.readers.neighbours import repeated_beside
 from quoth.ingest.readers.pdf.reader import read_pdf
 from quoth.ingest.readers.source_file import SourceFile
-from quoth.ingest.readers.spoken_markdown import read_spoken
-from quoth.ingest.readers.text import read_plain
-from quoth.ingest.readers.timed_lines import read_timed_lines
 from quoth.ingest.sandbox.limits import enforce_limits
 
 __all__ = ["SUFFIXES", "is_wanted", "read", "read_data", "sidecar"]
@@ -44,8 +36,6 @@ _ALIKE = frozenset(
     }
 )
 """Formats that a suffix of another one promises, too."""
-_OTHER_BREAKS = re.compile(rb"[\x0b\x0c\x1c-\x1e]|\xc2\x85|\xe2\x80[\xa8\xa9]")
-"""What becomes a line feed when a text is decoded: its lines are not those of an editor then."""
 
 
 def read(path: Path, given: Metadata = EMPTY, *, ocr_seconds: float = 300.0) -> ParsedDocument:
@@ -58,17 +48,12 @@ def read(path: Path, given: Metadata = EMPTY, *, ocr_seconds: float = 300.0) -> 
     if is_pdf(_load(path, most=HEAD), suffix=path.suffix.lower()):
         pdf = read_pdf(path, meta=meta, ocr_seconds=ocr_seconds)
         return _finish(pdf, "pdf", name=path.name, meta=meta, warnings=warnings)
-    file = SourceFile(path.name, _load(path), meta, ocr_seconds=ocr_seconds)
-    return read_data(file, warnings=warnings, path=path)
+    file = SourceFile(path.name, _load(path), meta, ocr_seconds=ocr_seconds, path=path)
+    return read_data(file, warnings=warnings)
 
 
-def read_data(
-    file: SourceFile, *, warnings: list[str] | None = None, path: Path | None = None
-) -> ParsedDocument:
-    """Read the content of a file, which may be a part of another one; raises DocumentError.
-
-    ``path`` is where the file is, for readers that look at the files beside it.
-    """
+def read_data(file: SourceFile, *, warnings: list[str] | None = None) -> ParsedDocument:
+    """Read the content of a file, which may be a part of another one; raises DocumentError."""
     suffix, meta = Path(file.name).suffix.lower(), file.meta
     said = list(warnings or ())
     if is_pdf(file.data[:HEAD], suffix=suffix):
@@ -84,31 +69,8 @@ def read_data(
     said += [*([guess] if guess else []), *front_warnings]
     form = sniff(body, suffix=suffix, name=file.name)
     line = 1 + text.count("\n", 0, len(text) - len(body))
-    document = _parse(replace(file, text=body, meta=meta), form, path=path, line=line)
+    document = READERS[form].read(replace(file, text=body, meta=meta, line=line))
     return _finish(document, form, name=file.name, meta=meta, warnings=said)
-
-
-def _parse(file: SourceFile, form: Format, *, path: Path | None, line: int) -> ParsedDocument:
-    text, meta, name = file.text, file.meta, file.name
-    match form:
-        case "html":
-            repeated = repeated_beside(path) if path else frozenset()
-            return read_html(text, meta=meta, name=name, repeated=repeated)
-        case "markdown":
-            return read_markdown(text, meta=meta, name=name)
-        case "spoken":
-            return read_spoken(text, meta=meta, name=name)
-        case "timed":
-            return read_timed_lines(text, meta=meta, name=name)
-        case "vtt" | "srt" | "sbv":
-            return read_captions(text, vtt=form == "vtt", meta=meta, name=name)
-        case "json":
-            return read_json_transcript(text, meta=meta, name=name)
-        case "text":
-            other = _OTHER_BREAKS.search(file.data)
-            return read_plain(text, meta=meta, name=name, line=None if other else line)
-        case _:
-            return READERS[form].read(file)
 
 
 def _finish(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from quoth.core.types import DocumentKind, ParsedDocument
 from quoth.ingest.readers.blocks import Content
@@ -16,6 +17,8 @@ MAX_NESTING = 3
 class SourceFile:
     """A file to read. ``text`` is the decoded content of a text format, "" of any other.
 
+    ``path`` is where the file is, for readers that look at the files beside it, None for a part of
+    another one; ``line`` is the number of the first line of ``text`` in the file.
     ``nesting`` counts the archives and messages around it; ``ocr_seconds`` is the wall time for the
     recognition of its scanned pages.
     """
@@ -26,6 +29,8 @@ class SourceFile:
     text: str = ""
     nesting: int = 0
     ocr_seconds: float = 300.0
+    path: Path | None = None
+    line: int = 1
 
     def document(
         self,
@@ -34,6 +39,7 @@ class SourceFile:
         *,
         meta: Metadata | None = None,
         pages: int | None = None,
+        seconds: float | None = None,
         labels: tuple[str, ...] = (),
         warnings: tuple[str, ...] = (),
     ) -> ParsedDocument:
@@ -51,6 +57,7 @@ class SourceFile:
             speaker=known.speaker,
             date=known.date,
             pages=pages,
+            seconds=seconds,
             labels=labels,
             warnings=warnings,
         )

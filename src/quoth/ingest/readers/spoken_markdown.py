@@ -12,7 +12,8 @@ from quoth.ingest.readers.blocks import to_plain_text
 from quoth.ingest.readers.captions import CueText, compose, strip_sound_cues
 from quoth.ingest.readers.cue_parsers import seconds
 from quoth.ingest.readers.markdown import inline_text, make_parser
-from quoth.ingest.readers.metadata import Metadata, file_title
+from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.speaker_turns import SPEAKER_PARAGRAPH, TIME_MARK, paragraphs
 
 # A clock inside another remark belongs to the raw recording: "[unintelligible 00:27:31.27]".
@@ -30,15 +31,15 @@ class _TimeMark:
     is_break: bool = False
 
 
-def read_spoken(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
+def read_spoken(file: SourceFile) -> ParsedDocument:
     """Read a Markdown transcript. Times between its marks are estimated, sentence by sentence, from
     the length of what is said; those after the last mark from the pace before it.
     """
     title: str | None = None
-    speaker = meta.speaker
+    speaker = file.meta.speaker
     said: list[CueText] = []
     marks: list[_TimeMark] = []
-    for paragraph in paragraphs(text):
+    for paragraph in paragraphs(file.text):
         heading = _HEADING.fullmatch(paragraph)
         if heading is not None:
             title = title or to_plain_text(heading["title"].rstrip("#").rstrip())
@@ -55,15 +56,10 @@ def read_spoken(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
                 said.append(CueText(0.0, 0.0, sentence, speaker, new=begins))
                 begins = False
     timed = _timed(said, marks)
-    stored, places = compose(timed)
-    return ParsedDocument(
-        kind="transcript",
-        title=meta.title or title or file_title(name),
-        text=stored,
-        places=places,
-        language=meta.language,
-        url=meta.url,
-        speaker=meta.speaker,
+    return file.document(
+        "transcript",
+        (*compose(timed), ()),
+        meta=Metadata(title=title),
         seconds=max((piece.end for piece in timed), default=None),
         warnings=(f"Times are known at {len(marks)} marks only; those between are estimated.",),
     )

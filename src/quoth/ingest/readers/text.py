@@ -12,13 +12,14 @@ from itertools import accumulate, groupby, pairwise
 
 from quoth.core.types import Chars, ParsedDocument, SpanLocator
 from quoth.ingest.readers.blocks import Block, assemble, counted, to_plain_text
-from quoth.ingest.readers.metadata import EMPTY, Metadata, file_title
+from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.ingest.readers.numbered_titles import (
     listed_titles,
     numbered_titles,
     with_capital_titles,
     with_ended_sections,
 )
+from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.text_layout import (
     NUMBER,
     indent,
@@ -48,31 +49,25 @@ _GUTENBERG = re.compile(
 _STATED = re.compile(r"^(Title|Author): +(\S.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 _AFTER_NUMBER = re.compile(r"^([ \t]*(?:\d{1,3}|[A-Z])(?:\.\d{1,3})*\.?)\u00a0+", re.MULTILINE)
 """What DocBook writes between the number of a title and its words."""
+_OTHER_BREAKS = re.compile(rb"[\x0b\x0c\x1c-\x1e]|\xc2\x85|\xe2\x80[\xa8\xa9]")
+"""What becomes a line feed when a text is decoded: its lines are not those of an editor then."""
 _LEADING_BLANKS = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
-def read_plain(text: str, *, meta: Metadata, name: str, line: int | None = 1) -> ParsedDocument:
-    """Read a text; the ``name`` of the file is its title unless a better one is known.
-
-    ``line`` is the number of its first line in the file, None where its lines are not counted.
-    """
-    stated, start, end = _gutenberg_book(text)
-    meta = meta.merged_with(stated)
-    numbered = _paragraphs(text[start:end], first=(line or 1) + text.count("\n", 0, start))
+def read_plain(file: SourceFile) -> ParsedDocument:
+    """Read a text; its lines are counted where they are those of an editor."""
+    stated, start, end = _gutenberg_book(file.text)
+    line = None if _OTHER_BREAKS.search(file.data) else file.line
+    numbered = _paragraphs(
+        file.text[start:end], first=(line or 1) + file.text.count("\n", 0, start)
+    )
     paragraphs = [[*lines.values()] for lines in numbered]
     ranges = [counted("line", min(lines), max(lines)) if line else None for lines in numbered]
     stored, places, sections = assemble(_titled_blocks(paragraphs, ranges))
     lines = {number: words for lines in numbered for number, words in lines.items()}
-    return ParsedDocument(
-        kind="text",
-        title=meta.title or _title(paragraphs) or file_title(name),
-        text=stored,
-        places=tuple(place for whole in places for place in _by_line(whole, stored, lines=lines)),
-        sections=sections,
-        language=meta.language,
-        url=meta.url,
-        speaker=meta.speaker,
-    )
+    by_line = tuple(place for whole in places for place in _by_line(whole, stored, lines=lines))
+    own = stated.merged_with(Metadata(title=_title(paragraphs)))
+    return file.document("text", (stored, by_line, sections), meta=own)
 
 
 def _by_line(whole: SpanLocator, text: str, *, lines: Mapping[int, str]) -> Iterator[SpanLocator]:

@@ -12,6 +12,7 @@ from quoth.ingest.readers.blocks import to_plain_text
 from quoth.ingest.readers.captions import make_transcript
 from quoth.ingest.readers.cue_parsers import Cue, seconds
 from quoth.ingest.readers.metadata import Metadata
+from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.speaker_turns import split_label
 
 MIN_MARKS = 3
@@ -64,15 +65,15 @@ def has_timed_lines(text: str) -> bool:
     return bool(_marks(_lines(text)))
 
 
-def read_timed_lines(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
+def read_timed_lines(file: SourceFile) -> ParsedDocument:
     """Read a transcript with a time on the first line of each turn; its first line is its title.
 
     The end of the recording is estimated from the length of what is said last.
     """
-    lines = _lines(text)
+    lines = _lines(file.text)
     marks = _marks(lines)
     title, *before = [line.lstrip("# ") for line in lines[: marks[0].line]] or [""]
-    if len(title) > MAX_TITLE or (title and meta.title):
+    if len(title) > MAX_TITLE or (title and file.meta.title):
         title, before = "", [title, *before]
     follow = [*(mark.line for mark in marks[1:]), len(lines)]
     last = " ".join([marks[-1].words, *lines[marks[-1].line + 1 :]])
@@ -83,8 +84,8 @@ def read_timed_lines(text: str, *, meta: Metadata, name: str) -> ParsedDocument:
         for speaker, words in _turns(mark, lines[mark.line + 1 : line])
     ]
     head = [Cue(0.0, marks[0].at, " ".join(before))] if before else []
-    found = meta.merged_with(Metadata(title=to_plain_text(title) or None))
-    return make_transcript([*head, *cues], meta=found, name=name)
+    own = Metadata(title=to_plain_text(title) or None)
+    return make_transcript([*head, *cues], file, meta=own)
 
 
 def _turns(mark: _Mark, lines: Sequence[str]) -> list[tuple[str | None, str]]:

@@ -52,7 +52,8 @@ def main() -> None:
     os.dup2(nowhere, 1)
     sys.excepthook = partial(_report, answers)
     offline = leave_network()  # before there is a second thread, after which it is not allowed
-    from quoth.ingest.readers.registry import read as _  # noqa: F401 - parsers are loaded before the limits
+    # Parsers are loaded before the limits.
+    from quoth.ingest.readers import neighbours, registry, spoken_markdown, text  # noqa: F401
 
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True).start()

@@ -135,10 +135,6 @@ def test_a_very_long_sentence_is_cut_behind_its_clauses() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "In this section, we'll look at the parts of a hive. The hive has many bees in it.",
-        "Now that you know the frames, let's turn to the queen. The hive has many bees in it.",
-        "Dans ce chapitre, nous allons voir la ruche. La ruche du village a beaucoup d'abeilles.",
-        "Welcome to this talk about solar sails and light. Sails are pushed by light of the sun.",
         "Is this not a rather strange hive? The hive has very many bees in it.",
         "@misc{oak, year = {2022}, note = {[Online]}, url = {http://oak}}\n\nAn oak grows slowly.",
     ],

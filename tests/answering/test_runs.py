@@ -75,25 +75,6 @@ CLOSURE = (
 )
 
 
-def test_a_neighbour_that_tells_as_much_comes_along_and_another_does_not() -> None:
-    near = CLOSURE.replace("A closure", "Another")
-    (run,) = runs(f"{FAR} {near} {CLOSURE} {FAR}", scores={"A closure": 0, "Another": -2})
-    assert run.text == f"{near} {CLOSURE}"
-    start = run.start + len(near) + 1
-    assert run.parts == ((run.start, start - 1), (start, run.end))
-    assert run.marked == (start, run.end)
-
-
-def test_what_limits_a_sentence_comes_along() -> None:
-    limit = "However, this one loses them as soon as the program ends, as all of the others do."
-    one, two = (CLOSURE.replace("A closure", name) for name in ("First", "Second"))
-    (run,) = runs(
-        f"{one} {two} {CLOSURE} {limit} {LONG}",
-        scores={"A closure": 0, "Second": -1, "First": -2},
-    )
-    assert run.text == f"{two} {CLOSURE} {limit} {LONG}"
-
-
 def test_a_short_run_takes_paragraphs_of_its_section_along_and_a_list_none() -> None:
     (run,) = runs(f"Tin melts early.\n\n{CLOSURE}\n\n{FAR}\n\n{FAR}", scores={"Tin": 0})
     assert run.text == f"Tin melts early.\n\n{CLOSURE}\n\n{FAR}"
@@ -271,25 +252,6 @@ def test_a_question_comes_with_its_answer() -> None:
 def test_neighbours_are_one_run() -> None:
     (run,) = runs(f"{CLOSURE}\n\n{LONG}", scores={"A closure": 0, "Rain": -0.5})
     assert run.text == f"{CLOSURE}\n\n{LONG}"
-
-
-@pytest.mark.parametrize(
-    ("heading", "whole"), [("How to clean tin?", True), ("All about the weather", False)]
-)
-def test_a_section_whose_heading_asks_the_question_is_quoted_from_its_beginning(
-    heading: str, whole: bool
-) -> None:
-    end = f"Tin gets clean. {LONG}"
-    text = f"{heading}\n\nRub it:\n\nsponge --soft\n\n{FAR} {CLOSURE}\n\n{end}"
-    found = passage(text)
-    chunk = replace(found.chunks[0], section=(heading,))
-    query, passages = (
-        Query("How do I clean tin?", "How do I clean tin?", "en"),
-        [replace(found, chunks=(chunk,))],
-    )
-    run, *_ = chosen(passages, scores={"gets": 0}, query=query)
-    assert run.text.startswith("Rub it:\n\nsponge --soft") == whole
-    assert "Tin gets clean." in run.text
 
 
 @pytest.mark.parametrize("gap", [" ", "\n\n"])
@@ -477,18 +439,6 @@ def test_a_document_that_the_first_one_names_is_a_second_step() -> None:
         assert said(chosen(passages, scores={told: 0, other: -4})) == found
 
 
-@pytest.mark.parametrize("section", [(), ("Roofs",)])
-def test_a_run_begins_and_ends_with_its_section_where_little_is_left(
-    section: tuple[str, ...],
-) -> None:
-    told = f"{FAR} {LONG} {LONG} Tin melts early."
-    whole = f"Only tin is used.\n\n{told}\n\nSo call the smith."
-    found = passage(f"Roofs\n\n{whole}")
-    found = replace(found, chunks=(replace(found.chunks[0], section=section),))
-    (run,) = chosen([found], scores={"Tin melts": 0})
-    assert run.text == (whole if section else told)
-
-
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -497,16 +447,12 @@ def test_a_run_begins_and_ends_with_its_section_where_little_is_left(
             f"Tin\nTin melts early. {LONG}\n\n{FAR}",
         ),
         (
-            f"{FAR} Tin melts early. {FAR}\n\nTo melt it, type:\n\n$ melt tin\n\nas here.\n\n{FAR}",
-            f"{FAR} Tin melts early. {FAR}\n\nTo melt it, type:\n\n$ melt tin",
-        ),
-        (
-            f"{FAR}\n\nIn rain, type\n\n$ melt\n\nor burn it.\n\nTin melts early. {FAR} {FAR}",
-            f"In rain, type\n\n$ melt\n\nor burn it.\n\nTin melts early. {FAR} {FAR}",
+            f"{FAR}\n\nIn rain, type\n\n$ melt\n\nand Tin melts early. {FAR} {FAR}",
+            f"In rain, type\n\n$ melt\n\nand Tin melts early. {FAR} {FAR}",
         ),
     ],
 )
-def test_a_run_has_no_other_entry_and_both_sides_of_code(text: str, found: str) -> None:
+def test_a_run_has_no_other_entry_and_the_code_before_it(text: str, found: str) -> None:
     only = passage(f"{text} {FAR} {FAR}")
     only = replace(only, chunks=(replace(only.chunks[0], section=("Metals",)),))
     (run,) = chosen([only], scores={"Tin melts": 0})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from quoth.answering.extractive.candidates import normalize
 from quoth.answering.extractive.runs import (
     MAX_LIST,
     MAX_REST,
@@ -21,28 +20,21 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int, before: int) -> rang
     """
     sentences = run.candidates.sentences
     earliest = sentences[run.first].start - before
-    _take_code_before(run, longest=longest)
     growing = True
     while growing:
         beside = [at for at in run.neighbours() if sentences[at].start >= earliest]
         beside.sort(key=scores.__getitem__, reverse=True)
         growing = any(run.adds(at, longest=longest) for at in beside)
-    _complete(run, longest=longest)
-    _complete_section(run, longest=longest)
-    _complete(run, longest=longest + MAX_REST)
-    _take_code_before(run, longest=longest + MAX_REST)
+    most = longest + MAX_REST
+    _complete(run, longest=most)
+    if run.goes_on_after_code(run.first) and not is_program(run.passage):
+        for at in (run.first - 1, run.first - 2):  # The code, and what announces it.
+            run.adds(at, longest=most)
     first, sections = run.first, sections_of(run.passage)
     refers_back = first > 0 and sentences[first].anaphoric
     if refers_back and is_in_section(run.candidates, first - 1, first, sections=sections):
-        run.adds(first - 1, longest=longest + MAX_REST)
+        run.adds(first - 1, longest=most)
     return range(run.first, run.last + 1)
-
-
-def _take_code_before(run: SentenceRun, *, longest: int) -> None:
-    """Extend a run that begins behind code to this and to what announces it."""
-    if run.goes_on_after_code(run.first) and not is_program(run.passage):
-        for at in (run.first - 1, run.first - 2):
-            run.adds(at, longest=longest)
 
 
 def _complete(run: SentenceRun, *, longest: int) -> None:
@@ -65,29 +57,3 @@ def _complete(run: SentenceRun, *, longest: int) -> None:
             pass
     for _ in range(run.up_to_brace()):
         run.adds(run.last + 1, longest=MAX_LIST)
-
-
-def _complete_section(run: SentenceRun, *, longest: int) -> None:
-    """Extend a run to the beginning and the end of its section where little stands there."""
-    sentences, sections = run.candidates.sentences, sections_of(run.passage)
-    section = sections[sentences[run.first].chunk_id]
-    if not section or run.has_list() or is_program(run.passage):
-        return
-    heading = normalize(section[-1])
-    for edge, step in ((run.first, -1), (run.last, 1)):
-        if step < 0 and run.is_entry(edge):
-            continue  # What stands before a term belongs to another one.
-        at = edge + step
-        while (
-            0 <= at < len(sentences)
-            and is_in_section(run.candidates, at, edge, sections=sections)
-            and run.is_no_heading(at)
-            and normalize(sentences[at].text) not in heading
-        ):
-            at += step
-        first, last = sorted((edge, at - step))
-        rest = sentences[last].end - sentences[first].start
-        rest -= sentences[edge].end - sentences[edge].start
-        if rest <= MAX_REST:
-            for added in range(edge + step, at, step):
-                run.adds(added, longest=longest + MAX_REST)

@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from quoth.answering.extractive.candidates import Quotable, normalize
+from quoth.answering.extractive.candidates import Quotable
 from quoth.answering.extractive.score import CandidateSentences
 from quoth.core.types import Passage
-from quoth.text.analyzer import analyze
 from quoth.text.locators import CELL_GAP, locate_in, speakers_in
 from quoth.text.sentences import LABEL
 
@@ -28,9 +27,6 @@ MAX_REST = 300
 """Characters of a section beside a run, or between two, that are quoted with them."""
 BETWEEN_ITEMS = 3
 """Sentences that may stand between two items of a list."""
-
-HEADED = 0.75
-"""Minimum share of the question's words in a heading for its section to be the answer."""
 
 _CODE = re.compile(
     r"[$#>%] \S|[a-z][\w.-]* (?:\S+ )*?--?[a-z]|[\w.$]+ ?= ?\S|(?:[a-z]\S* )?[~.]?/\w+/"
@@ -308,39 +304,6 @@ def are_of_two_speakers(passage: Passage, one: Quotable, two: Quotable) -> bool:
 def begins_note(text: str) -> bool:
     """Return whether a text begins with the number of a footnote in brackets."""
     return _NOTE.match(text) is not None
-
-
-def headed_section(
-    candidates: CandidateSentences, passage: Passage, seed: int, *, longest: int
-) -> range | None:
-    """Return the beginning of a sentence's section if its heading is what the question asks.
-
-    None where the passage does not begin it, or where the sentence is too far from its beginning.
-    """
-    sections = sections_of(passage)
-    section = sections[candidates.sentences[seed].chunk_id]
-    if not section:
-        return None
-    title = frozenset(analyze(section[-1], language=candidates.sentences[seed].language))
-    if candidates.coverage(title) < HEADED:
-        return None
-    first = seed
-    while first and is_in_section(candidates, first - 1, seed, sections=sections):
-        first -= 1
-    heading = normalize(section[-1])
-    opening = first
-    while opening < seed and normalize(candidates.sentences[opening].text) in heading:
-        opening += 1
-    if opening == first:
-        return None
-    last, start = opening, candidates.sentences[opening].start
-    while last + 1 < len(candidates.sentences) and is_in_section(
-        candidates, last + 1, seed, sections=sections
-    ):
-        if candidates.sentences[last + 1].end - start > longest:
-            break
-        last += 1
-    return range(opening, last + 1) if seed <= last else None
 
 
 def is_program(passage: Passage) -> bool:

@@ -31,7 +31,6 @@ from quoth.answering.extractive.runs import (
     SentenceRun,
     are_of_two_speakers,
     begins_note,
-    headed_section,
     is_program,
     is_speech,
     sections_of,
@@ -299,12 +298,8 @@ class _Chooser:
         passage = self.passages[self.candidates.sentences[seed].passage]
         speech = is_speech(passage)
         longest = self.spoken if speech else self.longest
-        section = headed_section(self.candidates, passage, seed, longest=longest)
-        if section is None or len(section) > left or not self.used.isdisjoint(section):
-            section = range(seed, seed + 1)
-        taken = self.used | ({*self.reserved} - set(section))
-        first, last = section[0], section[-1]
-        start = SentenceRun(self.candidates, passage, taken, left, first=first, last=last)
+        taken = self.used | ({*self.reserved} - {seed})
+        start = SentenceRun(self.candidates, passage, taken, left, first=seed, last=seed)
         before = SPOKEN_BEFORE if speech else longest
         run = grow(start, scores=self.scores, longest=longest, before=before)
         self.used.update(run)

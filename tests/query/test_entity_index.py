@@ -146,6 +146,39 @@ def test_divisions_named_together_are_one_place(text: str, filters: list[list[st
     assert bool(query.notes) == (text == "What is in act 2 scene 2?")
 
 
+@pytest.mark.parametrize(
+    ("text", "titles", "document"),
+    [
+        ("What does Article 5 of the Canal Code of Velmora say?", ["Article 5 - Fish"], "canal"),
+        ("What is article 5 of the Harbours Act about?", ["Article 5 - Pilots"], "harbours"),
+        ("What do articles 4 and 5 of the Canal Code say?", ["Article 5 - Fish"], "canal"),
+        ("What does section 2 of article 5 of the Canal Code say?", ["Article 5 - Fish"], "canal"),
+        ("What does article 9 of the Harbours Act say?", [], ""),
+        ("What does article 5 of the Velmora rules say?", [], ""),
+        ("What does article 5 of the convention say?", [], ""),
+    ],
+)
+def test_a_division_is_of_the_document_behind_it(
+    text: str, titles: list[str], document: str
+) -> None:
+    """Another document has sections: in the statutes "section 2" is no heading."""
+    titled = {
+        "canal": ("The Canal Code of Velmora", "Article 5 - Fish"),
+        "harbours": ("The Harbours Act of Velmora", "Article 5 - Pilots"),
+        "bees": ("Bees", "§ 2 Hives"),
+    }
+    documents = tuple(
+        Document(key, title, "document", "ready", language="en")
+        for key, (title, _heading) in titled.items()
+    )
+    headings = tuple(Heading(key, (each,), 0, 1) for key, (_title, each) in titled.items())
+    names = build_entity_index(CollectionOutline("1", ("en",), documents, headings))
+    query = understand(text, names=names)
+    found = {each.field: list(map(str, each.values)) for each in query.filters}
+    assert (found.get("section", []), found.get("document", [""])) == (titles, [document])
+    assert bool(query.notes) == ("article 9" in text)
+
+
 @pytest.mark.parametrize(("text", "found"), [("What has the A?", ["A"]), ("What has a bee?", [])])
 def test_a_letter_of_an_index_is_meant_only_as_it_is_written(text: str, found: list[str]) -> None:
     book, headings = Document("d", "Notes", "pdf", "ready"), (Heading("d", ("A",), 0, 1),)

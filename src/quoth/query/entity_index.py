@@ -17,7 +17,8 @@ from typing import Literal
 
 from quoth.core.outline import CollectionOutline, Heading
 from quoth.core.types import Document
-from quoth.query.filters.patterns import PatternMatch, find_matches, mapping, word_set
+from quoth.query.division_names import Place, documents_by_kind, numbered_sections
+from quoth.query.filters.patterns import word_set
 from quoth.query.tokens import (
     FUNCTION_WORDS,
     folded_words,
@@ -25,7 +26,6 @@ from quoth.query.tokens import (
     stem,
 )
 from quoth.store.blobs import source_name
-from quoth.text.numbers import WORDS, number_of
 
 MAX_NAME_WORDS = 12
 """Maximum words of a name in a sequential look-up."""
@@ -46,23 +46,12 @@ _HEADED = re.compile(
     re.IGNORECASE,
 )
 """What precedes the actual title of a chapter: "Chapter 5: Locks", "2 SQL"."""
-_SECTION_NUMBER = re.compile(r"(?:\w{4,10}\s)?((?:\d{1,3}|[a-z])(?:\.\d{1,3}){1,4})\.?(?!\S)")
-_COUNTED = re.compile(
-    r"(?:§|[^\W\d_]{3,10}\.?)\s*+(?:n[o°]\S*\s+)?"
-    rf"(?:\d|[ADLR]\.?\s?\d|[ivxlc]+\b|premier|(?:{'|'.join(WORDS)})\b)",
-    re.I,
-)
 HONORIFICS = word_set("honorifics")
 
 UMLAUTS = str.maketrans(dict(zip("äöüÄÖÜåøß", "ae oe ue Ae Oe Ue aa oe ss".split(), strict=True)))
 """Transliterations of these letters in names."""
 
-MAX_DIVISIONS = 50
-"""Divisions of a range such as "articles 5 to 9"."""
-
 NameKind = Literal["speaker", "title", "topic"]
-Place = tuple[str, tuple[str, ...]]
-"""A document and the titles of a heading's path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +90,8 @@ class EntityIndex:
     speakers by first or last name. ``spread`` counts the documents with a stem in their title or
     headings. ``chapters`` lists the documents of a chapter number, ``segments``
     those with questions or demos, ``chapters_by_title`` the documents and numbers of chapters by
-    title, ``sections`` the places of dotted numbers and of "article 7".
+    title, ``sections`` the places of dotted numbers and of "article 7", ``divisions`` the documents
+    of each kind of them.
     ``dates`` are first and last days as numbers such as 20261231, ``labels`` the pages as
     printed, ``printed`` all of them, ``spoken`` the seconds of recordings. ``everything`` are all
     documents, ``by_speaker`` and ``by_language`` those of each, ``files`` those of a normalized
@@ -120,6 +110,7 @@ class EntityIndex:
     segments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     chapters_by_title: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     sections: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
+    divisions: Mapping[str, frozenset[str]] = field(default_factory=dict)
     dates: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     printed: frozenset[str] = frozenset()
@@ -150,6 +141,7 @@ def build_entity_index(
     spelled = _spelled((*titles, *speakers, *topics))
     pages = _labels(documents, labels or {})
     files = _by_value(_file_names(documents))
+    sections = numbered_sections(outline.headings)
     return EntityIndex(
         languages=tuple(
             dict.fromkeys([*outline.languages, *(d.language for d in documents if d.language)])
@@ -164,7 +156,8 @@ def build_entity_index(
         chapters=_by_value((heading.chapter, heading.document_id) for heading in outline.headings),
         segments=_by_value((heading.segment, heading.document_id) for heading in outline.headings),
         chapters_by_title=_chaptered(outline.headings),
-        sections=_numbered(outline.headings),
+        sections=sections,
+        divisions=documents_by_kind(sections),
         dates={
             document.document_id: days
             for document in documents
@@ -353,36 +346,6 @@ def _chaptered(headings: Iterable[Heading]) -> dict[str, tuple[tuple[str, str], 
         if len(heading.path) == 1 and heading.chapter:
             index[heading.path[0]].append((heading.document_id, heading.chapter))
     return {title: tuple(dict.fromkeys(found)) for title, found in index.items()}
-
-
-def _numbered(headings: Iterable[Heading]) -> dict[str, tuple[Place, ...]]:
-    """Index sections by their dotted number, or as "article 7"."""
-    index: dict[str, list[Place]] = defaultdict(list)
-    for heading in headings:
-        title = heading.path[-1] if heading.path else ""
-        found = _SECTION_NUMBER.match(title.casefold())
-        if number := found[1] if found else division_of(title):
-            index[number].append((heading.document_id, heading.path))
-    return {number: tuple(dict.fromkeys(found)) for number, found in index.items()}
-
-
-def division_of(title: str) -> str:
-    """Return the division that a title names first, as "article 7"; empty without one."""
-    if not _COUNTED.match(title):  # most titles, at once
-        return ""
-    found = find_matches("division", normalize_query(title))
-    return division_names(found[0])[0] if found and not found[0].start else ""
-
-
-def division_names(match: PatternMatch) -> list[str]:
-    """Return divisions as they are compared: "article 7" for "Art. VII", "article l1233-3"."""
-    word = mapping("divisions").get(match.groups["word"], match.groups["word"])
-    given = [match.groups[key] for key in ("number", "last", "third") if key in match.groups]
-    numbers = [number_of(each) or re.sub(r"[\s.]", "", each) for each in given]
-    first, last = numbers[0], numbers[-1]
-    if "to" in match.groups and isinstance(first, int) and isinstance(last, int):
-        numbers = list(range(first, min(last, first + MAX_DIVISIONS) + 1))
-    return [f"{word} {number}" for number in numbers]
 
 
 def _by_value(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

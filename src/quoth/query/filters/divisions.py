@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from itertools import product
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, product
 
 from quoth.core.translations import translate
-from quoth.query.entity_index import division_names
+from quoth.query.division_names import division_kind, division_names
 from quoth.query.filters.extracted import (
     NOTHING,
     ExtractedFilters,
@@ -20,8 +22,10 @@ from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery, stem
 
 _WORD = re.compile(r"\w{2,}")
 
-Names = list[str]
-"""The names of one place, as "article 2" and "section 4"."""
+Names = Sequence[str]
+"""The names of one place, outermost first: "article 2" and "section 4"."""
+MAX_TITLE_WORDS = 6
+"""Words behind a place that may be the title of its document."""
 
 
 def extract_sections(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
@@ -33,30 +37,27 @@ def extract_sections(query: TokenizedQuery, context: ExtractionContext) -> Extra
 def extract_divisions(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
     """Extract divisions named by their word and number ("article 7"); only existing ones filter.
 
-    Those named together are one place: "Act II, scene 1". None is extracted where no heading has
-    the word, and of "article 6 of the convention" only where a document is named, or has that word
-    in its title and is the only one with such an article. A place that no heading has is noted, but
-    not "the first article".
+    Those named together are one place: "Act II, scene 1". "Article 6 of the convention" is one of
+    the document that is named, or whose title begins with that word. Words that no heading begins
+    with are no places. A place that is not there is noted, but not "the first article".
     """
     matches = find_matches("division", query.folded)
-    sections = context.entities.sections
-    words = {name.split(" ")[0] for name in sections} if matches else set()
-    known = [match for match in matches if _word(match) in words]
-    named = [
-        list(names)
-        for group in _together(known, query)
-        for names in product(*map(division_names, group))
-        if "of" not in group[-1].groups
-        or context.is_narrowed
-        or _is_of(query, group[-1].end, {id_ for id_, _ in sections.get(names[-1], ())}, context)
-    ]
-    found = _existing(named, context)
-    of_order = all("ordinal" in match.settings for match in known)
+    found = NOTHING
+    for group in _together(matches, query):
+        within = context
+        if "of" in group[-1].groups and not context.is_narrowed:
+            owner = _owner(query, group, context)
+            if owner is None:
+                continue
+            within = replace(context, documents=(owner,))
+        # "scene 1 of act II": the last one is the outermost.
+        outward = group[::-1] if "of" in group[0].groups else group
+        places = _existing(list(product(*map(division_names, outward))), within)
+        if places.filters and within is not context:
+            places += ExtractedFilters(restrict_to("document", within.documents))
+        found += places
+    of_order = all("ordinal" in match.settings for match in matches)
     return NOTHING if of_order and found.notes else found
-
-
-def _word(match: PatternMatch) -> str:
-    return division_names(match)[0].split(" ")[0]
 
 
 def _together(matches: Sequence[PatternMatch], query: TokenizedQuery) -> list[list[PatternMatch]]:
@@ -66,30 +67,45 @@ def _together(matches: Sequence[PatternMatch], query: TokenizedQuery) -> list[li
     for match in matches:
         last = groups[-1] if groups else []
         between = _WORD.findall(query.folded[last[-1].end : match.start]) if last else []
-        if last and joining.issuperset(between) and _word(match) not in map(_word, last):
+        if last and joining.issuperset(between) and _kind(match) not in map(_kind, last):
             last.append(match)
         else:
             groups.append([match])
     return groups
 
 
-def _is_of(
-    query: TokenizedQuery, end: int, owners: Collection[str], context: ExtractionContext
-) -> bool:
-    """Return whether the only owner of a place has the next content word in its title."""
+def _kind(match: PatternMatch) -> str:
+    return division_kind(division_names(match)[0])
+
+
+def _owner(
+    query: TokenizedQuery, group: Sequence[PatternMatch], context: ExtractionContext
+) -> str | None:
+    """Return the only document with such divisions and the words behind them in its title."""
+    kinds = set(map(_kind, group))
+    owners = {id_ for kind in kinds for id_ in context.entities.divisions.get(kind, ())}
+    titles: dict[str, set[str]] = defaultdict(set)
+    for name in context.entities.titles.names:
+        for id_ in owners.intersection(name.documents):
+            titles[id_] |= name.distinctive_words
     after = zip(query.starts, query.words, strict=True)
-    words = (stem(word) for at, word in after if at >= end and word not in FUNCTION_WORDS)
-    word, names = next(words, ""), context.entities.titles.names
-    return len(owners) == 1 and any(
-        word in each.distinctive_words for each in names if set(owners) <= set(each.documents)
-    )
+    words = [word for at, word in after if at >= group[-1].end and word not in FUNCTION_WORDS]
+    for word in words[:MAX_TITLE_WORDS]:
+        owners = {id_ for id_ in owners if stem(word) in titles[id_]}
+        if len(owners) <= 1:
+            break
+    return owners.pop() if words and len(owners) == 1 else None
 
 
 def _existing(named: Sequence[Names], context: ExtractionContext) -> ExtractedFilters:
     """Filter by the places that are there, note them if none is."""
-    found = [titles for names in named for titles in _nested(names, context)]
-    if named and not found:
-        asked = join_names([", ".join(names) for names in named], context.language)
+    reach, divisions = frozenset(context.documents), context.entities.divisions
+    known = [
+        names for names in named if reach & divisions.get(division_kind(names[0]), frozenset())
+    ]
+    found = [titles for names in known for titles in _nested(names, reach, context)]
+    if known and not found:
+        asked = join_names([", ".join(names) for names in known], context.language)
         note = translate("query.no_section", context.language, asked=asked)
         return ExtractedFilters(notes=(note,))
     if len({len(titles) for titles in found}) > 1:
@@ -99,20 +115,24 @@ def _existing(named: Sequence[Names], context: ExtractionContext) -> ExtractedFi
     return ExtractedFilters(outermost, within=tuple(each for level in within for each in level))
 
 
-def _nested(names: Names, context: ExtractionContext) -> Iterator[tuple[str, ...]]:
-    """Return the titles of each heading that has all the names in its path, outermost first."""
-    reach = frozenset(context.documents)
-    places = [
-        [(id_, path) for id_, path in context.entities.sections.get(name, ()) if id_ in reach]
-        for name in names
-    ]
-    for document_id, path in (place for found in places for place in found):
-        around = [
-            next(
-                (each for id_, each in found if id_ == document_id and path[: len(each)] == each),
-                (),
-            )
-            for found in places
+def _nested(
+    names: Names, reach: frozenset[str], context: ExtractionContext
+) -> Iterator[tuple[str, ...]]:
+    """Return the titles of each heading that has all the names in its path, outermost first.
+
+    In a document whose headings have other words ("Article 2" without any "Section") the others
+    suffice.
+    """
+    places, divisions = context.entities.sections, context.entities.divisions
+    for document_id in reach & divisions[division_kind(names[0])]:
+        levels = [
+            [path for id_, path in places.get(name, ()) if id_ == document_id]
+            for name in names
+            if document_id in divisions.get(division_kind(name), ())
         ]
-        if all(around):
-            yield tuple(each[-1] for each in sorted(around, key=len))
+        for path in chain(*levels):
+            around = [
+                next((each for each in level if path[: len(each)] == each), ()) for level in levels
+            ]
+            if all(around):
+                yield tuple(each[-1] for each in sorted(around, key=len))

@@ -42,11 +42,14 @@ class AnswerView extends Base {
   /** @param {import("../text.js").Piece[]} pieces */
   paragraph(pieces) {
     return html`<p dir="auto">${pieces.map((each, at) => html`${each.line ? "\n" : ""}${each.mark
-      ? this.sentence(each, isRepeated(each, pieces[at + 1])) : `${each.text} `}`)}</p>`;
+      ? this.sentence(each, isRepeated(each, pieces[at + 1]), proofOf(pieces, at)) : `${each.text} `}`)}</p>`;
   }
 
-  /** @param {import("../text.js").Piece} piece @param {boolean} repeated whether the next one has the same markers */
-  sentence(piece, repeated) {
+  /**
+   * @param {import("../text.js").Piece} piece @param {boolean} repeated whether the next one has the same markers
+   * @param {string} proof the mark that its markers open, "" for the whole citation
+   */
+  sentence(piece, repeated, proof) {
     const { numbers, words } = this.lit;
     const lit = words ? words === piece.text : piece.citations.some((each) => numbers.includes(each));
     const chosen = this.selected === piece.mark ? "chosen" : "";
@@ -58,7 +61,7 @@ class AnswerView extends Base {
     const tag = piece.support === "supported" ? nothing : html` <em class="tag">${t(`support.${piece.support}`)}</em>`;
     return html`<span id=${this.prefix + piece.mark} class="sentence ${piece.support} ${piece.telling ? "telling" : ""} ${lit ? "lit" : ""} ${chosen}"
       @mouseenter=${light} @mouseleave=${dark} @focusin=${light} @focusout=${dark}
-      @click=${(/** @type {any} */ event) => this.opened(event, piece)}>${piece.text.slice(0, at)}<span class="keep">${piece.text.slice(at)}${piece.citations.map((number) => this.marker(piece, number, repeated))}</span>${tag}</span> `;
+      @click=${(/** @type {any} */ event) => this.opened(event, piece)}>${piece.text.slice(0, at)}<span class="keep">${piece.text.slice(at)}${piece.citations.map((number) => this.marker(piece, number, repeated, proof))}</span>${tag}</span> `;
   }
 
   /** Open the proof of a sentence that is clicked, unless its text is being selected. @param {any} event @param {import("../text.js").Piece} piece */
@@ -67,11 +70,11 @@ class AnswerView extends Base {
     this.tell("quoth-open", { mark: piece.mark, number: piece.citations[0] });
   }
 
-  /** @param {import("../text.js").Piece} piece @param {number} number @param {boolean} repeated */
-  marker(piece, number, repeated) {
+  /** @param {import("../text.js").Piece} piece @param {number} number @param {boolean} repeated @param {string} proof */
+  marker(piece, number, repeated, proof) {
     return html`<button class="number ${repeated ? "hidden" : ""}"
       aria-label=${t("answer.open", { number, support: t(`support.${piece.support}`) })}
-      @click=${() => this.tell("quoth-open", { mark: piece.mark, number })}>${number}</button>`;
+      @click=${() => this.tell("quoth-open", { mark: proof || `c${number}`, number })}>${number}</button>`;
   }
 
   /** Sentences that a model wrote and no source proves. @param {any} answer */
@@ -91,6 +94,18 @@ class AnswerView extends Base {
  */
 function isRepeated(piece, next) {
   return String(piece.citations) === String(next?.citations) && piece.support === next?.support;
+}
+
+/**
+ * Return the mark of what the markers of a sentence open: its own, but those after several sentences open the one
+ * that tells most, or all of the citation ("").
+ * @param {import("../text.js").Piece[]} pieces @param {number} at
+ */
+function proofOf(pieces, at) {
+  let first = at;
+  while (first > 0 && isRepeated(pieces[first - 1], pieces[at])) first -= 1;
+  if (first === at || isRepeated(pieces[at], pieces[at + 1])) return pieces[at].mark;
+  return pieces.slice(first, at + 1).find((each) => each.telling)?.mark ?? "";
 }
 
 customElements.define("answer-view", AnswerView);

@@ -47,6 +47,8 @@ from quoth.text.locators import filters_from_moment
 
 MAX_OPENING = 4
 """Chunks after the first one that a short section is shown with."""
+SHORT_PLACE = 3
+"""Chunks of a place that is shown as it is in place of its summary."""
 
 
 async def search_collection(
@@ -138,7 +140,9 @@ async def sample_coverage(context: SearchContext, query: Query) -> RankedList | 
         return None
     wanted = _named_parts(context, query)
     topic = summary_topic(query)
-    if not wanted or asks_about_more(context.outline, wanted, topic, language=query.language):
+    is_short = sum(each.last - each.first + 1 for each in wanted) <= SHORT_PLACE
+    more = asks_about_more(context.outline, wanted, topic, language=query.language)
+    if not wanted or more or (is_short and names_place(plan.filters)):
         return await structural_lookup(context, query)
     documents = [each.document_id for each in wanted]
     summaries = await asyncio.to_thread(catalogue.summaries, context.collection, documents)

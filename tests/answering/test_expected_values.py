@@ -43,6 +43,8 @@ def test_the_kind_that_a_question_asks_for(question: str, kind: str) -> None:
         ("number", "Pier 9 has rooms, see section 4.", False),
         ("number", "It has rooms, see #4598.", False),
         ("price", "It costs 12 euros.", True),
+        ("price", "A return ticket costs 23 pounds.", True),
+        ("price", "Whoever opens a sluice pays nine crowns.", True),
         ("price", "Entry is free.", True),
         ("price", "Year: 1655 | Wheat (shillings): 40.5", True),
         ("price", "Year: long ago | Wheat: dear", False),

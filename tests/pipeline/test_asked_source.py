@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -63,3 +64,20 @@ def test_the_places_stand_above_what_is_quoted(library: quoth.Library, question:
 )
 def test_other_questions_have_their_quotations_alone(library: quoth.Library, question: str) -> None:
     assert not library.ask(question).text.startswith("1. ")
+
+
+def test_what_others_say_between_is_not_quoted_as_of_the_person_asked_about(tmp_path: Path) -> None:
+    said = [
+        ("Kenji Ito", "A night train emits few emissions, far fewer than any plane does."),
+        ("Jules Marchetti", "The track access charge in France is our greatest cost."),
+        ("Kenji Ito", "The greatest emissions are those of the empty southbound train."),
+    ]
+    cues = (
+        f"00:00:{at}0.000 --> 00:00:{at}9.000\n<v {name}>{text}\n"
+        for at, (name, text) in enumerate(said)
+    )
+    (tmp_path / "panel.vtt").write_text("WEBVTT\n\n" + "\n".join(cues), "utf-8")
+    with quoth.open(tmp_path / "home") as library:
+        library.add(tmp_path / "panel.vtt")
+        answer = library.ask("What does Kenji Ito say about emissions?")
+    assert [each.snippet for each in answer.citations] == [said[0][1], said[2][1]]

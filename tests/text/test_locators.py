@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -18,11 +19,13 @@ from quoth.core.types import (
     Unit,
 )
 from quoth.text.locators import (
+    TEXT_MARK,
     clip,
     filters_from_moment,
     label,
     link,
     locate,
+    text_fragment,
 )
 from tests.support.passages import document_at
 
@@ -266,3 +269,21 @@ def test_a_moment_is_the_minute_from_it_on() -> None:
 def test_a_link_to_a_page_names_the_words_without_marks_of_lists(text: str, words: str) -> None:
     opened = link(Chars(0, 1), document_at("", url="http://a.example/b"), text=text)
     assert opened == "http://a.example/b" + (f"#:~:text={words}" if words else "")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "The lens\n\nThe Fresnel lens was ground in Paris.",
+            "The Fresnel lens was ground in Paris.",
+        ),
+        (
+            "One two three four five six.\nEnd of it all here.",
+            "One two three four five six.,End of it all here.",
+        ),
+        ("A\nB", "A B"),
+    ],
+)
+def test_words_that_name_a_text_are_of_one_block(text: str, words: str) -> None:
+    assert unquote(text_fragment(text).removeprefix(TEXT_MARK)) == words

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import assert_never
@@ -36,6 +37,8 @@ are not spread evenly over it, so that nothing can be read off them."""
 
 FRAGMENT_WORDS = 6
 """Words at either end that name a long text."""
+MIN_BLOCK_WORDS = 3
+"""Words of a line that names a text; one of fewer may stand elsewhere on the page, too."""
 TEXT_MARK = ":~:text="
 """What precedes, in a link, the words that a browser marks."""
 CELL_GAP = " | "
@@ -196,20 +199,20 @@ def _is_web_page(address: str) -> bool:
 def text_fragment(text: str) -> str:
     """Return the directive that makes a browser mark a text on a page; empty where it cannot.
 
-    A long text is named by its first and last words (https://wicg.github.io/scroll-to-text-fragment).
-    The cells of a table are not written as the page has them.
+    A long text is named by its first and last words, each of one block of the page
+    (https://wicg.github.io/scroll-to-text-fragment); a short line such as a heading is none of
+    them. The cells of a table are not written as the page has them.
     """
-    words = _LIST_MARK.sub("", text.strip()).split()
-    if not words or CELL_GAP.strip() in words:
+    lines = [_LIST_MARK.sub("", line).split() for line in text.strip().splitlines()]
+    blocks = [line for line in lines if len(line) >= MIN_BLOCK_WORDS] or [[*chain(*lines)]]
+    first, last = blocks[0], blocks[-1]
+    if not first or CELL_GAP.strip() in chain(*lines):
         return ""
-    named = [words] if len(words) <= 2 * FRAGMENT_WORDS else _ends(words)
+    whole = first is last and len(first) <= 2 * FRAGMENT_WORDS
+    named = [first] if whole else [first[:FRAGMENT_WORDS], last[-FRAGMENT_WORDS:]]
     return TEXT_MARK + ",".join(
         quote(" ".join(part), safe="").replace("-", "%2D") for part in named
     )
-
-
-def _ends(words: Sequence[str]) -> list[Sequence[str]]:
-    return [words[:FRAGMENT_WORDS], words[-FRAGMENT_WORDS:]]
 
 
 def address_of(text: str | None) -> str | None:

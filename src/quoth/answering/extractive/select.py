@@ -347,7 +347,9 @@ class _Chooser:
         last, first = (self.candidates.sentences[at] for at in (before[-1], run[0]))
         if are_of_two_speakers(self.passages[first.passage], last, first):
             return False
-        if self.candidates.asked_speaker(before[-1]) != self.candidates.asked_speaker(run[0]):
+        # What others say between two statements of the person asked about is not quoted with them.
+        said_by = self.candidates.asked_speaker
+        if any(said_by(at) != said_by(run[0]) for at in range(before[-1], run[0])):
             return False
         if before.stop == run.start:
             return True

@@ -34,6 +34,13 @@ UNITS = _grouped(
     $ dollar dollars usd
     € euro euros eur
     £ gbp sterling
+    pound pounds
+    franc francs chf
+    crown crowns couronne couronnes
+    krone kroner krona kronor
+    peso pesos
+    rupee rupees roupie roupies
+    yuan renminbi
     ¥ yen yens jpy
     km kilometre kilometres kilometer kilometers
     m metre metres meter meters

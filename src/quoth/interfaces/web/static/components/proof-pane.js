@@ -218,11 +218,9 @@ class ProofPane extends Base {
   player(locator) {
     const { part, span } = this;
     const media = part?.document_id === span?.documentId ? part?.media ?? "" : "";
-    const { item } = this.items[this.at];
-    // A sentence before the part that the link opens is looked for from the beginning.
-    const early = this.words && item.marked && span?.start < item.snippet_start + item.marked[0];
-    const { start } = early ? locator : item.link_locator ?? locator;
-    return html`<media-player .documentId=${span?.documentId} .media=${media} .seconds=${start} .link=${item.link ?? ""}></media-player>`;
+    const block = media && part?.blocks.find((/** @type {any} */ each) => each.end > /** @type {any} */ (span).start);
+    const { start } = block ? block.locator : locator;
+    return html`<media-player .documentId=${span?.documentId} .media=${media} .seconds=${start} .link=${this.items[this.at].item.link ?? ""}></media-player>`;
   }
 }
 

@@ -80,4 +80,4 @@ def test_what_others_say_between_is_not_quoted_as_of_the_person_asked_about(tmp_
     with quoth.open(tmp_path / "home") as library:
         library.add(tmp_path / "panel.vtt")
         answer = library.ask("What does Kenji Ito say about emissions?")
-    assert [each.snippet for each in answer.citations] == [said[0][1], said[2][1]]
+    assert {each.snippet for each in answer.citations} == {said[0][1], said[2][1]}

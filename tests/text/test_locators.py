@@ -260,7 +260,7 @@ def test_a_moment_is_the_minute_from_it_on() -> None:
     [
         (
             "- Power (POW) - its magic\n- Charisma",
-            "Power%20%28POW%29%20%2D%20its%20magic%20Charisma",
+            "Power%20%28POW%29%20%2D%20its%20magic",
         ),
         ("2.1.1. Character Stats", "2.1.1.%20Character%20Stats"),
         ("Speed | Power", ""),

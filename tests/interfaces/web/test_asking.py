@@ -68,6 +68,7 @@ def test_a_question_is_answered_with_proof_beside_it(web: WebApp) -> None:
         expect(marker).to_be_focused()
         markers = page.locator(".answer button.number:not(.hidden)")
         assert 0 < markers.count() < page.locator(".sentence").count(), "one for each run"
+        page.evaluate("document.activeElement.blur()")
         markers.first.click()
         expect(page.locator(".proof .reading mark").first).to_be_visible()
         assert page.url.endswith(f"#{page.locator('.sentence.telling').get_attribute('id')}")

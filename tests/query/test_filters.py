@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from quoth.core.outline import CollectionOutline
-from quoth.core.types import Document, Turn
+from quoth.core.types import Document, Filter, Turn
 from quoth.query.entity_index import build_entity_index
 from quoth.query.filters.patterns import PatternTable, find_matches, pattern_tables, rules
 from quoth.query.understand import understand
@@ -160,6 +160,26 @@ def test_a_slide_is_one_of_a_presentation_where_there_is_one() -> None:
         "label": ("3", "4", "5"),
         "document": ("almanac",),
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("What is on the last page?", Filter("label", "in", ("4",))),
+        ("Qu'y a-t-il sur la dernière page ?", Filter("label", "in", ("4",))),
+        ("What is on page 4?", Filter("label", "in", ("4",))),
+        ("What is on PDF page 6?", Filter("page", "overlaps", (6.0, 6.0))),
+        ("Qu'y a-t-il à la page PDF 6 ?", Filter("page", "overlaps", (6.0, 6.0))),
+        ("What is on PDF page 9?", None),
+    ],
+)
+def test_the_last_page_and_those_counted_in_the_file(text: str, wanted: Filter | None) -> None:
+    report = Document("d", "Bridges", "pdf", "ready", language="en", pages=8)
+    outline = CollectionOutline("1", ("en", "fr"), (report,), ())
+    printed = ("i", "ii", "iii", "iv", "1", "2", "3", "4")
+    query = understand(text, names=build_entity_index(outline, labels={"d": printed}))
+    assert query.filters == (() if wanted is None else (wanted,))
+    assert bool(query.notes) == (wanted is None)
 
 
 LIFTED = {

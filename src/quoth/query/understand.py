@@ -246,7 +246,8 @@ def _analyse(
     places += extract_divisions(query, context)
     kind = classify_intent(masked.folded, language=language, vector=vector)
     if places.names_a_page:
-        if kind != "comparison" and any(filter_.field == "label" for filter_ in places.filters):
+        paged = any(filter_.field in ("label", "page") for filter_ in places.filters)
+        if kind != "comparison" and paged:
             kind = "page_specific"
         elif kind == "exploratory":
             kind = "factual"  # "Is there anything on page 900?" does not ask for an overview.

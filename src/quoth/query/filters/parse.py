@@ -354,7 +354,7 @@ def describe_filter(filter_: Filter, *, documents: Mapping[str, Document], langu
             key = "date_until"
         elif filter_.field in ("date", "seconds") and high >= _OPEN_FROM[filter_.field]:
             key += "_from"
-        elif filter_.field in ("date", "seconds") and low == high:
+        elif filter_.field in ("date", "seconds", "page") and low == high:
             key += "_at"
         return say(key, first=show(low), last=show(high))
     joint = translate("query.place_joint", language)

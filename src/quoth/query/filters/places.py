@@ -29,23 +29,42 @@ MAX_DOCUMENTS_CHECKED = 5
 def extract_pages(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
     """Extract pages named by their printed labels; only existing ones filter.
 
-    Slides are those of presentations, else pages: many presentations are exported as PDF.
+    Slides are those of presentations, else pages: many presentations are exported as PDF. A "PDF
+    page" is counted from the first one of the file.
     """
-    if labels := _named_labels("page", query):
+    known = context.entities.documents
+    if counted := [int(each.groups["first"]) for each in find_matches("pdf_page", query.folded)]:
+        last = max((known[id_].pages or 0 for id_ in context.documents), default=0)
+        there = [(float(page), float(page)) for page in counted if 0 < page <= last]
+        if there:
+            return ExtractedFilters(bounding_range("page", there), names_a_page=True)
+        reach = translate("query.pages_to", context.language, last=last)
+        missing = _no_page([*map(str, counted)], reach, context.language)
+        return replace(missing, names_a_page=True)
+    if labels := _named_labels("page", query, context):
         return replace(_existing_pages(labels, context), names_a_page=True)
-    if labels := _named_labels("slide", query):
-        known = context.entities.documents
+    if find_matches("slide", query.folded):
         decks = tuple(id_ for id_ in context.documents if known[id_].kind == "slides")
         within = replace(context, documents=decks) if decks else context
-        found = _existing_pages(labels, within)
+        labels = _named_labels("slide", query, within)
+        found = _existing_pages(labels, within) if labels else NOTHING
         only = restrict_to("document", decks) if found.filters else ()
         return replace(found, filters=(*found.filters, *only), names_a_page=True)
     return NOTHING
 
 
-def _named_labels(place: str, query: TokenizedQuery) -> list[str]:
-    matches = find_matches(place, query.folded)
-    return list(dict.fromkeys(label for match in matches for label in _page_labels(match)))
+def _named_labels(place: str, query: TokenizedQuery, context: ExtractionContext) -> list[str]:
+    found: list[str] = []
+    for match in find_matches(place, query.folded):
+        found += _last_label(context) if "end" in match.groups else _page_labels(match)
+    return list(dict.fromkeys(found))
+
+
+def _last_label(context: ExtractionContext) -> list[str]:
+    """Return the label of the last page, if all pages are of one document."""
+    by_document = context.entities.labels
+    paged = [by_document[id_] for id_ in context.documents if id_ in by_document]
+    return [paged[0][-1]] if len(paged) == 1 else []
 
 
 def _page_labels(match: PatternMatch) -> list[str]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.core.outline import CollectionOutline, Heading
-from quoth.core.types import Document, Filter
+from quoth.core.types import Document, Filter, Turn
 from quoth.query.entity_index import build_entity_index, date_bounds
 from quoth.query.entity_linking import mentions, resolve, resolve_speaker
 from quoth.query.tokens import folded_words, normalize_query, tokenize_query
@@ -144,6 +144,16 @@ def test_divisions_named_together_are_one_place(text: str, filters: list[list[st
     )
     assert [sorted(map(str, each.values)) for each in query.filters] == filters
     assert bool(query.notes) == (text == "What is in act 2 scene 2?")
+
+
+def test_a_follow_up_goes_on_in_the_part_around_its_place() -> None:
+    headings = tuple(Heading("d", path, at, at) for at, path in enumerate(PLAY))
+    play = Document("d", "A play", "document", "ready", language="en")
+    names = build_entity_index(CollectionOutline("1", ("en",), (play,), headings))
+    for text, wanted in (("And scene 2?", {"Act I", "Scene 2"}), ("And act II?", {"Act II"})):
+        history = [Turn("What happens in act I, scene 1?", "A ghost comes.")]
+        query = understand(text, names=names, history=history)
+        assert {str(value) for each in query.filters for value in each.values} == wanted
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ from quoth.query.filters.attributes import (
     follow_up_languages,
     strip_dates,
 )
-from quoth.query.filters.divisions import extract_divisions, extract_sections
+from quoth.query.filters.divisions import extract_divisions, extract_sections, parts_around
 from quoth.query.filters.extracted import (
     NOTHING,
     ExtractedFilters,
@@ -353,6 +353,7 @@ def _carry_filters(
         for filter_ in before
         if filter_.field in CARRIED_FIELDS and filter_.field not in stated
     )
+    kept += parts_around(extracted.filters, before, entities)
     return replace(analysis, extracted=extracted + ExtractedFilters(kept)), kept
 
 

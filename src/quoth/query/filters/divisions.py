@@ -9,7 +9,9 @@ from dataclasses import replace
 from itertools import chain, product
 
 from quoth.core.translations import translate
+from quoth.core.types import Filter
 from quoth.query.division_names import division_kind, division_names
+from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.extracted import (
     NOTHING,
     ExtractedFilters,
@@ -136,3 +138,19 @@ def _nested(
             ]
             if all(around):
                 yield tuple(each[-1] for each in sorted(around, key=len))
+
+
+def parts_around(
+    filters: Sequence[Filter], before: Sequence[Filter], entities: EntityIndex
+) -> tuple[Filter, ...]:
+    """Return the filters of an earlier question that a place goes on in: its act for "scene 2"."""
+    fields = {each.field for each in filters}
+    sections = [each for each in before if each.field == "section"]
+    if fields == {"chapter"} and any(each.field == "chapter" for each in before):
+        return tuple(sections)
+    if fields != {"section"}:
+        return ()
+    named = {title for each in filters for title in each.values}
+    paths = [path for found in entities.sections.values() for _id, path in found]
+    inside = [set(path[:-1]) for path in paths if path[-1] in named]
+    return tuple(each for each in sections if any(path & set(each.values) for path in inside))

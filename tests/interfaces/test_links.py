@@ -69,7 +69,9 @@ def test_agents_and_the_command_line_link_into_the_app(
     page = f"{PUBLIC}/q/{answer.query_id}"
     assert f"[1]({page}#s1)" in result.answer
     (first, *_others) = answer.citations
-    span = f"start={first.snippet_start}&end={first.span_end}"
+    assert first.marked is not None
+    start, end = (first.snippet_start + at for at in first.marked)
+    span = f"start={start}&end={end}"
     assert result.citations[0].link == f"{PUBLIC}/d/{first.document_id}?{span}"
     bare = ask_result(answer, base=None, settings=plain)
     assert (bare.answer, bare.citations[0].link) == (answer.text, None)

@@ -70,9 +70,13 @@ def reading_link(
 
 
 def shown_span(place: Citation | Hit) -> tuple[int, int]:
-    """Return where the words of a citation or a hit begin and end in the document."""
+    """Return where the telling words of a citation or a hit begin and end in the document."""
     if isinstance(place, Citation):
-        return place.snippet_start, place.span_end or place.snippet_end
+        first, last = place.marked or (
+            0,
+            (place.span_end or place.snippet_end) - place.snippet_start,
+        )
+        return place.snippet_start + first, place.snippet_start + last
     first, last = place.marked or (0, len(place.text))
     return place.start + first, place.start + last
 

@@ -320,7 +320,7 @@ def test_captions_are_read_in_both_formats(visit: Visit) -> None:
         "\ufeff0\r\n00:00:01,000 --> 00:00:02,000\r\n\r\n1\r\n01:00:00,000 --> 01:00:01,5\r\nHi\r\n"
     )
     assert call(visit, "live.js", "m.cuesOf(given)", vtt) == [
-        {"segment_id": "c000000", "start": 62.5, "end": 64, "text": "A < b c", "speaker": "Ada"}
+        {"segment_id": "c62500-0", "start": 62.5, "end": 64, "text": "A < b c", "speaker": "Ada"}
     ]
     found = call(visit, "live.js", "m.cuesOf(given)", srt)
     assert [(cue["start"], cue["end"], cue["text"]) for cue in found] == [(3600, 3601.5, "Hi")]

@@ -133,7 +133,8 @@ export function cuesOf(file) {
     return times && text ? [{ start: secondsOf(times[1]), end: secondsOf(times[2]), text, speaker }] : [];
   })
     .sort((a, b) => a.start - b.start)
-    .map((cue, at) => ({ ...cue, end: Math.max(cue.start, cue.end), segment_id: `c${String(at).padStart(6, "0")}` }));
+    // By their times: a session may take the captions of a second file.
+    .map((cue, at) => ({ ...cue, end: Math.max(cue.start, cue.end), segment_id: `c${Math.round(1000 * cue.start)}-${at}` }));
 }
 
 /** @param {string} time */

@@ -119,7 +119,7 @@ class LivePage extends Base {
     const known = !token || (tenant && (await getJson(this.path).then(() => true, () => false)));
     if (token && !known) await postJson("/v1/session", { key: token });
     this.scopes = token || (this.unlocked && isSharedVisit(session)) ? [] : scopes;
-    if (scopes.includes("read")) this.translates = !!(await aboutService()).language_model;
+    this.translates = !!(await aboutService()).language_model;
     if (this.scopes.includes("read")) await this.loadCollections();
   }
 

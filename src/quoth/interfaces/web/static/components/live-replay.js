@@ -57,7 +57,8 @@ class LiveReplay extends Base {
     this.second = this.state.segments.at(-1)?.end ?? 0;
     this.length = cues.at(-1)?.end ?? 0;
     this.cues = cues.filter((cue) => cue.end > this.second);
-    this.problem = cues.length ? "" : t("live.noCaptions", { name: file.name });
+    this.problem = !cues.length ? t("live.noCaptions", { name: file.name })
+      : this.cues.length ? "" : t("live.captionsBefore", { name: file.name, time: clock(this.second) });
     if (this.cues.length) this.play();
   }
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from pptx import Presentation
 from pptx.util import Cm
+from xlsxwriter import Workbook
 
 from quoth.ingest.readers import sheets
 from quoth.ingest.readers.number_formats import CellValue, parse_format, show_value
@@ -265,6 +266,145 @@ def test_what_stands_beside_a_table_leaves_its_header(
 def test_the_first_values_are_no_names_below_groups(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("City,,Revenue\nPorto,Q1,1200\nLyon,Q2,980\n")
     assert rows_of(tmp_path / "a.csv")["row 3"] == "Lyon | Q2 | 980"
+
+
+STAFF = "Name,Instrument,Joined,Salary\nBruno,Oboe,2009,41000\nSofia,Viola,2015,38500\n"
+CITIES = "City,Inhabitants\nOslo,700000\nRiga,605000\n"
+PRICES = "Item,Price\nHammer,12\nSaw,19\n"
+MONTHS = "Month,Hours worked,Late\nMay,1210,3\nJune,1155,4\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [
+        (
+            f"{STAFF}\nConcert,Date,Hall,Visitors\nRequiem,2023-11-01,Saint Anne,910\n",
+            "Concert: Requiem | Date: 2023-11-01 | Hall: Saint Anne | Visitors: 910",
+        ),
+        (f"{PRICES}\n{CITIES}", "City: Riga | Inhabitants: 605000"),
+        (f"{STAFF},,,\n{CITIES}", "City: Riga | Inhabitants: 605000"),
+        (f"{STAFF}\n\nTowns,,,\nof the coast\n{CITIES}", "City: Riga | Inhabitants: 605000"),
+        (f"{STAFF}\nTowns\n\n{CITIES}", "City: Riga | Inhabitants: 605000"),
+        (f"{STAFF}\nCity,Inhabitants\n\nOslo,7\nRiga,6\n", "City: Riga | Inhabitants: 6"),
+        (
+            f"{STAFF}\nTowns\nCity,Mayor,River\nRiga,Ann,Daugava\n",
+            "City: Riga | Mayor: Ann | River: Daugava",
+        ),
+        (
+            f"{STAFF}\nName,Boat,Since,Wage\nBo,Tern,2001,7\n",
+            "Name: Bo | Boat: Tern | Since: 2001 | Wage: 7",
+        ),
+        (
+            "Item,Price,Stock\nSaw,19,4\n\nCity,2019,2020\nRiga,605,632\n",
+            "City: Riga | 2019: 605 | 2020: 632",
+        ),
+        (
+            f"{STAFF}\n,May,,June\nCity,Men,Women,Men,Women\nRiga,1,2,3,4\n",
+            "City: Riga | May Men: 1 | May Women: 2 | June Men: 3 | June Women: 4",
+        ),
+        (
+            "\n\n".join((STAFF + "Ed,Horn,2001,7\n" * 9)[:-1].split("\n")) + f"\n\n\n\n{CITIES}",
+            "City: Riga | Inhabitants: 605000",
+        ),
+    ],
+)
+def test_a_table_below_another_has_the_names_of_its_own_columns(
+    tmp_path: Path, text: str, row: str
+) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    rows = read(tmp_path / "a.csv").text.split("\n\n")
+    assert rows[-1] == row
+    assert "Towns" not in text or "Towns" in rows
+
+
+@pytest.mark.parametrize(
+    ("below", "row"),
+    [
+        ("Ingrid,Bassoon,2021,36000", "Name: Ingrid | Instrument: Bassoon | Joined: 2021"),
+        ("Winds\nIngrid,Bassoon,2021,36000", "Name: Ingrid | Instrument: Bassoon | Joined: 2021"),
+        ("Winds\n\nIngrid,Bassoon,2021,36000", "Name: Ingrid | Instrument: Bassoon"),
+        ("Ingrid,,2021,36000\nPaul,Horn,2001,4", "Name: Paul | Instrument: Horn | Joined: 2001"),
+        ("Total,,,79500", "Name: Total | Salary: 79500"),
+        ("Name,Instrument,Joined,Salary\nIngrid,Bassoon,2021,3", "Name: Ingrid | Instrument: "),
+    ],
+)
+def test_a_table_with_empty_rows_between_its_groups_is_one(
+    tmp_path: Path, below: str, row: str
+) -> None:
+    (tmp_path / "a.csv").write_text(f"{STAFF}\n{below}\n")
+    assert read(tmp_path / "a.csv").text.split("\n\n")[-1].startswith(row)
+
+
+def test_groups_of_a_table_of_texts_are_no_tables(tmp_path: Path) -> None:
+    head = "Port,Country,Harbour master\n\nKiel,Germany,Ann\n"
+    (tmp_path / "a.csv").write_text(f"{head}\nRiga,Latvia,Bo\nOslo,Norway,Cy\n\nLyon,France,Di\n")
+    rows = read(tmp_path / "a.csv").text.split("\n\n")
+    assert rows[2] == "Port: Riga | Country: Latvia | Harbour master: Bo"
+    assert rows[4] == "Port: Lyon | Country: France | Harbour master: Di"
+
+
+def test_every_other_row_may_be_empty(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(STAFF.replace("\n", "\n\n") + "Ed,Horn\n\nTom,Harp,2\n")
+    rows = read(tmp_path / "a.csv").text.split("\n\n")
+    assert rows[-2:] == ["Name: Ed | Instrument: Horn", "Name: Tom | Instrument: Harp | Joined: 2"]
+
+
+@pytest.mark.parametrize(
+    ("below", "row"),
+    [
+        ("Riga,605000", "Riga | 605000"),
+        ("Riga,Latvia,605000", "Riga | Latvia | 605000"),
+        ("Riga,64,Latvia,605000", "Riga | 64 | Latvia | 605000"),
+        ("Riga,Latvia,1991,605000,Daugava", "Riga | Latvia | 1991 | 605000 | Daugava"),
+        ("Checked by,Ann\nOffice,Riga", "Office | Riga"),
+        ("Figures of 2023", "Figures of 2023"),
+    ],
+)
+def test_rows_unlike_the_table_above_have_no_names(tmp_path: Path, below: str, row: str) -> None:
+    (tmp_path / "a.csv").write_text(f"{STAFF}\n{below}\n")
+    assert read(tmp_path / "a.csv").text.split("\n\n")[-1] == row
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+@pytest.mark.parametrize("mark", [";", ","])
+def test_three_tables_one_below_the_other(tmp_path: Path, suffix: str, mark: str) -> None:
+    path = tmp_path / f"a{suffix}"
+    text = f"{STAFF}\n{MONTHS}\n{CITIES}"
+    if suffix == ".csv":
+        path.write_text(text.replace(",", mark))
+    else:
+        with Workbook(str(path)) as book:
+            sheet = book.add_worksheet()
+            for at, line in enumerate(text.splitlines()):
+                cells = [int(each) if each.isdigit() else each for each in line.split(",")]
+                sheet.write_row(at, 0, cells)
+    rows = read(path).text.split("\n\n")
+    assert "Name: Sofia | Instrument: Viola | Joined: 2015 | Salary: 38500" in rows
+    assert "Month: June | Hours worked: 1155 | Late: 4" in rows
+    assert rows[-1] == "City: Riga | Inhabitants: 605000"
+
+
+def test_tables_of_different_widths_tell_the_separator(tmp_path: Path) -> None:
+    text = "Item;Price\nHammer;12,50\nSaw;19,90\n\nCity;Area;Rain\nOslo;454,1;7,5\nRiga;304,2;6,1\n"
+    (tmp_path / "a.csv").write_text(text)
+    rows = read(tmp_path / "a.csv").text.split("\n\n")
+    assert rows[1] == "Item: Hammer | Price: 12,50"
+    assert rows[-1] == "City: Riga | Area: 304,2 | Rain: 6,1"
+
+
+def test_a_merged_title_above_a_second_table_of_a_sheet(tmp_path: Path) -> None:
+    with Workbook(str(tmp_path / "a.xlsx")) as book:
+        sheet = book.add_worksheet("Yard")
+        rows = [["Order", "Customer", "Price"], ["A-1", "Police", 184], ["A-2", "Lena", 62]]
+        for at, row in enumerate(rows):
+            sheet.write_row(at, 0, row)
+        sheet.merge_range(4, 0, 4, 2, "Hours of 2023")
+        for at, row in enumerate([["Month", "Hours", "Late"], ["May", 1210, 3], ["June", 4, 5]]):
+            sheet.write_row(at + 5, 0, row)
+    found = rows_of(tmp_path / "a.xlsx")
+    assert found["Yard ▸ row 5"] == "Hours of 2023"
+    assert found["Yard ▸ row 6"] == "Month | Hours | Late"
+    assert found["Yard ▸ row 8"] == "Month: June | Hours: 4 | Late: 5"
 
 
 def test_parquet_has_the_names_of_its_columns() -> None:

@@ -35,7 +35,7 @@ from quoth.text.language import clear_language, detect_language
 
 T = TypeVar("T")
 
-PIPELINE = "34"
+PIPELINE = "35"
 """Changes whenever the same file would give other chunks."""
 
 LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "ar", "zh", "ja", "ko")

@@ -6,13 +6,15 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import assemble
-from quoth.ingest.readers.sheets import Row, SheetReader
+from quoth.ingest.readers.sheets import SheetReader
 from quoth.ingest.readers.source_file import SourceFile
+from quoth.ingest.readers.tables_below import Row
 
 SAMPLE = 40
 """Lines from which the separator is taken."""
@@ -32,25 +34,40 @@ def read_delimited(file: SourceFile) -> ParsedDocument:
 
 
 def separator(text: str) -> str:
-    """Return the separator that gives the first lines the same number of cells."""
-    return _separation(text)[0]
+    """Return the separator that gives the first lines of each table the same number of cells."""
+    return _separation(text, _tables)[0]
 
 
 def is_delimited(text: str) -> bool:
     """Return whether nearly all of the first lines, at least two, have the same cells."""
-    return text.count("\n") > 1 and _separation(text)[1] >= MIN_SHARE
+    return text.count("\n") > 1 and _separation(text, lambda rows: [rows])[1] >= MIN_SHARE
 
 
-def _separation(text: str) -> tuple[str, float]:
-    """Return the best separator, and the share of the lines with the usual number of cells."""
-    lines = [line for line in text[:100_000].splitlines()[:SAMPLE] if line.strip()]
+def _tables(rows: Sequence[Sequence[str]]) -> list[Sequence[Sequence[str]]]:
+    """Return the tables that empty rows divide; all rows are one where no two are together."""
+    groups = (list(group) for filled, group in itertools.groupby(rows, _is_filled) if filled)
+    return [group for group in groups if len(group) > 1] or [rows]
+
+
+def _is_filled(row: Sequence[str]) -> bool:
+    return any(map(str.strip, row))
+
+
+def _separation(
+    text: str, divide: Callable[[Sequence[Sequence[str]]], list[Sequence[Sequence[str]]]]
+) -> tuple[str, float]:
+    """Return the best separator, and the share of rows with the usual cells of their table."""
+    lines = text[:100_000].splitlines()[:SAMPLE]
     best, most = ",", 0.0
     for mark in ("\t", ";", ",", "|"):
-        counts = [len(row) for row in csv.reader(lines, delimiter=mark)]
-        usual = max(set(counts), key=counts.count, default=1)
-        score = counts.count(usual) / len(counts) if usual > 1 else 0.0
-        if score > most:
-            best, most = mark, score
+        usual = total = 0
+        for table in divide(list(csv.reader(lines, delimiter=mark))):
+            counts = Counter(len(row) for row in table if _is_filled(row))
+            cells, times = counts.most_common(1)[0] if counts else (1, 0)
+            usual += times if cells > 1 else 0
+            total += counts.total()
+        if total and usual / total > most:
+            best, most = mark, usual / total
     return best, most
 
 

@@ -8,8 +8,9 @@ from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble
 from quoth.ingest.readers.odt import CONTENT, refuse_encrypted
 from quoth.ingest.readers.office_properties import office_properties
-from quoth.ingest.readers.sheets import Row, SheetReader
+from quoth.ingest.readers.sheets import SheetReader
 from quoth.ingest.readers.source_file import SourceFile
+from quoth.ingest.readers.tables_below import Row
 from quoth.ingest.readers.xml_parts import Element, attribute, local, streamed, whole_number
 from quoth.ingest.readers.zip_container import open_container
 

@@ -11,8 +11,9 @@ from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import assemble
 from quoth.ingest.readers.number_formats import show_value
-from quoth.ingest.readers.sheets import MAX_CELL, Row, SheetReader
+from quoth.ingest.readers.sheets import MAX_CELL, SheetReader
 from quoth.ingest.readers.source_file import SourceFile
+from quoth.ingest.readers.tables_below import Row
 
 BATCH = 500
 MAX_COLUMNS = 1_000

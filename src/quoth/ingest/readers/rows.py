@@ -46,9 +46,14 @@ def is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell) is not None
 
 
+def is_year(cell: str) -> bool:
+    """Return whether a cell is a number of four digits that may be a year."""
+    return _YEAR.fullmatch(cell) is not None
+
+
 def _are_years(numbers: Sequence[str]) -> bool:
     in_order = sorted(numbers) in (list(numbers), list(reversed(numbers)))
-    return len(numbers) > 1 and in_order and all(map(_YEAR.fullmatch, numbers))
+    return len(numbers) > 1 and in_order and all(map(is_year, numbers))
 
 
 def row_text(cells: Sequence[str], header: Sequence[str]) -> str:

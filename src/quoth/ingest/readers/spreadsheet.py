@@ -20,8 +20,9 @@ from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble
 from quoth.ingest.readers.number_formats import CellValue, NumberFormat, parse_format, show_value
 from quoth.ingest.readers.office_properties import office_properties
-from quoth.ingest.readers.sheets import MAX_ROWS, Row, SheetReader, workbook_fault
+from quoth.ingest.readers.sheets import MAX_ROWS, SheetReader, workbook_fault
 from quoth.ingest.readers.source_file import SourceFile
+from quoth.ingest.readers.tables_below import Row
 from quoth.ingest.readers.xml_parts import attribute, local, parse_xml
 from quoth.ingest.readers.zip_container import ZipContainer, open_container
 

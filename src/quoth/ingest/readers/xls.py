@@ -15,8 +15,9 @@ from xlrd.xldate import xldate_as_datetime
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble
 from quoth.ingest.readers.number_formats import parse_format, show_value
-from quoth.ingest.readers.sheets import Row, SheetReader, workbook_fault
+from quoth.ingest.readers.sheets import SheetReader, workbook_fault
 from quoth.ingest.readers.source_file import SourceFile
+from quoth.ingest.readers.tables_below import Row
 
 _DAMAGED = (
     *(xlrd.XLRDError, struct.error, ValueError, LookupError, TypeError),

@@ -176,6 +176,60 @@ def test_labels_are_speakers_only_where_that_is_certain(cues: list[str], speaker
     assert "".join((speaker or "-")[0] for _, speaker in said(reading)) == speakers
 
 
+LUND = ["Henrik Lund: Sponges filter water.", "They do.", "Henrik Lund: They are old.", "Very old."]
+LUND += ["They are slow.", "Henrik Lund: So.", "That is all.", "It is."]
+ADA = [line.replace("Henrik Lund", "Ada") for line in LUND]
+
+
+@pytest.mark.parametrize(
+    ("before", "cue", "speaker"),
+    [
+        (LUND, "Mira Okafor: Thank you, Henrik.", "Mira Okafor"),
+        (LUND, "Dr. Mira van Okafor: Thank you.", "Dr. Mira van Okafor"),
+        (LUND, "Question from the audience: Can a broken reef grow back?", None),
+        (LUND, "Frage aus dem Saal: Wie tief?", None),
+        (LUND, "Audience member: How deep?", None),
+        (LUND, "A woman in the audience: How deep?", None),
+        (LUND, "Sponges Filter: A device.", None),  # words of the text
+        (ADA, "Mira: Thank you.", None),
+        ([*LUND, "And that is"], "Mira Okafor: the chair.", "Henrik Lund"),
+        ([*LUND, "I lived in"], "New York: The city.", "Henrik Lund"),
+        (LUND, "One thing: It rains.", "Henrik Lund"),
+        (LUND, "First Question: What is silica?", "Henrik Lund"),
+        (LUND, "We asked the audience: Who has seen one?", "Henrik Lund"),
+        (LUND, "Public transport: A mess.", "Henrik Lund"),
+        (LUND, "Silica: It is glass.", "Henrik Lund"),  # others have two names
+        (["Bees dance.", "They do."], "Mira Okafor: Thank you.", None),  # no speaker is known
+    ],
+)
+def test_a_label_that_occurs_once_is_never_of_the_person_before(
+    before: list[str], cue: str, speaker: str | None
+) -> None:
+    reading = talk(*((float(n), n + 1.0, text) for n, text in enumerate([*before, cue, "Yes."])))
+    *_, (words, who), (_, after) = said(reading)
+    assert (who, after) == (speaker, speaker)
+    is_new = speaker not in (None, "Henrik Lund")
+    assert words == (cue.split(": ")[-1] if is_new else cue)
+
+
+@pytest.mark.parametrize(
+    ("cues", "expected"),
+    [
+        (["Question from the audience: Why?", "Henrik Lund: So."], [None, "Henrik Lund"]),
+        (["Mira Okafor: Welcome.", "Henrik Lund: So."], ["Mira Okafor", "Henrik Lund"]),
+        (["Sponges filter.", "Audience member: Why?"], ["Henrik Lund", None]),
+        (["Sponges filter.", "Machine Learning: A tool."], ["Henrik Lund", "Henrik Lund"]),
+    ],
+)
+def test_other_labels_are_not_of_the_speaker_who_is_known(
+    cues: list[str], expected: list[str | None]
+) -> None:
+    meta = Metadata(speaker="Henrik Lund")
+    timed = [Cue(at, at + 1, text) for at, text in enumerate(cues)]
+    reading = make_transcript(timed, SourceFile("talk.srt", b"", meta))
+    assert [who for _, who in said(reading)] == expected
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

@@ -247,16 +247,17 @@ def _spoken(cues: Sequence[Cue], *, speaker: str | None) -> Iterator[CueText]:
         for cue in cues
         for voice in voices(cue.text, speaker=cue.speaker)
     ]
-    names = find_speaker_labels(voice.text for _, voice in pieces)
+    labels = find_speaker_labels((voice.text for _, voice in pieces), speaker=speaker)
     voiced = any(voice.new for _, voice in pieces)
     current, changed, heard = speaker, False, False
     for cue, voice in pieces:
         if voiced:
             changed |= voice.speaker != current
             current = voice.speaker
-        for turn in turns(voice.text, names=names):
+        for turn in turns(voice.text, labels=labels):
             # The dash before the first words does not mark a change of speaker.
-            if turn.new and (heard or turn.speaker) and not (voiced and turn.speaker is None):
+            begins = heard or turn.speaker or turn.labelled
+            if turn.new and begins and not (voiced and turn.speaker is None):
                 # A name that stands before every cue does not begin a new turn.
                 changed |= turn.speaker is None or turn.speaker != current
                 current = turn.speaker

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MIN_SPEAKER_PARAGRAPHS = 3
 MIN_TIME_MARKS = 2
@@ -21,6 +21,13 @@ _LABEL = re.compile(
     r"(?: ?\(\w[\w ]{0,20}\))?:(?=\s|$)\s*"
 )
 _TURN = re.compile(r"(?:>>+\s*|[-–—]\s+)(?=\S)")
+_ASKED = re.compile(
+    r"(?i)(?:questions? (?:from|by)|fragen? (?:aus|vom|von)) \w"
+    r"|questions? (?:du public|de la salle|de l['’]auditoire)"
+)
+"""A label that says where a question comes from: "Question from the floor"."""
+_GOES_ON = re.compile(r"[\w,;:]\s*$")
+"""The end of a line within a sentence."""
 _TIGHT_DASH = re.compile(r"[-–—](?=[^\W\d_])")
 
 
@@ -32,11 +39,13 @@ def _words(text: str) -> frozenset[str]:
 _ROLES = _words(
     "PROFESSOR INSTRUCTOR LECTURER TEACHER STUDENT STUDENTS AUDIENCE SPEAKER HOST GUEST MODERATOR "
     "INTERVIEWER INTERVIEWEE NARRATOR PRESENTER ANNOUNCER MAN WOMAN CROWD PROFESSEUR ÉTUDIANT "
-    "PARTICIPANT PARTICIPANTE LOCUTEUR LOCUTRICE SPRECHER SPRECHERIN "
+    "PARTICIPANT PARTICIPANTE LOCUTEUR LOCUTRICE SPRECHER SPRECHERIN PUBLIKUM ZUHÖRER ZUHÖRERIN "
     "ÉTUDIANTE PUBLIC ORATEUR ANIMATEUR INTERVENANT INTERVENANTE NARRATEUR JOURNALISTE"
 )
 # Those of them who give a lecture.
 _LECTURERS = _words("PROFESSOR INSTRUCTOR LECTURER TEACHER PROFESSEUR")
+_ARTICLES = _words("THE A AN ONE ANOTHER LE LA UN UNE DER DIE DAS EIN EINE")
+_AFTER_ROLE = _words("MEMBER QUESTION QUESTIONS")
 # Words before a colon that are not speakers.
 _THINGS = _words(
     "note notes example exemple examples exemples question questions answer answers réponse "
@@ -54,39 +63,92 @@ MIN_TIMES = 3
 
 @dataclass(frozen=True, slots=True)
 class SpeakerTurn:
-    """A part of a cue; ``new`` marks a change of speaker, ``speaker`` is None if unknown."""
+    """A part of a cue; ``new`` marks a change of speaker, ``speaker`` is None if unknown.
+
+    ``labelled`` says that the text begins with the label of an unknown speaker.
+    """
 
     text: str
     new: bool
     speaker: str | None = None
+    labelled: bool = False
 
 
-def find_speaker_labels(texts: Iterable[str]) -> frozenset[str]:
-    """Return the labels that are unambiguously speakers.
+@dataclass(frozen=True, slots=True)
+class SpeakerLabels:
+    """The labels of a transcript at which another person begins to speak."""
 
-    These are roles ("PROFESSOR"), names after ">>", names in capitals that occur at least twice,
-    and other names written as names that occur at least three times. Where one does and most cues
-    begin with a label, as meetings are exported, once is enough for the others.
+    names: frozenset[str] = frozenset()
+    """Those that are certainly names or roles."""
+    unsure: frozenset[str] = frozenset()
+    """Those that may be, or that describe a person without a name."""
+
+
+def find_speaker_labels(texts: Iterable[str], *, speaker: str | None = None) -> SpeakerLabels:
+    """Return the labels of a transcript; ``speaker`` is the name that is known for it.
+
+    Names are roles ("PROFESSOR"), this name, names after ">>", names in capitals that occur at
+    least twice, and other names written as names that occur at least three times. Where one does
+    and most cues begin with a label, as meetings are exported, once is enough for the others. Where
+    there is a name, so is a rarer label of several words that looks like one and stands before a
+    sentence, unless one of its words is in the text in small letters.
     """
     seen: Counter[str] = Counter()
-    marked: set[str] = set()
+    marked: set[str] = {speaker} if speaker else set()
+    within: set[str] = set()
+    words: set[str] = set()
     cues = labelled = 0
+    before = ""
     for text in texts:
         cues += 1
-        for number, line in enumerate(text.split("\n")):
-            label = _LABEL.match(line.strip())
-            if label is None:
-                continue
-            name = label["name"].strip()
-            seen[name] += 1
-            labelled += not number
-            if label["turn"] and label["turn"].startswith(">>"):
-                marked.add(name)
+        for number, line in enumerate(map(str.strip, text.split("\n"))):
+            words.update(re.findall(r"\w+", line))
+            label = _LABEL.match(line)
+            if label is not None:
+                name = label["name"].strip()
+                seen[name] += 1
+                labelled += not number
+                if label["turn"] and label["turn"].startswith(">>"):
+                    marked.add(name)
+                if _GOES_ON.search(before) or line[label.end() :][:1].islower():
+                    within.add(name)
+            before = line or before
     if 2 * labelled > cues and max(seen.values(), default=0) >= MIN_TIMES:
         marked.update(seen)
-    return frozenset(
+    names = frozenset(
         name for name, times in seen.items() if _is_name(name, times=times, marked=name in marked)
     )
+    rare = {name for name in seen if name not in names and name not in within}
+    likely = {name for name in rare if _is_likely_name(name, names=names)}
+    full = {name for name in likely if " " in name and words.isdisjoint(_small(name))}
+    described = {name for name in rare if _is_described(name)}
+    return SpeakerLabels(names | full, frozenset((likely - full) | described))
+
+
+def _small(name: str) -> list[str]:
+    """Return the words of a name that begin with a capital, in small letters."""
+    return [word.lower() for word in re.findall(r"\w+", name) if word[0].isupper()]
+
+
+def _is_likely_name(label: str, *, names: frozenset[str]) -> bool:
+    """Return whether a label may be a name as others of the transcript are."""
+    if not names or not is_speaker_name(label) or not _THINGS.isdisjoint(label.lower().split()):
+        return False
+    return " " in label or any(
+        " " not in name
+        and name.isupper() == label.isupper()
+        and (name.isupper() or not is_role(name))
+        for name in names
+    )
+
+
+def _is_described(label: str) -> bool:
+    """Return whether a label says who speaks without a name: "Woman in the audience"."""
+    words = label.upper().split()
+    first, *rest = words[1:] if words[0] in _ARTICLES and words[1:] else words
+    is_alone = all(word in _AFTER_ROLE or word.isdecimal() for word in rest)
+    is_person = first in _ROLES and (is_alone or rest[-1] in _ROLES)
+    return is_person or _ASKED.match(label) is not None
 
 
 def _is_name(name: str, *, times: int, marked: bool) -> bool:
@@ -120,28 +182,32 @@ def is_lecturer(label: str) -> bool:
     return label.upper() in _LECTURERS
 
 
-def turns(text: str, *, names: frozenset[str]) -> Iterator[SpeakerTurn]:
+def turns(text: str, *, labels: SpeakerLabels) -> Iterator[SpeakerTurn]:
     """Split the text of one cue where a line starts with another speaker."""
     lines = [line.strip() for line in text.split("\n")]
     dialogue = len(lines) > 1 and all(_TIGHT_DASH.match(line) for line in lines if line)
     kept: list[str] = []
     current = SpeakerTurn("", new=False)
     for line in lines:
-        turn = _turn(line, names=names, dialogue=dialogue)
+        turn = _turn(line, labels=labels, dialogue=dialogue)
         if turn.new:
             if any(kept):
-                yield SpeakerTurn("\n".join(kept), new=current.new, speaker=current.speaker)
+                yield replace(current, text="\n".join(kept))
             current, kept = turn, []
         kept.append(turn.text)
-    yield SpeakerTurn("\n".join(kept), new=current.new, speaker=current.speaker)
+    yield replace(current, text="\n".join(kept))
 
 
-def _turn(line: str, *, names: frozenset[str], dialogue: bool) -> SpeakerTurn:
+def _turn(line: str, *, labels: SpeakerLabels, dialogue: bool) -> SpeakerTurn:
     label = _LABEL.match(line)
-    if label is not None and label["name"].strip() in names:
-        return SpeakerTurn(line[label.end() :], new=True, speaker=label["name"].strip())
+    name = label["name"].strip() if label else ""
+    if label is not None and name in labels.names:
+        return SpeakerTurn(line[label.end() :], new=True, speaker=name)
     mark = _TURN.match(line) or (_TIGHT_DASH.match(line) if dialogue else None)
-    return SpeakerTurn(line[mark.end() :], new=True) if mark else SpeakerTurn(line, new=False)
+    labelled = name in labels.unsure
+    if mark is None:
+        return SpeakerTurn(line, new=labelled, labelled=labelled)
+    return SpeakerTurn(line[mark.end() :], new=True, labelled=labelled)
 
 
 def split_label(text: str) -> SpeakerTurn:

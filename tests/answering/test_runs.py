@@ -22,7 +22,7 @@ from quoth.answering.extractive.select import (
     unquoted_aspects,
 )
 from quoth.answering.extractive.write import quotation_lines, write_answer
-from quoth.core.types import Passage, Query, Seconds
+from quoth.core.types import DocumentKind, Passage, Query, Seconds
 from tests.support.passages import passage
 
 QUERY = Query("tin?", "tin?", "en")
@@ -216,6 +216,29 @@ def test_program_text_is_quoted_to_the_end_of_its_function_with_its_lines() -> N
     shown, _ = write_answer([run])
     assert shown.startswith(text.replace("\n\n", "\n").split("text[1:70]")[0])
     assert shown.endswith("(text)\n    # the end [1]")
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_joined"),
+    [
+        *(("notebook", False), ("markdown", False), ("html", False), ("book", False)),
+        *(("text", True), ("pdf", True), ("mail", True)),
+    ],
+)
+def test_lines_are_joined_where_the_format_has_wrapped_paragraphs(
+    kind: DocumentKind, is_joined: bool
+) -> None:
+    text = (
+        "clean = [r for r in rows if float(r[1]) >= 0]\n"
+        "mean = sum(float(r[1]) for r in clean) / len(clean)\n"
+        "print('mean', round(mean, 2))"
+    )
+    made = passage(text)
+    made = replace(made, document=replace(made.document, kind=kind))
+    (run,) = chosen([made], scores={"mean": 0, "rows": 0})
+    shown, sentences = write_answer([run])
+    assert shown == (text.replace(")\nprint", ") print") if is_joined else text) + " [1]"
+    assert "".join(shown[each.start : each.end] for each in sentences).startswith("clean")
 
 
 def test_a_short_run_goes_on_in_the_next_paragraph_but_not_past_a_heading() -> None:

@@ -311,6 +311,14 @@ def is_program(passage: Passage) -> bool:
     return passage.document.kind == "code"
 
 
+def may_be_wrapped(passage: Passage) -> bool:
+    """Return whether lines of a passage may be parts of a paragraph.
+
+    Readers of other formats join these, so that what has lines is code, a verse or the like.
+    """
+    return passage.document.kind in ("text", "pdf", "mail", "archive", "transcript")
+
+
 def sections_of(passage: Passage) -> Mapping[str, tuple[str, ...]]:
     """Return the section of each chunk of a passage, by its id."""
     return {chunk.chunk_id: chunk.section for chunk in passage.chunks}

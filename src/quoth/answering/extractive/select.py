@@ -31,8 +31,8 @@ from quoth.answering.extractive.runs import (
     SentenceRun,
     are_of_two_speakers,
     begins_note,
-    is_program,
     is_speech,
+    may_be_wrapped,
     sections_of,
 )
 from quoth.answering.extractive.score import (
@@ -74,8 +74,8 @@ class Statement:
     ``marked`` is the span of the best sentence (None of rows), ``clear`` that it is clearly best,
     ``parts`` are the spans of all sentences. ``passage`` is the index of its passage. ``heading``
     is its heading in the answer, such as the aspect it is about; it is no part of the statement.
-    ``program`` means that it is program text, ``goes_on`` that the list which it ends with has
-    further items, ``line`` that it is a line of a list, below the one before.
+    ``unwrapped`` means that each of its lines is one, ``goes_on`` that the list which it ends with
+    has further items, ``line`` that it is a line of a list, below the one before.
     """
 
     document_id: str
@@ -89,7 +89,7 @@ class Statement:
     clear: bool = False
     cut: bool = False
     heading: str = ""
-    program: bool = False
+    unwrapped: bool = False
     goes_on: bool = False
     line: bool = False
 
@@ -379,5 +379,5 @@ def statement_of(parts: Sequence[Quotable], passage: Passage) -> Statement:
         passage=parts[0].passage,
         parts=tuple((each.start, each.end) for each in parts),
         cut=parts[0].cut or parts[-1].cut,
-        program=is_program(passage),
+        unwrapped=not may_be_wrapped(passage),
     )

@@ -42,7 +42,7 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
             shown = "\n".join(map(plain_quotation, heading.splitlines()))
             text += f"{shown}{colon}\n" if heading else ""
         number = numbers[statement_span(statement)]
-        shown = quotation_lines(statement.text, program=statement.program)
+        shown = quotation_lines(statement.text, unwrapped=statement.unwrapped)
         if statement.cut:
             opening = "… " if shown[:1].islower() else ""
             shown = f"{opening}{shown}{'' if shown[-1:] in '.!?…}' else ' …'}"
@@ -73,7 +73,8 @@ def _marked_characters(statement: Statement, shown: str) -> tuple[int, int]:
     low, high = (at - statement.start for at in statement.marked)
     # Only white space differs, so that the other characters are counted.
     before, length = (
-        len("".join(quotation_lines(part, program=statement.program).split())) * bool(part.strip())
+        len("".join(quotation_lines(part, unwrapped=statement.unwrapped).split()))
+        * bool(part.strip())
         for part in (statement.text[:low], statement.text[low:high])
     )
     before += shown.startswith("… ") and not statement.text.lstrip().startswith("…")
@@ -107,11 +108,11 @@ def number_spans(statements: Sequence[Statement]) -> dict[tuple[str, int, int], 
     return {span: number for number, span in enumerate(spans, start=1)}
 
 
-def quotation_lines(text: str, *, program: bool = False) -> str:
+def quotation_lines(text: str, *, unwrapped: bool = False) -> str:
     """Return a quotation with the lines of its lists, tables and code, and no others.
 
     A line break is one of a wrapped paragraph where the line is long and the next word would not
-    have fitted into it, but never in ``program`` text.
+    have fitted into it, but never where the text is ``unwrapped``.
     """
     shown, before = "", ""
     lines = plain_footnotes(_CONTROL.sub(" ", text)).splitlines()
@@ -122,7 +123,7 @@ def quotation_lines(text: str, *, program: bool = False) -> str:
             continue
         indent = line[: len(line) - len(line.lstrip())].expandtabs(4)
         filled = len(before) >= WRAPPED and len(f"{before} {line.split()[0]}") >= full
-        wrapped = filled and not program and not _ITEM.match(line)
+        wrapped = filled and not unwrapped and not _ITEM.match(line)
         shown += (" " if wrapped else f"\n{indent}") + plain_quotation(line)
         before = line
     return shown.strip() or "…"

@@ -39,7 +39,7 @@ def count_characters(texts: Sequence[str]) -> list[int]:
     return [len(text) for text in texts]
 
 
-def cut(reading: ParsedDocument, target: int = 40) -> list[Chunk]:
+def cut(reading: ParsedDocument, target: int = 40, *, begins: Sequence[int] = ()) -> list[Chunk]:
     return chunk(
         reading,
         document_id="d",
@@ -47,6 +47,7 @@ def cut(reading: ParsedDocument, target: int = 40) -> list[Chunk]:
         count_tokens=count,
         target_tokens=target,
         language="en",
+        begins=begins,
     )
 
 
@@ -106,6 +107,16 @@ def test_every_word_is_in_a_chunk_whose_locator_contains_it(
             assert isinstance(whole, Chars)
             assert whole.start <= there.start
             assert there.end <= whole.end
+
+
+def test_a_chunk_begins_where_it_is_required() -> None:
+    text = "One red fox ran. Two grey owls slept. Six hens sat down. Ten cats came in."
+    places = (SpanLocator(0, len(text), Seconds(0, 10)),)
+    reading = ParsedDocument(kind="transcript", title="t", text=text, places=places)
+    six = text.index("Six")
+    assert [each.start for each in cut(reading)] == [0]
+    assert [each.start for each in cut(reading, begins=[six])] == [0, six]
+    assert [each.start for each in cut(reading, begins=[0, six - 3, len(text)])] == [0, six]
 
 
 def test_a_chunk_that_begins_within_a_cue_knows_its_time() -> None:

@@ -14,7 +14,7 @@ from quoth.core.types import (
     SpanLocator,
 )
 from quoth.ingest.chunker import chunk
-from quoth.ingest.enrich.segments import segments_of
+from quoth.ingest.enrich.segments import segment_starts, segments_of
 from quoth.ingest.readers.registry import read
 from tests.support.tables import rows
 
@@ -64,6 +64,36 @@ def test_questions_are_heard_in_captions_without_full_stops() -> None:
     moved = [replace(p, start=p.start + begun, end=p.end + begun) for p in places]
     chunks[6] = replace(chunks[6], places=tuple(moved))
     assert spans(chunks) == [("qa", 6, 7)]
+
+
+@pytest.mark.parametrize(
+    ("line", "speaker"),
+    [
+        ("Are there any questions from the audience?", None),
+        ("Et voilà. Are there any questions from the audience?", None),
+        ("How deep is the sea?", "Audience"),
+        ("Now let me show you a demo.", None),
+    ],
+)
+def test_a_segment_begins_at_the_caption_of_its_first_cue(line: str, speaker: str | None) -> None:
+    before = "Der Straße   entlang fährt man… Tout   était déjà là.\n\n"
+    lines = [*[before] * 9, line, *["\n\nIt is."] * 2]
+    whole = "".join(lines)
+    places, at = [], 0
+    for n, each in enumerate(lines):
+        voice = speaker if each == line else "Ada"
+        places.append(SpanLocator(at, at + len(each), Seconds(n, n + 1.0, speaker=voice)))
+        at += len(each)
+    where = Seconds(0, len(lines))
+    only = Chunk("c", "d", 0, 0, at, whole, where, "transcript", places=tuple(places))
+    assert segment_starts([only]) == (whole.index(line),)
+
+
+def test_no_segment_begins_below_a_heading_or_in_a_book() -> None:
+    (one,) = talk("Are there any questions from the audience?")
+    assert segment_starts([replace(one, kind="book")]) == ()
+    assert segment_starts([replace(one, section=("Q&A",))]) == ()
+    assert segment_starts([]) == ()
 
 
 def test_an_early_session_counts_when_more_questions_follow() -> None:

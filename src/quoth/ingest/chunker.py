@@ -47,10 +47,12 @@ def chunk(
     target_tokens: int = 200,
     language: str,
     earlier: Sequence[str] = (),
+    begins: Sequence[int] = (),
 ) -> list[Chunk]:
     """Partition the text of a document into chunks.
 
     ``earlier`` are the texts of the chunks of the version before, which stay where they are there.
+    At the offsets of ``begins`` a chunk begins, as at those of sections.
 
     ``count_tokens`` is called once for all sentences, and again only for the parts of sentences
     that are too long for a chunk. The tokens of a chunk are the sum of those of its sentences,
@@ -60,7 +62,7 @@ def chunk(
     spans = _sentence_spans(reading, borders)
     pieces = _counted(reading.text, spans, count_tokens=count_tokens, target=target_tokens)
     kept = set(_kept(reading.text, pieces, earlier, borders=borders, target=target_tokens))
-    borders = sorted({*borders, *(border for span in kept for border in span)})
+    borders = sorted({*borders, *begins, *(border for span in kept for border in span)})
     starts = [place.start for place in reading.places]
     chunks: list[Chunk] = []
     first = 0

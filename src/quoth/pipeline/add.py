@@ -19,6 +19,7 @@ from quoth.core.errors import DocumentError
 from quoth.core.types import Document, ParsedDocument, Problem
 from quoth.ingest.chunker import chunk
 from quoth.ingest.enrich.chapters import contents_of
+from quoth.ingest.enrich.segments import segment_starts
 from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
 from quoth.ingest.readers.dates import date_from_file_name
 from quoth.ingest.readers.metadata import file_title, read_custom_beside
@@ -287,7 +288,8 @@ def make_entry(
     stated = reading.language
     own = stated if reading.is_language_given else clear_language(reading.text)
     language = own or stated or detect_language(reading.text, among=LANGUAGES, fallback="en")
-    cut = chunk(
+    divide = partial(
+        chunk,
         reading,
         document_id=key,
         chunk_id=lambda ordinal: digest(key, PIPELINE, str(ordinal)),
@@ -296,6 +298,9 @@ def make_entry(
         language=language,
         earlier=_earlier_texts(parts, collection, source),
     )
+    cut = divide()
+    if starts := segment_starts(cut):
+        cut = divide(begins=starts)
     chunks, headings = contents_of(reading, cut)
     document = Document(
         document_id=key,

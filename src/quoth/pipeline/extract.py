@@ -278,11 +278,14 @@ def _requested(
         return heading_statements(found.headings, passages)
     if found.sections:
         return section_statements(found.sections, found.summary_sentences, candidates, passages)
-    if found.summary_sentences:
+    questions = asks_place and _asks_questions(found.plan)
+    has_questions = any(each.question for each in candidates.sentences)
+    lists_questions = questions and has_questions and found.query.kind != "summary"
+    if found.summary_sentences and not lists_questions:
         return summary_statements(found.summary_sentences, candidates, passages)
     is_whole = names_place(found.plan.filters) or found.is_whole_place
     if candidates.sentences and asks_place and is_whole:
-        return place_statements(candidates, passages, questions=_asks_questions(found.plan))
+        return place_statements(candidates, passages, questions=questions)
     return ()
 
 

@@ -173,19 +173,21 @@ NEAR = 2
 """Chunks by which two questions of one round are apart at most."""
 
 _MARK = re.compile(r"[.?!]")
-_SENTENCE = re.compile(r"[^.?!…]+[.?!…]*")
+_SENTENCE = re.compile(r"[^.?!…\s][^.?!…]*[.?!…]*")
 
 
 @dataclass(frozen=True, slots=True)
 class _Cue:
     """A spoken cue for a segment: the chunk and its relative position in the talk.
 
-    ``kind`` is a `segment_cues.CueKind`, or "audience" where the audience speaks.
+    ``kind`` is a `segment_cues.CueKind`, or "audience" where the audience speaks; ``start`` is
+    where its caption begins in the text.
     """
 
     ordinal: int
     kind: str
     share: float
+    start: int
 
 
 def segments_of(chunks: Sequence[Chunk]) -> tuple[Heading, ...]:
@@ -197,9 +199,32 @@ def segments_of(chunks: Sequence[Chunk]) -> tuple[Heading, ...]:
     early cues count only where others nearby confirm them.
     """
     found = list(_titled(chunks))
-    if not found and chunks and chunks[0].kind == "transcript":
-        found = list(_heard(chunks))
+    if not found and _is_talk(chunks):
+        found = list(_heard(chunks, list(_cues(chunks))))
     return tuple(sorted(found, key=lambda each: each.first))
+
+
+def segment_starts(chunks: Sequence[Chunk]) -> tuple[int, ...]:
+    """Return where in the text the segments begin that are only heard: at their first cue.
+
+    A chunk that begins there has nothing of the talk before.
+    """
+    if not _is_talk(chunks) or any(_titled(chunks)):
+        return ()
+    cues = list(_cues(chunks))
+    opening = {"qa": ("questions", "any", "audience"), "demo": ("demo",), "": ()}
+    return tuple(
+        min(
+            cue.start
+            for cue in cues
+            if cue.ordinal == heading.first and cue.kind in opening[heading.segment]
+        )
+        for heading in _heard(chunks, cues)
+    )
+
+
+def _is_talk(chunks: Sequence[Chunk]) -> bool:
+    return bool(chunks) and chunks[0].kind == "transcript"
 
 
 # --- headings ---------------------------------------------------------------------------------
@@ -235,8 +260,7 @@ def _kind_of_title(path: Sequence[str]) -> tuple[tuple[str, ...], Segment]:
 # --- spoken cues --------------------------------------------------------------------------------
 
 
-def _heard(chunks: Sequence[Chunk]) -> Iterator[Heading]:
-    cues = list(_cues(chunks))
+def _heard(chunks: Sequence[Chunk], cues: Sequence[_Cue]) -> Iterator[Heading]:
     rounds = list(_rounds(cues, last=len(chunks) - 1))
     for first, last in rounds:
         yield Heading(chunks[0].document_id, (), first, last, segment="qa")
@@ -250,7 +274,12 @@ def _cues(chunks: Sequence[Chunk]) -> Iterator[_Cue]:
     voices: dict[str, bool] = {}
     for at, chunk in enumerate(chunks):
         if any(_is_audience(voice, voices) for voice in speakers_in(chunk)):
-            yield _Cue(at, "audience", chunk.start / length)
+            asked = (
+                each.start
+                for each in chunk.places
+                if each.locator.speaker and _is_audience(each.locator.speaker, voices)
+            )
+            yield _Cue(at, "audience", chunk.start / length, next(asked, chunk.start))
         if not may_hold_cue(chunk.text):
             continue
         heard: set[str] = set()
@@ -258,7 +287,8 @@ def _cues(chunks: Sequence[Chunk]) -> Iterator[_Cue]:
             kind = cue_kind(sentence) if may_hold_cue(sentence) else None
             if kind and kind not in heard:
                 heard.add(kind)
-                yield _Cue(at, kind, (chunk.start + start) / length)
+                share = (chunk.start + start) / length
+                yield _Cue(at, kind, share, _caption_start(chunk, start))
 
 
 def _sentences(chunk: Chunk) -> Iterator[tuple[int, str]]:
@@ -273,6 +303,13 @@ def _sentences(chunk: Chunk) -> Iterator[tuple[int, str]]:
     for one, other in pairwise((*chunk.places, *chunk.places[-1:])):
         start, end = one.start - chunk.start, other.end - chunk.start
         yield start, normalize_name(chunk.text[start:end])
+
+
+def _caption_start(chunk: Chunk, position: int) -> int:
+    """Return where the caption begins that holds a position of the normalized text."""
+    before = ((each.start, chunk.text[: each.start - chunk.start]) for each in chunk.places)
+    begun = [start for start, text in before if len(normalize_name(text)) <= position]
+    return max(begun, default=chunk.start)
 
 
 def _is_audience(voice: str, known: dict[str, bool]) -> bool:

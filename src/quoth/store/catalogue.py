@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     BindParameter,
@@ -28,6 +29,7 @@ from quoth.store.collections import CollectionRows
 from quoth.store.history import QueryHistory
 from quoth.store.job_rows import document_from_job
 from quoth.store.outline import DOCUMENT, OutlineReader, write_map
+from quoth.store.replaced import replacements, stored_text, write_replacements
 from quoth.store.rows import (
     ChunkContext,
     Collection,
@@ -150,8 +152,9 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
         """Commit documents with their chunks; return the ids of those they replace.
 
         A document from the same source with other content is replaced: its rows are deleted in the
-        same transaction, its index rows are left to the caller, and its uploads are those of the
-        new one. Return None, without changes, where the collection uses another index table by now.
+        same transaction, its index rows are left to the caller, its uploads are those of the new
+        one, and its id leads there. Return None, without changes, where the collection uses another
+        index table by now.
         """
         replaced: list[str] = []
         with self.writing("commit documents") as connection:
@@ -166,9 +169,11 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
                 )
                 old = {row.id: sources[row.source] for row in connection.execute(same_source)}
                 replaced += sorted(old.keys() - ids)
+                found = self._replacements(connection, collection, old, entries=part)
                 self._erase(connection, collection, old.keys() | ids)
                 self._move_uploads(connection, old)
                 self._write(connection, collection, part)
+                write_replacements(connection, found, present=ids, tenant=self.tenant)
                 done = jobs.c.document_id.in_(ids)
                 failed_before = jobs.c.source.in_(sources) & (jobs.c.state == "failed")
                 connection.execute(
@@ -176,6 +181,35 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
                 )
             self._bump(connection, collection)
         return tuple(replaced)
+
+    def _replacements(
+        self,
+        connection: Connection,
+        collection: Collection,
+        ids: Mapping[str, str],
+        *,
+        entries: Sequence[Entry],
+    ) -> list[dict[str, Any]]:
+        written = {entry.document.document_id: entry for entry in entries}
+        return replacements(
+            connection,
+            collection,
+            {**ids, **{key: key for key in written}},
+            text_of=lambda key: "".join(chunk.text for chunk in written[key].chunks),
+            tenant=self.tenant,
+        )
+
+    def lead_to(self, collection: Collection, *, old: str, new: str) -> None:
+        """Let the id of a document lead to another, as `commit` does; both are still there."""
+        with self.writing("replace document") as connection:
+            found = replacements(
+                connection,
+                collection,
+                {old: new},
+                text_of=partial(stored_text, connection, tenant=self.tenant),
+                tenant=self.tenant,
+            )
+            write_replacements(connection, found, present={new}, tenant=self.tenant)
 
     def _move_uploads(self, connection: Connection, ids: Mapping[str, str]) -> None:
         """Point the uploads of replaced documents to the new ones; ``ids`` maps old to new."""

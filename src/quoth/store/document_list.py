@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import and_, false, func, or_, select, true
+from sqlalchemy import Connection, and_, false, func, or_, select, true
 
 from quoth.core.errors import NotFound
 from quoth.core.types import Document
+from quoth.store.checksums import first_intact
 from quoth.store.database import TenantConnection
 from quoth.store.job_rows import document_from_job
 from quoth.store.rows import Collection, collection_from_row, document_from_row
-from quoth.store.schema import chunks, collections, documents, jobs
+from quoth.store.schema import chunks, collections, documents, jobs, replaced_documents
 
 _NAMES = (documents.c.title, documents.c.source, documents.c.speaker)
 
@@ -111,6 +112,30 @@ class DocumentLists(TenantConnection):
 
     def document(self, document_id: str, *, collection: str | None = None) -> Document:
         """Find a document in every collection, or in one; raises NotFound."""
+        with self.reading() as connection:
+            found = self._find(connection, document_id, collection=collection)
+        if found is None:
+            raise NotFound(f"There is no document with the id '{document_id}'.")
+        return found
+
+    def present(self, document_id: str, *, end: int = 0, collection: str | None = None) -> Document:
+        """Find a document as `document` does, or that which replaced it.
+
+        Raises NotFound also where their texts are not the same up to the character `end`.
+        """
+        table = replaced_documents
+        statement = select(table).where(table.c.tenant == self.tenant, table.c.id == document_id)
+        with self.reading() as connection:
+            row = first_intact(connection.execute(statement))
+            known = document_id if row is None or row.same_until < end else row.document_id
+            found = self._find(connection, known, collection=collection)
+        if found is None:
+            raise NotFound(f"There is no document with the id '{document_id}'.")
+        return found
+
+    def _find(
+        self, connection: Connection, document_id: str, *, collection: str | None
+    ) -> Document | None:
         for table, made in ((documents, document_from_row), (jobs, document_from_job)):
             key = documents.c.id if table is documents else jobs.c.document_id
             statement = (
@@ -124,11 +149,10 @@ class DocumentLists(TenantConnection):
             )
             if collection is not None:
                 statement = statement.where(collections.c.name == collection)
-            with self.reading() as connection:
-                row = connection.execute(statement).first()
+            row = connection.execute(statement).first()
             if row is not None:
                 return made(row, collection=row.collection_name)
-        raise NotFound(f"There is no document with the id '{document_id}'.")
+        return None
 
     def named(self, collection: Collection, name: str) -> list[Document]:
         """Return the ready documents whose file has a name, on the disk or as an upload."""

@@ -18,7 +18,7 @@ from sqlalchemy import (
 from quoth.store.checksums import add_checksum
 from quoth.store.rows import words
 
-HEAD = "0016"
+HEAD = "0017"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -141,6 +141,17 @@ summaries = Table(
     Column("leaves", words(), nullable=False),
 )
 
+replaced_documents = Table(  # where ids lead to since, and how much of both texts is the same
+    "replaced_documents",
+    metadata,
+    Column("id", words(32), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("collection_id", words(32), nullable=False),
+    Column("document_id", ForeignKey("documents.id", ondelete="CASCADE"), nullable=False),
+    Column("same_until", Integer, nullable=False),
+    Index("ix_replaced_documents_document", "document_id"),
+)
+
 jobs = Table(
     "jobs",
     metadata,
@@ -209,8 +220,7 @@ feedback = Table(
     Column("created_at", words(40), nullable=False),
 )
 
-# Uploaded files, from their first byte to their final state.
-tasks = Table(
+tasks = Table(  # uploaded files, from their first byte to their final state
     "tasks",
     metadata,
     Column("id", words(32), primary_key=True),
@@ -268,8 +278,7 @@ shares = Table(
     Index("ix_shares_tenant", "tenant"),
 )
 
-# Sessions of browsers: each stands for a key or a share.
-sessions = Table(
+sessions = Table(  # of browsers: each stands for a key or a share
     "sessions",
     metadata,
     Column("token_hash", words(64), primary_key=True),
@@ -297,8 +306,7 @@ audit = Table(
     Column("hash", words(64), nullable=False),
 )
 
-# Privacy settings of a tenant: what is stored and what may leave the machine.
-privacy = Table(
+privacy = Table(  # of a tenant: what is stored and what may leave the machine
     "privacy",
     metadata,
     Column("tenant", words(100), primary_key=True),

@@ -83,6 +83,23 @@ def test_a_text_is_added_and_cited_by_its_characters(tmp_path: Path) -> None:
                 library.text(gone)
 
 
+def test_a_citation_has_its_text_while_its_words_stay_where_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "notes.md"
+    file.write_text(NOTES, encoding="utf-8")
+    with quoth.open(str(tmp_path / "home"), embedder="fake") as library:
+        library.add(file)
+        citation = library.ask(BEES).citations[0]
+        file.write_text(f"{NOTES}\n\nIt rains.\n", encoding="utf-8")
+        library.add(file)
+        text = library.text(citation)
+        assert text.endswith("It rains.")
+        assert text[citation.snippet_start : citation.snippet_end] == citation.snippet
+        file.write_text("Cats.", encoding="utf-8")
+        library.add(file)
+        with pytest.raises(quoth.NotFound):
+            library.text(citation)
+
+
 async def test_the_engine_answers_in_a_program_with_an_event_loop(tmp_path: Path) -> None:
     async with quoth.open_async(str(tmp_path / "home"), embedder="fake") as engine:
         async for _step in engine.add_data(NOTES.encode(), name="notes.md"):

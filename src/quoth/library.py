@@ -7,6 +7,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractAsyncContextManager, aclosing, suppress
+from functools import partial
 from os import PathLike, fspath, getpid
 from pathlib import Path
 from queue import SimpleQueue
@@ -19,13 +20,7 @@ from quoth.core.custom_metadata import check_metadata
 from quoth.core.errors import InputError, NotFound
 from quoth.core.events import Event
 from quoth.core.load_settings import load_settings
-from quoth.core.types import (
-    Answer,
-    Document,
-    Filter,
-    Hit,
-    Turn,
-)
+from quoth.core.types import Answer, Citation, Document, Filter, Hit, Turn
 from quoth.engine import Engine
 from quoth.pipeline.commit import IngestProgress
 from quoth.pipeline.given_metadata import DocumentMetadata
@@ -33,6 +28,7 @@ from quoth.pipeline.maintain import Health
 from quoth.pipeline.remote import check_sources, is_address
 from quoth.pipeline.retrieve import Request
 from quoth.pipeline.uploads import find_document
+from quoth.store.document_list import DocumentLists
 from quoth.store.history import QuerySummary
 
 T = TypeVar("T")
@@ -197,16 +193,22 @@ class Library:
         """List the documents of the collection."""
         return self._run(self._engine.documents())
 
-    def text(self, document: Document | str) -> str:
+    def text(self, document: Document | Citation | str) -> str:
         """Return the text of a document, in which citations count their characters.
 
-        ``text(citation.document_id)[citation.snippet_start : citation.snippet_end]`` is the
-        snippet. Takes what `remove` takes; raises NotFound.
+        ``text(citation)[citation.snippet_start : citation.snippet_end]`` is the snippet, also where
+        the document was replaced by one with the same text up to there. Takes a citation and what
+        `remove` takes; raises NotFound.
         """
 
         async def read() -> str:
-            found = await self._find(document)
             catalogue = self._engine.parts.catalogue
+            if isinstance(document, Citation):
+                present = partial(DocumentLists.of(catalogue).present, document.document_id)
+                cited = await asyncio.to_thread(present, end=document.snippet_end)
+                found = cited.document_id
+            else:
+                found = await self._find(document)
             chunks = await asyncio.to_thread(catalogue.document_chunks, found)
             if not chunks:
                 raise NotFound("This document holds no text, or is no longer there.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from quoth.core.types import Answer
@@ -27,3 +28,22 @@ async def test_a_citation_says_whether_its_document_was_updated_or_removed(tmp_p
         assert changed_sources(catalogue, answer) == [ChangedSource(number, "updated")]
         await engine.remove([newer.document_id])
         assert changed_sources(catalogue, answer) == [ChangedSource(number, "removed")]
+
+
+async def test_a_citation_whose_words_stay_where_they_are_has_not_changed(tmp_path: Path) -> None:
+    async with open_tour(tmp_path / "home") as engine:
+        catalogue = engine.parts.catalogue
+        path = tmp_path / "hive.md"
+        path.write_text(HIVE)
+        (document,) = await add(engine, path)
+        answer: Answer = await engine.answer("How many queens has a beehive?")
+        (citation,) = [
+            each for each in answer.citations if each.document_id == document.document_id
+        ]
+        path.write_text(f"{HIVE}\nShe mates once.\n")
+        (newer,) = await add(engine, path)
+        assert newer.document_id != document.document_id
+        assert changed_sources(catalogue, answer) == []
+        for longer in ({"span_end": 999}, {"snippet_end": 999}):
+            beyond = replace(answer, citations=(replace(citation, **longer),))
+            assert changed_sources(catalogue, beyond) == [ChangedSource(citation.number, "updated")]

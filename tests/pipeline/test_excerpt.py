@@ -15,14 +15,16 @@ from quoth.ingest.chunker import chunk
 from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.spreadsheet import read_spreadsheet
 from quoth.ingest.readers.text import read_plain
-from quoth.pipeline.excerpt import Excerpt, find_excerpt
+from quoth.pipeline.excerpt import Excerpt, cited_excerpt, find_excerpt
 from quoth.pipeline.named_places import find_place
 from quoth.pipeline.uploads import documents_in, find_document
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
+from quoth.text.json_codec import to_json
 from quoth.text.locators import TEXT_MARK, link
 from tests.support.cli import quoth
 from tests.support.passages import document_at
+from tests.support.small_library import add, open_tour
 
 
 @pytest.fixture(scope="module")
@@ -238,6 +240,32 @@ def test_what_is_not_there_is_a_sentence(
 ) -> None:
     with pytest.raises(error, match=r"\.$|quoth "):
         excerpt(catalogue, reference)
+
+
+async def test_the_id_of_a_document_that_was_replaced_shows_what_stayed(tmp_path: Path) -> None:
+    path = tmp_path / "hive.md"
+    path.write_text("# Hive\n\nA hive has one queen.\n", encoding="utf-8")
+    async with open_tour(tmp_path / "home") as engine:
+        catalogue = engine.parts.catalogue
+        (old,) = await add(engine, path)
+        answer = await engine.answer("How many queens has a hive?")
+        cited = next(each for each in answer.citations if each.document_id == old.document_id)
+        path.write_text("# Hive\n\nA hive has one queen.\n\nBees sleep.\n", encoding="utf-8")
+        (new,) = await add(engine, path)
+        found = cited_excerpt(catalogue, to_json(cited))
+        assert (found.document_id, found.is_replaced) == (new.document_id, False)
+        assert found.marked == (cited.snippet_start, cited.snippet_end)
+        assert "Bees sleep." in found.text
+        text = "".join(each.text for each in catalogue.document_chunks(new.document_id))
+        late = text.index("sleep")
+        places = ("", f":characters {cited.snippet_start}-{cited.snippet_end}")
+        for place in places:
+            assert excerpt(catalogue, old.document_id + place).document_id == new.document_id
+        for gone in (f":characters {late}-{late + 5}", ":page 3"):
+            with pytest.raises(NotFound):
+                excerpt(catalogue, old.document_id + gone)
+        with pytest.raises(NotFound):  # of another collection than those that were named
+            find_excerpt(catalogue, old.document_id, documents=[])
 
 
 def test_a_citation_is_shown_and_opened_from_the_command_line(home: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Literal
 from urllib.parse import urldefrag
 
 from quoth.core.errors import NotFound
-from quoth.core.types import Answer, Chars
+from quoth.core.types import Answer, Chars, Citation
 from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
 from quoth.text.locators import link
@@ -27,10 +27,11 @@ class ChangedSource:
 def changed_sources(catalogue: Catalogue, answer: Answer) -> list[ChangedSource]:
     """Return the citations whose document is not there any more as it was cited.
 
-    A document is updated where one from the same source, or of the same name, has taken its place.
+    One whose words are where they were in the document that replaced its own is there. A document
+    is updated where one from the same source, or of the same name, has taken its place.
     """
     there = DocumentLists.of(catalogue)
-    gone = {key for key in {each.document_id for each in answer.citations} if _is_gone(there, key)}
+    gone = [each for each in answer.citations if _is_gone(there, each)]
     names = _names(catalogue) if gone else frozenset()
     return [
         ChangedSource(
@@ -39,14 +40,14 @@ def changed_sources(catalogue: Catalogue, answer: Answer) -> list[ChangedSource]
             if names.isdisjoint({citation.document_name, urldefrag(citation.link or " ").url})
             else "updated",
         )
-        for citation in answer.citations
-        if citation.document_id in gone
+        for citation in gone
     ]
 
 
-def _is_gone(there: DocumentLists, document_id: str) -> bool:
+def _is_gone(there: DocumentLists, citation: Citation) -> bool:
+    end = max(citation.snippet_end, citation.span_end)
     try:
-        there.document(document_id)
+        there.present(citation.document_id, end=end)
     except NotFound:
         return True
     return False

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from quoth.core.errors import Conflict, InputError
@@ -70,6 +71,9 @@ async def keep_as_talk(
     await asyncio.to_thread(store.change, session_id, document_id=document.document_id)
     for document_id, home in earlier.items():
         if document_id != document.document_id:
+            kept_in = await asyncio.to_thread(parts.catalogue.collection, collection)
+            lead_to = partial(parts.catalogue.lead_to, kept_in, old=document_id)
+            await asyncio.to_thread(lead_to, new=document.document_id)
             await engine.remove([document_id], collection=home)
     return document
 

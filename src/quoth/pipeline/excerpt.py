@@ -67,16 +67,41 @@ def find_excerpt(
     a page (its label, else the number of the PDF page; ``pdf 12``), a time (``1:41``, ``90s``), a
     section's title or ``chapter 3``, the number of a paragraph (``13.2``), of lines (``120``,
     ``12-20``) or of a row (``Staff row 3``), or a range of characters (``characters 100-250``).
-    So is the link of a citation. Raises NotFound and InputError.
+    So is the link of a citation. An id that a document had before does where its text was the same
+    up to the end of the place. Raises NotFound and InputError.
     """
     if reference.startswith(("q_", "c_")):
         return _cited(catalogue, reference, window=window)
     try:
         document, place = _split(documents, reference)
     except NotFound:
+        replaced = _replaced(catalogue, reference, documents=documents, window=window)
+        if replaced is not None:
+            return replaced
         if _CITED.fullmatch(reference) is None:
             raise
         return _cited(catalogue, reference, window=window)
+    return _placed(catalogue, document, place, window=window)
+
+
+def _replaced(
+    catalogue: Catalogue, reference: str, *, documents: Sequence[Document], window: int
+) -> Excerpt | None:
+    """Return the text at a place of a document that was replaced, if it is still there."""
+    key, _colon, place = (part.strip() for part in reference.partition(":"))
+    present = DocumentLists.of(catalogue).present
+    with suppress(NotFound):
+        now = present(key).document_id
+        document = next((each for each in documents if each.document_id == now), None)
+        if document is not None:
+            found = _placed(catalogue, document, place, window=window)
+            if place:
+                present(key, end=found.marked[1] if found.marked else found.end)
+            return found
+    return None
+
+
+def _placed(catalogue: Catalogue, document: Document, place: str, *, window: int) -> Excerpt:
     chunks = catalogue.document_chunks(document.document_id)
     if not chunks:
         raise NotFound(f"'{document.title}' holds no text: it is {document.status}.")
@@ -121,12 +146,11 @@ def _closest_excerpt(catalogue: Catalogue, hit: Hit, *, window: int) -> Excerpt:
 
 def cited_excerpt(catalogue: Catalogue, cited: Mapping[str, Any], *, window: int = 1) -> Excerpt:
     """Return the text around a citation, given as JSON."""
-    lists = DocumentLists.of(catalogue)
+    span = (cited["snippet_start"], cited["snippet_end"])
     try:
-        document = lists.document(cited["document_id"])
+        document = DocumentLists.of(catalogue).present(cited["document_id"], end=span[1])
     except NotFound:
         return _as_cited(decode_json(Citation, cited))
-    span = (cited["snippet_start"], cited["snippet_end"])
     low, high = cited.get("marked") or (0, span[1] - span[0])
     chunks = _around(catalogue.document_chunks(document.document_id), span, window=window)
     told = (span[0] + low, span[0] + high)

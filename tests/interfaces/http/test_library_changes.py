@@ -45,7 +45,9 @@ async def test_metadata_of_an_upload_is_corrected_and_stays_one_document(
     (after,) = (await ada.get("/v1/documents", params=listed)).json()["documents"]
     assert after["document_id"] == corrected["document_id"] != before["document_id"]
     assert (await ada.get(f"/v1/documents/{after['document_id']}/original")).content == text
-    assert (await ada.get(path)).status_code == 404
+    assert (await ada.get(path)).json() == corrected
+    for change in (ada.delete(path), ada.patch(path, json={"title": "On wasps"})):
+        assert (await change).status_code == 404
     wrong = await ada.patch(f"/v1/documents/{after['document_id']}", json={"date": "2023-02-29"})
     assert (wrong.status_code, "is not a date" in wrong.text) == (422, True)
     back = (await ada.patch(f"/v1/documents/{after['document_id']}", json={"speaker": ""})).json()

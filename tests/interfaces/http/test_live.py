@@ -71,12 +71,21 @@ async def test_a_lecture_is_asked_while_it_lasts(tmp_path: Path) -> None:
         [citation, *_] = answer.json()["citations"]
         assert TOPICS["Mites"] in citation["snippet"]
         assert citation["document_id"] == second
+        query = answer.json()["query_id"]
         await client.post(f"{session}/segments", json=_segments(*TITLES))
         ended = (await client.post(f"{session}/end")).json()["document_id"]
         [talk] = await _talks(client)
         assert talk["document_id"] == ended != second
         read = await client.get(f"/v1/documents/{ended}/reading")
         assert TOPICS["Stings"] in read.text
+        # The talk has grown: what was cited of it before is opened in it.
+        span = {"start": citation["snippet_start"], "end": citation["snippet_end"]}
+        opened = await client.get(f"/v1/documents/{second}/reading", params=span)
+        assert opened.json()["document_id"] == ended
+        assert opened.json()["span"] == span
+        assert (await client.get(f"/v1/documents/{first}")).json() == talk
+        stored = (await client.get(f"/v1/queries/{query}")).json()
+        assert stored["changed"] == []
 
 
 async def _talks(client: httpx.AsyncClient) -> list[dict[str, Any]]:

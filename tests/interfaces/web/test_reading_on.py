@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import wave
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +114,43 @@ def test_a_recording_plays_and_its_transcript_follows(web: WebApp) -> None:
         assert blocks[1]["locator"]["start"] <= at < blocks[1]["locator"]["end"] + 1
         page.locator("button.time").nth(2).click()
         expect(playing).to_contain_text(blocks[2]["text"].strip()[:20])
+
+
+@contextmanager
+def titled(page: Page, web: WebApp, document_id: str, title: str) -> Iterator[str]:
+    """Give a document another title as long as this lasts; gives its new id."""
+    path = f"{web.url}/v1/documents/"
+    before = page.request.get(path + document_id).json()["title"]
+    corrected = page.request.patch(path + document_id, data={"title": title}).json()
+    assert corrected["document_id"] != document_id
+    yield str(corrected["document_id"])
+    page.request.patch(path + corrected["document_id"], data={"title": before})
+
+
+@pytest.mark.usefixtures("recording")
+def test_the_proof_of_an_answer_opens_after_the_title_was_corrected(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        for kind, question, title in (
+            ("transcript", "What is honey made from?", "At the hive"),
+            ("pdf", "What did the lighthouse keeper write?", "The keeper's book"),
+        ):
+            page.goto(web.url)
+            visit.ask(question)
+            old = documents(page, web, kind)[0]["document_id"]
+            with titled(page, web, old, title) as new:
+                page.reload()
+                expect(page.locator(".card.doubt, .card .partly")).to_have_count(0)
+                page.locator("button.number:not(.hidden)").first.click()
+                proof = page.locator(".proof")
+                expect(proof.locator(".reading mark").first).to_be_visible()
+                shown = proof.locator("audio, .page-image rect").first
+                expect(shown).to_be_visible()
+                page.goto(f"{web.url}/d/{old}?start=0&end=20")
+                expect(page.locator("h1")).to_have_text(title)
+                expect(page.locator(".reading mark").first).to_be_visible()
+                for link in page.locator("document-about details.outline a").all():
+                    assert f"/d/{new}?" in (link.get_attribute("href") or "")
 
 
 def test_youtube_is_loaded_only_where_it_is_allowed_and_asked_for(web: WebApp) -> None:

@@ -46,6 +46,23 @@ async def find_document(document_id: str, caller: Principal) -> Document:
     return await asyncio.to_thread(listing.document, document_id, collection=caller.collection)
 
 
+async def find_present(document_id: str, caller: Principal, *, end: int = 0) -> Document:
+    """Return a document that the caller may read, also by an id that it had before.
+
+    The texts of both must be the same up to the character `end`. A signed link opens only the
+    version that it was made for. Raises NotFound.
+    """
+    return await asyncio.to_thread(present_document, document_id, caller, end=end)
+
+
+def present_document(document_id: str, caller: Principal, *, end: int = 0) -> Document:
+    """Return a document as `find_present` does."""
+    listing = listing_of(caller.engine)
+    if caller.document is not None:
+        return listing.document(document_id, collection=caller.collection)
+    return listing.present(document_id, end=end, collection=caller.collection)
+
+
 async def to_request(body: SearchRequest, caller: Principal) -> Request:
     """Return the query of a body; raises InputError and NotFound.
 

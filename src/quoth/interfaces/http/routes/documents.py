@@ -29,7 +29,12 @@ from quoth.interfaces.http.originals import (
     recording_file,
 )
 from quoth.interfaces.http.problem_details import ByteRangeNotSatisfiable
-from quoth.interfaces.http.requests import find_collection, find_document, listing_of
+from quoth.interfaces.http.requests import (
+    find_collection,
+    find_document,
+    find_present,
+    listing_of,
+)
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import (
     Id,
@@ -129,8 +134,11 @@ async def documents(
 
 @router.get("/v1/documents/{document_id}", summary="Show a document", response_model=Document)
 async def document(document_id: OneId, caller: Reader) -> Response:
-    """Show a document: what it is, its status, and why it could not be read."""
-    return ApiResponse(await find_document(document_id, caller), language=caller.language)
+    """Show a document: what it is, its status, and why it could not be read.
+
+    The id of a document that was replaced shows the present one; changes need the present id.
+    """
+    return ApiResponse(await find_present(document_id, caller), language=caller.language)
 
 
 @router.delete("/v1/documents/{document_id}", summary="Delete a document", status_code=204)
@@ -161,7 +169,7 @@ async def delete(document_id: OneId, caller: Writer) -> Response:
 )
 async def original(document_id: OneId, caller: Reader, request: Request) -> Response:
     """Return the file of a document, as long as it is unchanged."""
-    found = await find_document(document_id, caller)
+    found = await find_present(document_id, caller)
     unchanged = request.app.state.unchanged_files
     file = await asyncio.to_thread(original_file, found, caller, unchanged=unchanged)
     tag = await asyncio.to_thread(entity_tag, found, caller)
@@ -195,7 +203,7 @@ async def media(document_id: OneId, caller: Reader, request: Request) -> Respons
     It is the file that was transcribed, as long as it is unchanged, or the file of the same name
     beside the transcript, such as talk.mp4 beside talk.srt.
     """
-    found = await find_document(document_id, caller)
+    found = await find_present(document_id, caller)
     unchanged = request.app.state.unchanged_files
     file = await asyncio.to_thread(recording_file, found, caller, unchanged=unchanged)
     tag = await asyncio.to_thread(file_tag, file)
@@ -220,7 +228,8 @@ async def passages(
     limit: Limit = 20,
 ) -> Response:
     """Return the text of a document in passages: around one of them, or page by page."""
-    found = await find_document(document_id, caller)
+    found = await find_present(document_id, caller)
+    document_id = found.document_id
     catalogue = caller.engine.parts.catalogue
     first, last = skip, skip + limit - 1
     if around is not None:

@@ -18,7 +18,7 @@ from quoth.ingest.readers.pdf.page_marks import PageMarks, Rectangle
 from quoth.interfaces.http.dependencies import Reader
 from quoth.interfaces.http.originals import CACHED, entity_tag, not_modified, original_file
 from quoth.interfaces.http.request_state import Principal
-from quoth.interfaces.http.requests import find_document, listing_of
+from quoth.interfaces.http.requests import find_present, listing_of
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.routes.reading import MAX_OFFSET, Offset, require_span
 from quoth.interfaces.http.schemas import OneId, file_content
@@ -72,7 +72,8 @@ async def marks(
     document_id: OneId, caller: Reader, request: Request, start: Offset, end: SpanEnd
 ) -> Response:
     """Return the rectangles of the glyphs of a span, on every page that it is printed on."""
-    found = await find_document(document_id, caller)
+    found = await find_present(document_id, caller, end=end)
+    document_id = found.document_id
     chunks = await asyncio.to_thread(_chunks, caller, document_id, start=start, end=end)
     lines = marked_lines(chunks, start=start, end=end) if found.kind == "pdf" else []
     pages: Sequence[PageMarks] = ()
@@ -114,7 +115,7 @@ async def page_image(
     document_id: OneId, page: PageNumber, caller: Reader, request: Request, width: Width = 1000
 ) -> Response:
     """Draw a page of a PDF file, as long as it is unchanged."""
-    found = await find_document(document_id, caller)
+    found = await find_present(document_id, caller)
     if found.kind != "pdf" or page > (found.pages or 0):
         raise NotFound(f"This document has no page {page}.")
     unchanged = request.app.state.unchanged_files

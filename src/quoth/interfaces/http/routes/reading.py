@@ -14,7 +14,7 @@ from quoth.core.types import Document, DocumentKind, Locator
 from quoth.interfaces.http.dependencies import Reader
 from quoth.interfaces.http.originals import recording_type
 from quoth.interfaces.http.request_state import Principal
-from quoth.interfaces.http.requests import listing_of
+from quoth.interfaces.http.requests import listing_of, present_document
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import OneId
 from quoth.interfaces.links import public_link
@@ -113,7 +113,8 @@ async def outline(document_id: OneId, caller: Reader) -> Response:
 
 
 def _outline(document_id: str, caller: Principal) -> DocumentOutline:
-    found = listing_of(caller.engine).document(document_id, collection=caller.collection)
+    found = present_document(document_id, caller)
+    document_id = found.document_id
     catalogue = caller.engine.parts.catalogue
     all_headings = catalogue.headings(catalogue.collection(found.collection), [document_id])
     listed = [heading for heading in all_headings if heading.path][:MAX_SECTIONS]
@@ -140,7 +141,8 @@ async def reading(
     """Return the stored text around a span in whole blocks.
 
     Without an end, the text from the start on is returned: the next page begins at the end of
-    this one.
+    this one. The id of a document that was replaced shows the present one, unless the texts of
+    both differ before the end of the span; `document_id` is the present id.
     """
     return ApiResponse(
         await asyncio.to_thread(
@@ -153,7 +155,8 @@ def _reading(
     document_id: str, caller: Principal, *, start: int, end: int | None, context: int
 ) -> Reading:
     listing = listing_of(caller.engine)
-    found = listing.document(document_id, collection=caller.collection)
+    found = present_document(document_id, caller, end=end or 0)
+    document_id = found.document_id
     total = listing.total_chars(document_id)
     if start > total:
         raise InputError(BEYOND.format(total))

@@ -62,8 +62,11 @@ async def explained(
 ) -> Response:
     """List the moments of all sessions that cite a document, or one PDF page of it."""
     caller = require_viewer(request_state(request.scope).principal, "")
-    await asyncio.to_thread(listing_of(caller.engine).document, document_id, collection=None)
+    found = await asyncio.to_thread(listing_of(caller.engine).present, document_id)
     moments = await asyncio.to_thread(
-        explained_moments, caller.engine.parts.catalogue, document_id, page_number=page_number
+        explained_moments,
+        caller.engine.parts.catalogue,
+        found.document_id,
+        page_number=page_number,
     )
     return ApiResponse({"moments": moments})

@@ -61,7 +61,7 @@ class DocumentAbout extends Base {
     return html`<details class="outline"><summary>${t("document.outline", { count: sections.length })}</summary>
       <ol class="list">${sections.map((section) => html`<li class=${`level-${Math.min(section.level, 4)}`}>
         <a class="grow" aria-current=${section === now ? "location" : "false"}
-          href=${linkTo(`/d/${this.documentId}?start=${section.start}&end=${section.end}`)}>${section.title}</a>
+          href=${linkTo(`/d/${this.document.document_id}?start=${section.start}&end=${section.end}`)}>${section.title}</a>
         <span class="soft">${placeName({ ...section.locator, section: null, speaker: null }, t)}</span></li>`)}</ol>
       ${more ? html`<p class="soft">${t("document.more")}</p>` : nothing}</details>`;
   }

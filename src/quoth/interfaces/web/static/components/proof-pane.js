@@ -114,7 +114,9 @@ class ProofPane extends Base {
       this.playing = -1;
       this.gone = !span;
     }
-    if (!late && JSON.stringify(span) !== JSON.stringify(this.span)) this.span = span;
+    if (late || JSON.stringify(span) === JSON.stringify(this.span)) return;
+    if (span?.documentId !== this.span?.documentId) this.part = null;
+    this.span = span;
   }
 
   /** @param {KeyboardEvent} event */
@@ -217,7 +219,7 @@ class ProofPane extends Base {
   /** @param {any} locator */
   player(locator) {
     const { part, span } = this;
-    const media = part?.document_id === span?.documentId ? part?.media ?? "" : "";
+    const media = part?.media ?? "";
     const block = media && part?.blocks.find((/** @type {any} */ each) => each.end > /** @type {any} */ (span).start);
     const { start } = block ? block.locator : locator;
     return html`<media-player .documentId=${span?.documentId} .media=${media} .seconds=${start} .link=${this.items[this.at].item.link ?? ""}></media-player>`;

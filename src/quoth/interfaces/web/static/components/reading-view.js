@@ -165,7 +165,7 @@ class ReadingView extends Base {
     }
     if (kind !== "seconds") return html`<span class="time">${label}</span> `;
     // Without an address of its recording a line is shown on the page of the document.
-    if (!isSafeLink(block.link) || block.link.startsWith("/")) return html`<a class="time" href=${linkTo(linePath(this.documentId, block))}>${label}</a> `;
+    if (!isSafeLink(block.link) || block.link.startsWith("/")) return html`<a class="time" href=${linkTo(linePath(this.part.document_id, block))}>${label}</a> `;
     return html`<a class="time" href=${block.link} target="_blank" rel="noopener noreferrer">${label}</a> `;
   }
 

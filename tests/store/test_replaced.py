@@ -148,8 +148,8 @@ def test_other_tenants_neither_see_nor_lose_them(shelf: Shelf) -> None:
     with pytest.raises(NotFound, match="There is no document with the id 'd1'"):
         DocumentLists.of(bob).present("d1")
     own = TenantData(catalogue.database, tenant="local")
-    told = [row for row in own.rows() if row["table"] == "replaced_documents"]
-    assert [(row["id"], row["document_id"], row["same_until"]) for row in told] == [
+    exported = [row for row in own.rows() if row["table"] == "replaced_documents"]
+    assert [(row["id"], row["document_id"], row["same_until"]) for row in exported] == [
         ("d1", "d2", 32)
     ]
     assert own.delete().rows["replaced_documents"] == 1

@@ -205,7 +205,8 @@ class Library:
             catalogue = self._engine.parts.catalogue
             if isinstance(document, Citation):
                 present = partial(DocumentLists.of(catalogue).present, document.document_id)
-                cited = await asyncio.to_thread(present, end=document.snippet_end)
+                end = max(document.snippet_end, document.span_end)
+                cited = await asyncio.to_thread(present, end=end)
                 found = cited.document_id
             else:
                 found = await self._find(document)

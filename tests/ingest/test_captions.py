@@ -184,8 +184,8 @@ ADA = [line.replace("Henrik Lund", "Ada") for line in LUND]
 @pytest.mark.parametrize(
     ("before", "cue", "speaker"),
     [
-        (LUND, "Mira Okafor: Thank you, Henrik.", "Mira Okafor"),
-        (LUND, "Dr. Mira van Okafor: Thank you.", "Dr. Mira van Okafor"),
+        (LUND, "Mira Okafor: Thank you, Henrik.", None),
+        (LUND, "Los Angeles: It has forty berths.", None),
         (LUND, "Question from the audience: Can a broken reef grow back?", None),
         (LUND, "Frage aus dem Saal: Wie tief?", None),
         (LUND, "Audience member: How deep?", None),
@@ -208,15 +208,14 @@ def test_a_label_that_occurs_once_is_never_of_the_person_before(
     reading = talk(*((float(n), n + 1.0, text) for n, text in enumerate([*before, cue, "Yes."])))
     *_, (words, who), (_, after) = said(reading)
     assert (who, after) == (speaker, speaker)
-    is_new = speaker not in (None, "Henrik Lund")
-    assert words == (cue.split(": ")[-1] if is_new else cue)
+    assert words == cue
 
 
 @pytest.mark.parametrize(
     ("cues", "expected"),
     [
         (["Question from the audience: Why?", "Henrik Lund: So."], [None, "Henrik Lund"]),
-        (["Mira Okafor: Welcome.", "Henrik Lund: So."], ["Mira Okafor", "Henrik Lund"]),
+        (["Mira Okafor: Welcome.", "Henrik Lund: So."], [None, "Henrik Lund"]),
         (["Sponges filter.", "Audience member: Why?"], ["Henrik Lund", None]),
         (["Sponges filter.", "Machine Learning: A tool."], ["Henrik Lund", "Henrik Lund"]),
     ],

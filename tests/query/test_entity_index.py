@@ -132,6 +132,8 @@ PLAY = [
         ("Que dit l'article L. 1233-3 ?", [["Art. L. 1233-3"]]),
         ("Que disent les articles L1233-3 et L. 1233-4 ?", [["Art. L. 1233-3", "Article L1233-4"]]),
         ("What does section 7 say?", [["§ 7 Fees"]]),
+        ("Act I, scene 1 and act II, scene 1", [["Act I", "Act II"], ["Scene 1"]]),
+        ("Compare act 2, scene 1 with act 1.", [["Act I", "Scene 1"]]),
         ("What is in act 2 scene 2?", []),
         ("What did the act I saw last year change?", []),
     ],
@@ -146,11 +148,27 @@ def test_divisions_named_together_are_one_place(text: str, filters: list[list[st
     assert bool(query.notes) == (text == "What is in act 2 scene 2?")
 
 
+def test_odd_ranges_of_divisions_are_read() -> None:
+    titles = ("Articles 9 – 5", "Parts II to I", "Articles 5 to 7", "Articles 5 to 9 and 12")
+    headings = tuple(Heading("d", (title,), at, at) for at, title in enumerate(titles))
+    law = Document("d", "A law", "document", "ready", language="en")
+    names = build_entity_index(CollectionOutline("1", ("en",), (law,), headings))
+    found = understand("What does article 6 say?", names=names).filters
+    assert found == (Filter("section", "in", ("Articles 5 to 7", "Articles 5 to 9 and 12")),)
+    assert understand("What does article 11 say?", names=names).filters == ()
+    many = " of ".join(f"{word} 1 to 999" for word in ("articles", "parts", "acts", "scenes"))
+    assert understand(f"What is in {many}?", names=names).filters == ()
+
+
 def test_a_follow_up_goes_on_in_the_part_around_its_place() -> None:
     headings = tuple(Heading("d", path, at, at) for at, path in enumerate(PLAY))
     play = Document("d", "A play", "document", "ready", language="en")
     names = build_entity_index(CollectionOutline("1", ("en",), (play,), headings))
-    for text, wanted in (("And scene 2?", {"Act I", "Scene 2"}), ("And act II?", {"Act II"})):
+    for text, wanted in (
+        ("And scene 2?", {"Act I", "Scene 2"}),
+        ("And act II?", {"Act II"}),
+        ("And in act II, scene 1?", {"Act II", "Scene 1"}),
+    ):
         history = [Turn("What happens in act I, scene 1?", "A ghost comes.")]
         query = understand(text, names=names, history=history)
         assert {str(value) for each in query.filters for value in each.values} == wanted
@@ -163,6 +181,8 @@ def test_a_follow_up_goes_on_in_the_part_around_its_place() -> None:
         ("What is article 5 of the Harbours Act about?", ["Article 5 - Pilots"], "harbours"),
         ("What do articles 4 and 5 of the Canal Code say?", ["Article 5 - Fish"], "canal"),
         ("What does section 2 of article 5 of the Canal Code say?", ["Article 5 - Fish"], "canal"),
+        ("What do articles 2, 4, 5 and 7 of the Canal Code say?", ["Article 5 - Fish"], "canal"),
+        ("What do articles 9 to 5 of the Canal Code say?", ["Article 5 - Fish"], "canal"),
         ("What does article 9 of the Harbours Act say?", [], ""),
         ("What does article 5 of the Velmora rules say?", [], ""),
         ("What does article 5 of the convention say?", [], ""),

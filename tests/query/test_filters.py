@@ -170,6 +170,7 @@ def test_a_slide_is_one_of_a_presentation_where_there_is_one() -> None:
         ("What is on page 4?", Filter("label", "in", ("4",))),
         ("What is on PDF page 6?", Filter("page", "overlaps", (6.0, 6.0))),
         ("Qu'y a-t-il à la page PDF 6 ?", Filter("page", "overlaps", (6.0, 6.0))),
+        ("What is on PDF pages 3 to 6?", Filter("page", "overlaps", (3.0, 6.0))),
         ("What is on PDF page 9?", None),
     ],
 )

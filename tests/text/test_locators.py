@@ -282,7 +282,7 @@ def test_a_link_to_a_page_names_the_words_without_marks_of_lists(text: str, word
             "One two three four five six.\nEnd of it all here.",
             "One two three four five six.,End of it all here.",
         ),
-        ("A\nB", "A B"),
+        ("A\nB C", "B C"),
     ],
 )
 def test_words_that_name_a_text_are_of_one_block(text: str, words: str) -> None:

@@ -331,7 +331,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)?(?:[^\W\d]|$)")
 """A number, perhaps with its unit ("780MB"); no version ("6.3.1")."""
 _IN_WORDS = {"price": "free", "number": "amount"}
 """How a kind is said without a number: "free", "a dozen"."""
-_CURRENCIES = frozenset("$ € £ ¥ pound franc crown krone peso rupee yuan".split())
+_CURRENCIES = frozenset("$ € £ ¥ franc crown krone peso rupee yuan".split())
 _PLACES = frozenset(("page", "chapter"))
 _TIMES = frozenset(("century", "year", "month", "day"))
 

@@ -68,13 +68,13 @@ async def keep_as_talk(
     if document.error is not None:
         raise InputError(document.error.message)
     earlier = await asyncio.to_thread(store.talk_of, session_id)
-    await asyncio.to_thread(store.change, session_id, document_id=document.document_id)
     for document_id, home in earlier.items():
         if document_id != document.document_id:
             kept_in = await asyncio.to_thread(parts.catalogue.collection, collection)
             lead_to = partial(parts.catalogue.lead_to, kept_in, old=document_id)
             await asyncio.to_thread(lead_to, new=document.document_id)
             await engine.remove([document_id], collection=home)
+    await asyncio.to_thread(store.change, session_id, document_id=document.document_id)
     return document
 
 

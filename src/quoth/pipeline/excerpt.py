@@ -67,8 +67,8 @@ def find_excerpt(
     a page (its label, else the number of the PDF page; ``pdf 12``), a time (``1:41``, ``90s``), a
     section's title or ``chapter 3``, the number of a paragraph (``13.2``), of lines (``120``,
     ``12-20``) or of a row (``Staff row 3``), or a range of characters (``characters 100-250``).
-    So is the link of a citation. An id that a document had before does where its text was the same
-    up to the end of the place. Raises NotFound and InputError.
+    So is the link of a citation. The id of a document that was replaced opens the present one, as
+    far as the texts of both are the same. Raises NotFound and InputError.
     """
     if reference.startswith(("q_", "c_")):
         return _cited(catalogue, reference, window=window)

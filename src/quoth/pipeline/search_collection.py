@@ -140,9 +140,10 @@ async def sample_coverage(context: SearchContext, query: Query) -> RankedList | 
         return None
     wanted = _named_parts(context, query)
     topic = summary_topic(query)
+    titled = any(each.field in ("chapter", "section") for each in plan.filters)
     is_short = sum(each.last - each.first + 1 for each in wanted) <= SHORT_PLACE
     more = asks_about_more(context.outline, wanted, topic, language=query.language)
-    if not wanted or more or (is_short and names_place(plan.filters)):
+    if not wanted or more or (is_short and titled):
         return await structural_lookup(context, query)
     documents = [each.document_id for each in wanted]
     summaries = await asyncio.to_thread(catalogue.summaries, context.collection, documents)

@@ -13,7 +13,8 @@ from quoth.text.numbers import WORDS, number_of
 
 Place = tuple[str, tuple[str, ...]]
 """A document and the titles of a heading's path."""
-MAX_DIVISIONS = 50
+NUMBERS = ("number", "last", "third", "fourth")
+MAX_DIVISIONS = 200
 """Divisions of a range such as "articles 5 to 9"."""
 
 _SECTION_NUMBER = re.compile(r"(?:\w{4,10}\s)?((?:\d{1,3}|[a-z])(?:\.\d{1,3}){1,4})\.?(?!\S)")
@@ -30,17 +31,17 @@ def numbered_sections(headings: Iterable[Heading]) -> dict[str, tuple[Place, ...
     for heading in headings:
         title = heading.path[-1] if heading.path else ""
         found = _SECTION_NUMBER.match(title.casefold())
-        if number := found[1] if found else _division_of(title):
-            index[number].append((heading.document_id, heading.path))
+        for name in [found[1]] if found else _divisions_of(title):
+            index[name].append((heading.document_id, heading.path))
     return {number: tuple(dict.fromkeys(found)) for number, found in index.items()}
 
 
-def _division_of(title: str) -> str:
-    """Return the division that a title names first, as "article 7"; empty without one."""
+def _divisions_of(title: str) -> list[str]:
+    """Return the divisions that a title names first, as "article 7"; empty without one."""
     if not _COUNTED.match(title):  # most titles, at once
-        return ""
+        return []
     found = find_matches("division", normalize_query(title))
-    return division_names(found[0])[0] if found and not found[0].start else ""
+    return division_names(found[0]) if found and not found[0].start else []
 
 
 def documents_by_kind(sections: Mapping[str, Sequence[Place]]) -> dict[str, frozenset[str]]:
@@ -59,9 +60,9 @@ def division_kind(name: str) -> str:
 def division_names(match: PatternMatch) -> list[str]:
     """Return divisions as they are compared: "article 7" for "Art. VII", "article l1233-3"."""
     word = mapping("divisions").get(match.groups["word"], match.groups["word"])
-    given = [match.groups[key] for key in ("number", "last", "third") if key in match.groups]
+    given = [match.groups[key] for key in NUMBERS if key in match.groups]
     numbers = [number_of(each) or re.sub(r"[\s.]", "", each) for each in given]
-    first, last = numbers[0], numbers[-1]
-    if "to" in match.groups and isinstance(first, int) and isinstance(last, int):
-        numbers = list(range(first, min(last, first + MAX_DIVISIONS) + 1))
+    first, last = numbers[0], numbers[min(1, len(numbers) - 1)]
+    if "to" in match.groups and isinstance(first, int) and isinstance(last, int) and first < last:
+        numbers[:2] = range(first, min(last, first + MAX_DIVISIONS - 1) + 1)
     return [f"{word} {number}" for number in numbers]

@@ -200,11 +200,13 @@ def text_fragment(text: str) -> str:
     """Return the directive that makes a browser mark a text on a page; empty where it cannot.
 
     A long text is named by its first and last words, each of one block of the page
-    (https://wicg.github.io/scroll-to-text-fragment); a short line such as a heading is none of
-    them. The cells of a table are not written as the page has them.
+    (https://wicg.github.io/scroll-to-text-fragment); those of a short line such as a heading only
+    where there is no other. The cells of a table are not written as the page has them.
     """
     lines = [_LIST_MARK.sub("", line).split() for line in text.strip().splitlines()]
-    blocks = [line for line in lines if len(line) >= MIN_BLOCK_WORDS] or [[*chain(*lines)]]
+    blocks = [line for line in lines if len(line) >= MIN_BLOCK_WORDS] or [
+        max(lines, key=len, default=[])
+    ]
     first, last = blocks[0], blocks[-1]
     if not first or CELL_GAP.strip() in chain(*lines):
         return ""

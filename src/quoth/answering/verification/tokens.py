@@ -33,8 +33,7 @@ UNITS = _grouped(
     ‰ permille
     $ dollar dollars usd
     € euro euros eur
-    £ gbp sterling
-    pound pounds
+    £ gbp sterling pound pounds
     franc francs chf
     crown crowns couronne couronnes
     krone kroner krona kronor

@@ -89,20 +89,17 @@ def find_speaker_labels(texts: Iterable[str], *, speaker: str | None = None) -> 
 
     Names are roles ("PROFESSOR"), this name, names after ">>", names in capitals that occur at
     least twice, and other names written as names that occur at least three times. Where one does
-    and most cues begin with a label, as meetings are exported, once is enough for the others. Where
-    there is a name, so is a rarer label of several words that looks like one and stands before a
-    sentence, unless one of its words is in the text in small letters.
+    and most cues begin with a label, as meetings are exported, once is enough for the others. A
+    rarer label that looks like a name and stands before a sentence is unsure: it may be a place.
     """
     seen: Counter[str] = Counter()
     marked: set[str] = {speaker} if speaker else set()
     within: set[str] = set()
-    words: set[str] = set()
     cues = labelled = 0
     before = ""
     for text in texts:
         cues += 1
         for number, line in enumerate(map(str.strip, text.split("\n"))):
-            words.update(re.findall(r"\w+", line))
             label = _LABEL.match(line)
             if label is not None:
                 name = label["name"].strip()
@@ -119,15 +116,8 @@ def find_speaker_labels(texts: Iterable[str], *, speaker: str | None = None) -> 
         name for name, times in seen.items() if _is_name(name, times=times, marked=name in marked)
     )
     rare = {name for name in seen if name not in names and name not in within}
-    likely = {name for name in rare if _is_likely_name(name, names=names)}
-    full = {name for name in likely if " " in name and words.isdisjoint(_small(name))}
-    described = {name for name in rare if _is_described(name)}
-    return SpeakerLabels(names | full, frozenset((likely - full) | described))
-
-
-def _small(name: str) -> list[str]:
-    """Return the words of a name that begin with a capital, in small letters."""
-    return [word.lower() for word in re.findall(r"\w+", name) if word[0].isupper()]
+    unsure = {name for name in rare if _is_likely_name(name, names=names) or _is_described(name)}
+    return SpeakerLabels(names, frozenset(unsure))
 
 
 def _is_likely_name(label: str, *, names: frozenset[str]) -> bool:

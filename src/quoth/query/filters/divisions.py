@@ -6,14 +6,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, product
+from itertools import chain, islice, product
 
 from quoth.core.translations import translate
 from quoth.core.types import Filter
 from quoth.query.division_names import division_kind, division_names
 from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.extracted import (
-    NOTHING,
     ExtractedFilters,
     ExtractionContext,
     restrict_to,
@@ -26,14 +25,17 @@ _WORD = re.compile(r"\w{2,}")
 
 Names = Sequence[str]
 """The names of one place, outermost first: "article 2" and "section 4"."""
+MAX_PLACES = 200
+"""Places that a question may name."""
 MAX_TITLE_WORDS = 6
 """Words behind a place that may be the title of its document."""
 
 
 def extract_sections(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
     """Extract sections named by their dotted number ("section 3.5"); only existing ones filter."""
-    matches = find_matches("section", query.folded)
-    return _existing([[match.groups["number"]] for match in matches], context)
+    numbers = [match.groups["number"] for match in find_matches("section", query.folded)]
+    found = [titles for number in numbers for titles in _nested([number], context)]
+    return _restricted(found) if found or not numbers else _missing(numbers, context)
 
 
 def extract_divisions(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
@@ -43,9 +45,10 @@ def extract_divisions(query: TokenizedQuery, context: ExtractionContext) -> Extr
     the document that is named, or whose title begins with that word. Words that no heading begins
     with are no places. A place that is not there is noted, but not "the first article".
     """
-    matches = find_matches("division", query.folded)
-    found = NOTHING
-    for group in _together(matches, query):
+    found: list[tuple[str, ...]] = []
+    owners: list[str] = []
+    missing: list[str] = []
+    for group in _together(find_matches("division", query.folded), query):
         within = context
         if "of" in group[-1].groups and not context.is_narrowed:
             owner = _owner(query, group, context)
@@ -54,12 +57,24 @@ def extract_divisions(query: TokenizedQuery, context: ExtractionContext) -> Extr
             within = replace(context, documents=(owner,))
         # "scene 1 of act II": the last one is the outermost.
         outward = group[::-1] if "of" in group[0].groups else group
-        places = _existing(list(product(*map(division_names, outward))), within)
-        if places.filters and within is not context:
-            places += ExtractedFilters(restrict_to("document", within.documents))
-        found += places
-    of_order = all("ordinal" in match.settings for match in matches)
-    return NOTHING if of_order and found.notes else found
+        named = islice(product(*map(division_names, outward)), MAX_PLACES)
+        places = [titles for names in named for titles in _nested(names, within)]
+        # Where some documents have the inner heading, others are not meant.
+        depth = max(map(len, places), default=0)
+        found += [titles for titles in places if len(titles) == depth]
+        if places and within is not context:
+            owners += within.documents
+        is_order = any("ordinal" in match.settings for match in group)
+        kinds = context.entities.divisions.get(_kind(outward[0]), frozenset())
+        if not places and not is_order and kinds.intersection(within.documents):
+            missing.append(", ".join(map(_as_asked, group)))
+    if missing and not found:
+        return _missing(missing, context)
+    return _restricted(found) + ExtractedFilters(restrict_to("document", owners))
+
+
+def _as_asked(match: PatternMatch) -> str:
+    return f"{match.groups['word']} {match.groups['number']}"
 
 
 def _together(matches: Sequence[PatternMatch], query: TokenizedQuery) -> list[list[PatternMatch]]:
@@ -99,17 +114,13 @@ def _owner(
     return owners.pop() if words and len(owners) == 1 else None
 
 
-def _existing(named: Sequence[Names], context: ExtractionContext) -> ExtractedFilters:
-    """Filter by the places that are there, note them if none is."""
-    reach, divisions = frozenset(context.documents), context.entities.divisions
-    known = [
-        names for names in named if reach & divisions.get(division_kind(names[0]), frozenset())
-    ]
-    found = [titles for names in known for titles in _nested(names, reach, context)]
-    if known and not found:
-        asked = join_names([", ".join(names) for names in known], context.language)
-        note = translate("query.no_section", context.language, asked=asked)
-        return ExtractedFilters(notes=(note,))
+def _missing(asked: Sequence[str], context: ExtractionContext) -> ExtractedFilters:
+    there = join_names(asked, context.language)
+    return ExtractedFilters(notes=(translate("query.no_section", context.language, asked=there),))
+
+
+def _restricted(found: Sequence[tuple[str, ...]]) -> ExtractedFilters:
+    """Return the filters on headings, each with those around it."""
     if len({len(titles) for titles in found}) > 1:
         return ExtractedFilters(restrict_to("section", [titles[-1] for titles in found]))
     # Of nested headings each has to be there.
@@ -117,27 +128,32 @@ def _existing(named: Sequence[Names], context: ExtractionContext) -> ExtractedFi
     return ExtractedFilters(outermost, within=tuple(each for level in within for each in level))
 
 
-def _nested(
-    names: Names, reach: frozenset[str], context: ExtractionContext
-) -> Iterator[tuple[str, ...]]:
+def _nested(names: Names, context: ExtractionContext) -> Iterator[tuple[str, ...]]:
     """Return the titles of each heading that has all the names in its path, outermost first.
 
     In a document whose headings have other words ("Article 2" without any "Section") the others
     suffice.
     """
-    places, divisions = context.entities.sections, context.entities.divisions
-    for document_id in reach & divisions[division_kind(names[0])]:
+    reach, divisions = frozenset(context.documents), context.entities.divisions
+    paths: list[dict[str, list[tuple[str, ...]]]] = [defaultdict(list) for _ in names]
+    for name, by_document in zip(names, paths, strict=True):
+        for document_id, path in context.entities.sections.get(name, ()):
+            by_document[document_id].append(path)
+    for document_id in reach & divisions.get(division_kind(names[0]), frozenset()):
         levels = [
-            [path for id_, path in places.get(name, ()) if id_ == document_id]
-            for name in names
+            by_document.get(document_id, [])
+            for name, by_document in zip(names, paths, strict=True)
             if document_id in divisions.get(division_kind(name), ())
         ]
         for path in chain(*levels):
-            around = [
-                next((each for each in level if path[: len(each)] == each), ()) for level in levels
-            ]
+            around = [_around(path, level) for level in levels]
             if all(around):
                 yield tuple(each[-1] for each in sorted(around, key=len))
+
+
+def _around(path: tuple[str, ...], among: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the heading among others that a heading is below, or is; empty without one."""
+    return next((each for each in among if path[: len(each)] == each), ())
 
 
 def parts_around(
@@ -148,7 +164,7 @@ def parts_around(
     sections = [each for each in before if each.field == "section"]
     if fields == {"chapter"} and any(each.field == "chapter" for each in before):
         return tuple(sections)
-    if fields != {"section"}:
+    if fields != {"section"} or len(filters) > 1:
         return ()
     named = {title for each in filters for title in each.values}
     paths = [path for found in entities.sections.values() for _id, path in found]

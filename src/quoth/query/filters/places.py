@@ -33,12 +33,14 @@ def extract_pages(query: TokenizedQuery, context: ExtractionContext) -> Extracte
     page" is counted from the first one of the file.
     """
     known = context.entities.documents
-    if counted := [int(each.groups["first"]) for each in find_matches("pdf_page", query.folded)]:
+    matches = find_matches("pdf_page", query.folded)
+    if counted := [int(label) for match in matches for label in _page_labels(match)]:
         last = max((known[id_].pages or 0 for id_ in context.documents), default=0)
         there = [(float(page), float(page)) for page in counted if 0 < page <= last]
         if there:
             return ExtractedFilters(bounding_range("page", there), names_a_page=True)
-        reach = translate("query.pages_to", context.language, last=last)
+        key = "query.pages_to" if last else "query.no_pages"
+        reach = translate(key, context.language, last=last)
         missing = _no_page([*map(str, counted)], reach, context.language)
         return replace(missing, names_a_page=True)
     if labels := _named_labels("page", query, context):

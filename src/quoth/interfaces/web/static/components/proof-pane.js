@@ -220,7 +220,9 @@ class ProofPane extends Base {
   player(locator) {
     const { part, span } = this;
     const media = part?.media ?? "";
-    const block = media && part?.blocks.find((/** @type {any} */ each) => each.end > /** @type {any} */ (span).start);
+    const at = span?.start ?? 0;
+    const read = media && part.start <= at && at < part.end;
+    const block = read && part.blocks.find((/** @type {any} */ each) => each.end > at);
     const { start } = block ? block.locator : locator;
     return html`<media-player .documentId=${span?.documentId} .media=${media} .seconds=${start} .link=${this.items[this.at].item.link ?? ""}></media-player>`;
   }

@@ -73,7 +73,7 @@ class ReadingView extends Base {
   /** @param {Record<string, unknown>} query */
   read(query) {
     const words = Object.entries(query).map(([key, value]) => `${key}=${value}`);
-    return getJson(`/v1/documents/${encodeURIComponent(this.documentId)}/reading?${words.join("&")}`);
+    return getJson(`/v1/documents/${encodeURIComponent(this.part?.document_id ?? this.documentId)}/reading?${words.join("&")}`);
   }
 
   async load() {

@@ -67,7 +67,7 @@ def test_a_session_keeps_its_transcript_its_windows_and_their_citations(
     assert [shown.page_number for shown in store.citations(key)] == [12, 40]
     assert store.citation(card(key, window=0).id) == card(key, window=0)
     assert [
-        (said.session_id, at.index) for said, at in store.explained("book", page_number=40)
+        (said.session_id, at.index) for said, at in store.explained(["book"], page_number=40)
     ] == [(key, 1)]
     assert store.claim(key, "caller") == "caller"
     assert store.claim(key, "server") == "caller"
@@ -90,7 +90,7 @@ def test_sessions_are_one_tenants_exported_erased_and_forgotten_in_time(
     store.put_windows(key, [window(key, 0)])
     kept = other.start(title="Other", collections=[]).session_id
     assert (other.citations(key), other.windows(key), other.segments(key)) == ([], [], [])
-    assert other.explained("book") == []
+    assert other.explained(["book"]) == []
     with pytest.raises(NotFound):
         other.citation(card(key, window=0).id)
     with pytest.raises(NotFound):

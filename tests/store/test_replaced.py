@@ -18,12 +18,12 @@ from quoth.store.rows import Collection, Entry
 from quoth.store.schema import replaced_documents
 from tests.support.made_documents import IDENTITY, entry, open_catalogue
 
-Shelf = tuple[Catalogue, Collection]
+Stored = tuple[Catalogue, Collection]
 BEES = ("Bees fly. ", "Wasps fly. ", "Ants walk. ")
 
 
 @pytest.fixture
-def shelf(address: Path | str) -> Iterator[Shelf]:
+def library(address: Path | str) -> Iterator[Stored]:
     catalogue, collection = open_catalogue(address)
     yield catalogue, collection
     catalogue.close()
@@ -51,8 +51,8 @@ def rows(catalogue: Catalogue) -> dict[str, tuple[str, int]]:
     return {row.id: (row.document_id, row.same_until) for row in found}
 
 
-def test_a_text_that_has_grown_is_the_same_up_to_its_earlier_end(shelf: Shelf) -> None:
-    catalogue, collection = shelf
+def test_a_text_that_has_grown_is_the_same_up_to_its_earlier_end(library: Stored) -> None:
+    catalogue, collection = library
     catalogue.commit(collection, [version("d1", *BEES)])
     assert rows(catalogue) == {}
     # Cut into other chunks: what counts is the text.
@@ -64,16 +64,16 @@ def test_a_text_that_has_grown_is_the_same_up_to_its_earlier_end(shelf: Shelf) -
         DocumentLists.of(catalogue).document("d1")
 
 
-def test_a_text_with_another_middle_is_the_same_up_to_there(shelf: Shelf) -> None:
-    catalogue, collection = shelf
+def test_a_text_with_another_middle_is_the_same_up_to_there(library: Stored) -> None:
+    catalogue, collection = library
     catalogue.commit(collection, [version("d1", *BEES)])
     catalogue.commit(collection, [version("d2", BEES[0], "Walnuts. ", BEES[2])])
     assert rows(catalogue) == {"d1": ("d2", len("Bees fly. Wa"))}
 
 
 @pytest.mark.parametrize("texts", [BEES, BEES[:1], ("Cats.",), ()])
-def test_other_titles_shorter_and_other_texts(shelf: Shelf, texts: tuple[str, ...]) -> None:
-    catalogue, collection = shelf
+def test_other_titles_shorter_and_other_texts(library: Stored, texts: tuple[str, ...]) -> None:
+    catalogue, collection = library
     catalogue.commit(collection, [version("d1", *BEES)])
     catalogue.commit(collection, [version("d2", *texts, title="Insects")])
     same = 0 if texts == ("Cats.",) else len("".join(texts))
@@ -82,8 +82,8 @@ def test_other_titles_shorter_and_other_texts(shelf: Shelf, texts: tuple[str, ..
     assert present(catalogue, "d1", same + 1) is None
 
 
-def test_a_chain_leads_to_the_last_with_the_smallest_common_text(shelf: Shelf) -> None:
-    catalogue, collection = shelf
+def test_a_chain_leads_to_the_last_with_the_smallest_common_text(library: Stored) -> None:
+    catalogue, collection = library
     catalogue.commit(collection, [version("d1", *BEES)])
     catalogue.commit(collection, [version("d2", *BEES[:2])])
     catalogue.commit(collection, [version("d3", *BEES[:2], "More.")])
@@ -92,16 +92,16 @@ def test_a_chain_leads_to_the_last_with_the_smallest_common_text(shelf: Shelf) -
     assert rows(catalogue) == dict.fromkeys(("d1", "d2", "d3"), ("d4", 10))
 
 
-def test_an_id_that_comes_back_is_the_document_again(shelf: Shelf) -> None:
-    catalogue, collection = shelf
+def test_an_id_that_comes_back_is_the_document_again(library: Stored) -> None:
+    catalogue, collection = library
     for made in (version("d1", *BEES), version("d2", *BEES[:2]), version("d1", *BEES)):
         catalogue.commit(collection, [made])
     assert rows(catalogue) == {"d2": ("d1", 21)}
     assert present(catalogue, "d1", 99) == "d1"
 
 
-def test_a_document_that_is_written_again_keeps_its_earlier_ids(shelf: Shelf) -> None:
-    catalogue, collection = shelf
+def test_a_document_that_is_written_again_keeps_its_earlier_ids(library: Stored) -> None:
+    catalogue, collection = library
     for made in (version("d1", *BEES), version("d2", *BEES), version("d2", *BEES)):
         catalogue.commit(collection, [made])
     assert rows(catalogue) == {"d1": ("d2", 32)}
@@ -112,18 +112,18 @@ def test_a_document_that_is_written_again_keeps_its_earlier_ids(shelf: Shelf) ->
     assert rows(catalogue) == {"d1": ("d2", 32)}
 
 
-def test_one_document_is_led_to_another_before_it_is_removed(shelf: Shelf) -> None:
-    catalogue, collection = shelf
+def test_one_document_is_led_to_another_before_it_is_removed(library: Stored) -> None:
+    catalogue, collection = library
     catalogue.commit(collection, [version("d1", BEES[0]), version("d2", *BEES, source="/b.md")])
     catalogue.commit(collection, [version("d3", *BEES[:2])])
-    catalogue.lead_to(collection, old="d3", new="d2")
+    catalogue.lead_to(old="d3", new="d2")
     catalogue.remove(collection, ["d3"])
     assert rows(catalogue) == {"d1": ("d2", 10), "d3": ("d2", 21)}
     assert present(catalogue, "d3", 21) == "d2"
 
 
-def test_rows_go_with_their_document_and_collection(shelf: Shelf) -> None:
-    catalogue, collection = shelf
+def test_rows_go_with_their_document_and_collection(library: Stored) -> None:
+    catalogue, collection = library
     other = catalogue.make_collection("other", identity=IDENTITY)
     for key in ("d1", "d2"):
         catalogue.commit(collection, [version(key, *BEES)])
@@ -137,8 +137,8 @@ def test_rows_go_with_their_document_and_collection(shelf: Shelf) -> None:
     assert rows(catalogue) == {}
 
 
-def test_other_tenants_neither_see_nor_lose_them(shelf: Shelf) -> None:
-    catalogue, collection = shelf
+def test_other_tenants_neither_see_nor_lose_them(library: Stored) -> None:
+    catalogue, collection = library
     bob = Catalogue(catalogue.database, tenant="bob")
     shelf_of_bob = bob.make_collection("default", identity=IDENTITY)
     for key in ("d1", "d2"):
@@ -154,3 +154,14 @@ def test_other_tenants_neither_see_nor_lose_them(shelf: Shelf) -> None:
     ]
     assert own.delete().rows["replaced_documents"] == 1
     assert rows(catalogue) == {"d1b": ("d2b", 32)}
+
+
+def test_of_many_versions_those_that_agree_longest_are_kept(
+    library: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quoth.store.replaced.MAX_EARLIER", 2)
+    catalogue, collection = library
+    for key, texts in (("d1", BEES[:1]), ("d2", BEES[:2]), ("d3", BEES), ("d4", (*BEES, "Flies."))):
+        catalogue.commit(collection, [version(key, *texts)])
+    assert set(rows(catalogue)) == {"d2", "d3"}
+    assert set(DocumentLists.of(catalogue).earlier_ids("d4")) == set(rows(catalogue))

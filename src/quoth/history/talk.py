@@ -18,6 +18,7 @@ from quoth.pipeline.given_metadata import DocumentMetadata
 from quoth.pipeline.uploads import require_room
 from quoth.store.blobs import clean_name
 from quoth.store.catalogue import Catalogue
+from quoth.store.document_list import DocumentLists
 from quoth.store.lectures import Lectures
 
 
@@ -70,8 +71,7 @@ async def keep_as_talk(
     earlier = await asyncio.to_thread(store.talk_of, session_id)
     for document_id, home in earlier.items():
         if document_id != document.document_id:
-            kept_in = await asyncio.to_thread(parts.catalogue.collection, collection)
-            lead_to = partial(parts.catalogue.lead_to, kept_in, old=document_id)
+            lead_to = partial(parts.catalogue.lead_to, old=document_id)
             await asyncio.to_thread(lead_to, new=document.document_id)
             await engine.remove([document_id], collection=home)
     await asyncio.to_thread(store.change, session_id, document_id=document.document_id)
@@ -89,8 +89,12 @@ async def update_talk(engine: Engine, session_id: str) -> Lecture:
 def explained_moments(
     catalogue: Catalogue, document_id: str, *, page_number: int | None = None
 ) -> list[ExplainedMoment]:
-    """List the moments of all sessions that cite a document, or one PDF page of it."""
-    found = Lectures.of(catalogue).explained(document_id, page_number=page_number)
+    """List the moments of all sessions that cite a document, or one PDF page of it.
+
+    Also those that cite a document which it replaced.
+    """
+    ids = [document_id, *DocumentLists.of(catalogue).earlier_ids(document_id)]
+    found = Lectures.of(catalogue).explained(ids, page_number=page_number)
     talks = {lecture.document_id for lecture, _ in found if lecture.document_id}
     chunks = {talk: catalogue.document_chunks(talk) for talk in talks}
     return [

@@ -169,7 +169,7 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
                 )
                 old = {row.id: sources[row.source] for row in connection.execute(same_source)}
                 replaced += sorted(old.keys() - ids)
-                found = self._replacements(connection, collection, old, entries=part)
+                found = self._replacements(connection, old, entries=part)
                 self._erase(connection, collection, old.keys() | ids)
                 self._move_uploads(connection, old)
                 self._write(connection, collection, part)
@@ -183,28 +183,21 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
         return tuple(replaced)
 
     def _replacements(
-        self,
-        connection: Connection,
-        collection: Collection,
-        ids: Mapping[str, str],
-        *,
-        entries: Sequence[Entry],
+        self, connection: Connection, ids: Mapping[str, str], *, entries: Sequence[Entry]
     ) -> list[dict[str, Any]]:
         written = {entry.document.document_id: entry for entry in entries}
         return replacements(
             connection,
-            collection,
             {**ids, **{key: key for key in written}},
             text_of=lambda key: "".join(chunk.text for chunk in written[key].chunks),
             tenant=self.tenant,
         )
 
-    def lead_to(self, collection: Collection, *, old: str, new: str) -> None:
+    def lead_to(self, *, old: str, new: str) -> None:
         """Let the id of a document lead to another, as `commit` does; both are still there."""
         with self.writing("replace document") as connection:
             found = replacements(
                 connection,
-                collection,
                 {old: new},
                 text_of=partial(stored_text, connection, tenant=self.tenant),
                 tenant=self.tenant,

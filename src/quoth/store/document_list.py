@@ -133,6 +133,13 @@ class DocumentLists(TenantConnection):
             raise NotFound(f"There is no document with the id '{document_id}'.")
         return found
 
+    def earlier_ids(self, document_id: str) -> list[str]:
+        """Return the ids of the documents that a document replaced."""
+        table = replaced_documents
+        its = (table.c.tenant == self.tenant) & (table.c.document_id == document_id)
+        with self.reading() as connection:
+            return list(connection.execute(select(table.c.id).where(its)).scalars())
+
     def _find(
         self, connection: Connection, document_id: str, *, collection: str | None
     ) -> Document | None:

@@ -228,11 +228,11 @@ class Lectures(TenantConnection):
         return _CITATION.validate_json(row.citation)
 
     def explained(
-        self, document_id: str, *, page_number: int | None = None
+        self, ids: Sequence[str], *, page_number: int | None = None
     ) -> list[tuple[Lecture, WindowRecord]]:
-        """Return the windows of all sessions that cite a document, or one PDF page of it."""
+        """Return the windows of all sessions that cite one of the documents, or one PDF page."""
         cited = lecture_citations
-        its = (cited.c.tenant == self.tenant) & (cited.c.document_id == document_id)
+        its = (cited.c.tenant == self.tenant) & cited.c.document_id.in_(ids)
         if page_number is not None:
             its &= cited.c.page_number == page_number
         chosen = select(cited.c.lecture_id, cited.c.window_number).where(its).distinct()

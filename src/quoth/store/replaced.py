@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import takewhile
 from operator import eq
@@ -9,13 +10,16 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select
 
-from quoth.store.rows import Collection
 from quoth.store.schema import chunks, replaced_documents
+
+MAX_EARLIER = 100
+"""Earlier ids of a document that lead to it."""
+BATCH = 400
+"""Ids in one statement."""
 
 
 def replacements(
     connection: Connection,
-    collection: Collection,
     ids: Mapping[str, str],
     *,
     text_of: Callable[[str], str],
@@ -41,16 +45,16 @@ def replacements(
         row.id: (row.document_id, min(row.same_until, same[row.document_id])) for row in earlier
     }
     ends |= {old: (old, same[old]) for old in changed}
-    return [
-        {
-            "id": key,
-            "tenant": tenant,
-            "collection_id": collection.id,
-            "document_id": ids[before],
-            "same_until": end,
-        }
-        for key, (before, end) in ends.items()
-    ]
+    # Of a document that is replaced all the time, those that agree with it longest.
+    longest = sorted(ends.items(), key=lambda pair: (-pair[1][1], pair[0] not in changed))
+    counts: Counter[str] = Counter()
+    found = []
+    for key, (before, end) in longest:
+        counts[ids[before]] += 1
+        if counts[ids[before]] <= MAX_EARLIER:
+            row = {"id": key, "tenant": tenant, "document_id": ids[before], "same_until": end}
+            found.append(row)
+    return found
 
 
 def write_replacements(
@@ -58,8 +62,10 @@ def write_replacements(
 ) -> None:
     """Write rows in place of those of the same ids; a document that is present has none."""
     table = replaced_documents
-    known = present | {row["id"] for row in rows}
-    connection.execute(delete(table).where(table.c.tenant == tenant, table.c.id.in_(known)))
+    known = sorted(present | {row["id"] for row in rows})
+    for at in range(0, len(known), BATCH):
+        these = table.c.id.in_(known[at : at + BATCH])
+        connection.execute(delete(table).where(table.c.tenant == tenant, these))
     kept = [row for row in rows if row["id"] not in present]
     if kept:
         connection.execute(insert(table), kept)

@@ -141,12 +141,12 @@ summaries = Table(
     Column("leaves", words(), nullable=False),
 )
 
-replaced_documents = Table(  # where ids lead to since, and how much of both texts is the same
+# The ids of documents that were replaced, and up to where the text of the present one is the same.
+replaced_documents = Table(
     "replaced_documents",
     metadata,
     Column("id", words(32), primary_key=True),
     Column("tenant", words(100), nullable=False),
-    Column("collection_id", words(32), nullable=False),
     Column("document_id", ForeignKey("documents.id", ondelete="CASCADE"), nullable=False),
     Column("same_until", Integer, nullable=False),
     Index("ix_replaced_documents_document", "document_id"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,9 @@ from quoth.ingest.readers.rows import is_header, is_number, is_year
 
 LOOK_AHEAD = 10
 """Rows at the top of a sheet among which the header is looked for, and rows below a row."""
+
+_UNKNOWN = re.compile(r"\W*|n/?a|nan", re.IGNORECASE)
+"""A cell without a value."""
 
 Row = tuple[int, Sequence[str]]
 """The number of a row, as its program counts it, and its cells as people see them."""
@@ -49,7 +53,8 @@ class _ReadTable:
     def _has_kinds(self, rows: Sequence[Sequence[str]]) -> bool:
         full = [row for row in rows if _filled(row) > 1]
         for at, seen in self.kinds.items():
-            numbers = [is_number(row[at]) for row in full if row[at : at + 1] and row[at]]
+            cells = (row[at] for row in full if row[at : at + 1])
+            numbers = [is_number(cell) for cell in cells if not _UNKNOWN.fullmatch(cell)]
             texts = len(numbers) - sum(numbers)
             if 2 * texts < len(numbers) and seen == {"text"}:
                 return False

@@ -85,13 +85,17 @@ class LectureShareRequest(Body):
 
 @dataclass(frozen=True, slots=True)
 class LectureView:
-    """A session with everything said and cited so far; events follow from ``last_event_id``."""
+    """A session with everything said and cited so far; events follow from ``last_event_id``.
+
+    ``translates`` is whether there is a language model for translated captions.
+    """
 
     session: Lecture
     segments: list[TranscriptSegment]
     windows: list[WindowRecord]
     last_event_id: int
     speech: SpeechState = field(default_factory=SpeechState)
+    translates: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,8 +228,7 @@ async def passages(
     limit: Limit = 20,
 ) -> Response:
     """Return the text of a document in passages: around one of them, or page by page."""
-    found = await find_present(document_id, caller)
-    document_id = found.document_id
+    found = await find_document(document_id, caller)
     catalogue = caller.engine.parts.catalogue
     first, last = skip, skip + limit - 1
     if around is not None:

@@ -19,7 +19,6 @@ def upgrade() -> None:
         table,
         sa.Column("id", words(32), nullable=False),
         sa.Column("tenant", words(100), nullable=False),
-        sa.Column("collection_id", words(32), nullable=False),
         sa.Column("document_id", words(32), nullable=False),
         sa.Column("same_until", sa.Integer, nullable=False),
         sa.Column("checksum", sa.BigInteger),

@@ -4,7 +4,6 @@ import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { EMPTY, groups, isBehind, reduceLive } from "../live.js";
 import { linkTo } from "../router.js";
-import { aboutService } from "../service.js";
 import { isSharedVisit, tokenIn } from "../shares.js";
 import { readEvents } from "../sse.js";
 import { html, nothing } from "../vendor/lit.js";
@@ -119,7 +118,6 @@ class LivePage extends Base {
     const known = !token || (tenant && (await getJson(this.path).then(() => true, () => false)));
     if (token && !known) await postJson("/v1/session", { key: token });
     this.scopes = token || (this.unlocked && isSharedVisit(session)) ? [] : scopes;
-    this.translates = !!(await aboutService()).language_model;
     if (this.scopes.includes("read")) await this.loadCollections();
   }
 
@@ -131,6 +129,7 @@ class LivePage extends Base {
   async read(signal) {
     const snapshot = await getJson(this.path, { signal });
     this.lost = false;
+    this.translates = snapshot.translates;
     this.state = reduceLive(this.state, { ...snapshot, event: "snapshot" });
     document.title = `${snapshot.session.title} – quoth`;
     if (snapshot.session.state === "ended") return;

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import httpx
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.interfaces.web.test_pages import AXE, AXE_SHA256
 from tests.support.lectures import TOPICS, write_book
@@ -130,9 +130,14 @@ def attach_the_book_alone(page: Page) -> None:
 
 def claim_a_language_model(page: Page, url: str) -> None:
     """The page offers captions; that the model cannot be asked is seen then."""
-    model = {"provider": "openai", "model": "small", "local": False}
-    service = {**page.request.get(f"{url}/v1/service").json(), "language_model": model}
-    page.route("**/v1/service", lambda route: route.fulfill(json=service))
+
+    def claimed(route: Route) -> None:
+        if route.request.method == "GET":
+            route.fulfill(json={**route.fetch().json(), "translates": True})
+        else:
+            route.continue_()
+
+    page.route(re.compile(rf"{re.escape(url)}/v1/sessions/[^/?]+$"), claimed)
 
 
 def ask_for_captions_without_a_model(page: Page) -> None:

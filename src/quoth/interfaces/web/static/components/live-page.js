@@ -41,7 +41,7 @@ class LivePage extends Base {
     /** whether the service needs no key */
     this.unlocked = false;
     /** whether a language model may translate: an audience cannot know it */
-    this.translates = true;
+    this.translates = false;
     /** the citation whose page is shown */
     this.opened = "";
     this.lost = false;

@@ -19,6 +19,7 @@ from quoth.retrieval.summary_lookup import (
     DocumentPart,
     coverage_sample,
     document_of_chapter,
+    headings_at,
     listed_headings,
     named_parts,
     outline_headings,
@@ -53,6 +54,15 @@ def test_a_chapter_is_named_with_all_its_sections_once() -> None:
     assert named_parts(SHELF, [Filter("chapter", "in", ("2",))], language="en") == (
         DocumentPart("b", 5, 9),
     )
+
+
+def test_nested_headings_are_named_by_both_of_their_titles() -> None:
+    outer, inner = (Filter("section", "in", (title,)) for title in ("Chapter 2", "Détails"))
+    assert headings_at(SHELF, [outer]) == [HEADINGS[1]]
+    assert headings_at(SHELF, [outer, inner]) == headings_at(SHELF, [inner]) == [HEADINGS[2]]
+    chapter = Filter("chapter", "in", ("2",))
+    assert headings_at(SHELF, [chapter, inner]) == [HEADINGS[2]]
+    assert headings_at(SHELF, [Filter("section", "in", ("Chapter 1",)), inner]) == []
 
 
 def test_without_a_subject_all_documents_in_the_language_are_meant() -> None:

@@ -140,7 +140,12 @@ def headings_at(outline: CollectionOutline, filters: Sequence[Filter]) -> list[H
     within = [filter_ for filter_ in filters if filter_.field in ABOUT_PARTS]
     if not within:
         return []
-    return [each for each in outline.headings if all(_stands(each, one) for one in within)]
+    found = [each for each in outline.headings if all(_stands(each, one) for one in within)]
+    if any(each.field != "section" for each in within):
+        return found
+    # Headings below one that is named are not named themselves.
+    titles = {normalize_name(str(value)) for each in within for value in each.values}
+    return [each for each in found if normalize_name(each.path[-1]) in titles]
 
 
 def outline_headings(

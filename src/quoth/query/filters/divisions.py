@@ -134,12 +134,13 @@ def _nested(names: Names, context: ExtractionContext) -> Iterator[tuple[str, ...
     In a document whose headings have other words ("Article 2" without any "Section") the others
     suffice.
     """
-    reach, divisions = frozenset(context.documents), context.entities.divisions
+    divisions = context.entities.divisions
+    outermost = divisions.get(division_kind(names[0]), frozenset())
     paths: list[dict[str, list[tuple[str, ...]]]] = [defaultdict(list) for _ in names]
     for name, by_document in zip(names, paths, strict=True):
         for document_id, path in context.entities.sections.get(name, ()):
             by_document[document_id].append(path)
-    for document_id in reach & divisions.get(division_kind(names[0]), frozenset()):
+    for document_id in filter(outermost.__contains__, context.documents):
         levels = [
             by_document.get(document_id, [])
             for name, by_document in zip(names, paths, strict=True)

@@ -117,6 +117,23 @@ def test_a_doubtful_answer_says_so_in_place_of_its_proofs(web: WebApp, language:
         expect(visit.page.locator(".notes li")).to_have_text(["Another note."])
 
 
+def test_each_citation_is_read_in_its_own_document(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        visit.ask("How does a colony live through winter and when does it swarm?")
+        answer = page.request.get(f"{web.url}/v1/queries/{stored_id(page)}").json()["answer"]
+        items = [*answer["citations"], *answer["closest"]]
+        titles = [each.get("document_name") or each["document"] for each in items]
+        assert len(set(titles)) > 1
+        page.locator("button.number:not(.hidden)").first.click()
+        for each, title in zip(items, titles, strict=True):
+            expect(page.locator(".proof h2")).to_have_text(title)
+            told = " ".join((each.get("snippet") or each["text"]).split())[:30]
+            expect(page.locator(".proof .reading")).to_contain_text(told)
+            if each is not items[-1]:
+                page.keyboard.press("ArrowRight")
+
+
 def test_the_keyboard_walks_through_the_citations(web: WebApp) -> None:
     with web.opened() as visit:
         page = visit.page

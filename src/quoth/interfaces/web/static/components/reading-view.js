@@ -70,10 +70,10 @@ class ReadingView extends Base {
     this.querySelector("mark")?.scrollIntoView({ block: "center" });
   }
 
-  /** @param {Record<string, unknown>} query */
-  read(query) {
+  /** @param {string} documentId @param {Record<string, unknown>} query */
+  read(documentId, query) {
     const words = Object.entries(query).map(([key, value]) => `${key}=${value}`);
-    return getJson(`/v1/documents/${encodeURIComponent(this.part?.document_id ?? this.documentId)}/reading?${words.join("&")}`);
+    return getJson(`/v1/documents/${encodeURIComponent(documentId)}/reading?${words.join("&")}`);
   }
 
   async load() {
@@ -81,7 +81,7 @@ class ReadingView extends Base {
     const wanted = `${this.documentId} ${start} ${end}`;
     this.wanted = wanted;
     try {
-      const part = await this.read(end === null ? { start, context: MORE } : { start, end, context: CONTEXT });
+      const part = await this.read(this.documentId, end === null ? { start, context: MORE } : { start, end, context: CONTEXT });
       if (this.wanted !== wanted) return;
       this.fresh = true;
       this.problem = "";
@@ -96,7 +96,7 @@ class ReadingView extends Base {
 
   async earlier() {
     const { part } = this;
-    const more = await this.read({ start: Math.max(0, part.start - MORE), end: part.start, context: 0 });
+    const more = await this.read(part.document_id, { start: Math.max(0, part.start - MORE), end: part.start, context: 0 });
     const blocks = more.blocks.filter((/** @type {any} */ each) => each.start < part.start);
     const box = this.closest("dialog") ?? document.documentElement;
     const below = box.scrollHeight - box.scrollTop;
@@ -109,7 +109,7 @@ class ReadingView extends Base {
 
   async later() {
     const { part } = this;
-    const more = await this.read({ start: part.end, context: MORE });
+    const more = await this.read(part.document_id, { start: part.end, context: MORE });
     const blocks = more.blocks.filter((/** @type {any} */ each) => each.start >= part.end);
     this.part = { ...part, end: more.end, blocks: [...part.blocks, ...blocks] };
   }

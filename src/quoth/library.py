@@ -7,7 +7,6 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractAsyncContextManager, aclosing, suppress
-from functools import partial
 from os import PathLike, fspath, getpid
 from pathlib import Path
 from queue import SimpleQueue
@@ -30,6 +29,7 @@ from quoth.pipeline.retrieve import Request
 from quoth.pipeline.uploads import find_document
 from quoth.store.document_list import DocumentLists
 from quoth.store.history import QuerySummary
+from quoth.text.locators import cited_end
 
 T = TypeVar("T")
 Source = str | PathLike[str]
@@ -204,9 +204,8 @@ class Library:
         async def read() -> str:
             catalogue = self._engine.parts.catalogue
             if isinstance(document, Citation):
-                present = partial(DocumentLists.of(catalogue).present, document.document_id)
-                end = max(document.snippet_end, document.span_end)
-                cited = await asyncio.to_thread(present, end=end)
+                present, end = DocumentLists.of(catalogue).present, cited_end(document)
+                cited = await asyncio.to_thread(present, document.document_id, end=end)
                 found = cited.document_id
             else:
                 found = await self._find(document)

@@ -13,10 +13,10 @@ from sqlalchemy.exc import IntegrityError
 
 from quoth.core.errors import ConfigError, InputError, NotFound
 from quoth.core.types import Document
-from quoth.store.catalogue import BATCH, Catalogue
+from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.store.history import StoredRecord
-from quoth.store.rows import ChunkContext, Collection, IndexBuild, digest
+from quoth.store.rows import BATCH, ChunkContext, Collection, IndexBuild, digest
 from quoth.store.schema import collections
 from tests.support.made_documents import IDENTITY, entry, open_catalogue
 

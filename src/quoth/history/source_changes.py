@@ -10,7 +10,7 @@ from quoth.core.errors import NotFound
 from quoth.core.types import Answer, Chars, Citation
 from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
-from quoth.text.locators import link
+from quoth.text.locators import cited_end, link
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,8 @@ def changed_sources(catalogue: Catalogue, answer: Answer) -> list[ChangedSource]
 
 
 def _is_gone(there: DocumentLists, citation: Citation) -> bool:
-    end = max(citation.snippet_end, citation.span_end)
     try:
-        there.present(citation.document_id, end=end)
+        there.present(citation.document_id, end=cited_end(citation))
     except NotFound:
         return True
     return False

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from quoth.core.errors import Conflict, InputError
@@ -71,8 +70,8 @@ async def keep_as_talk(
     earlier = await asyncio.to_thread(store.talk_of, session_id)
     for document_id, home in earlier.items():
         if document_id != document.document_id:
-            lead_to = partial(parts.catalogue.lead_to, old=document_id)
-            await asyncio.to_thread(lead_to, new=document.document_id)
+            new = document.document_id
+            await asyncio.to_thread(parts.catalogue.lead_to, old=document_id, new=new)
             await engine.remove([document_id], collection=home)
     await asyncio.to_thread(store.change, session_id, document_id=document.document_id)
     return document

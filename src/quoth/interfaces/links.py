@@ -13,6 +13,7 @@ from urllib.parse import urldefrag, urlsplit
 from quoth.answering.marked_runs import marked_runs
 from quoth.core.settings import Settings
 from quoth.core.types import Answer, Citation, Hit, Sentence
+from quoth.text.locators import cited_end
 from quoth.text.recordings import is_recording
 
 Place = TypeVar("Place", Citation, Hit)
@@ -72,10 +73,9 @@ def reading_link(
 def shown_span(place: Citation | Hit) -> tuple[int, int]:
     """Return where the telling words of a citation or a hit begin and end in the document."""
     if isinstance(place, Citation):
-        first, last = place.marked or (
-            0,
-            (place.span_end or place.snippet_end) - place.snippet_start,
-        )
+        if place.marked is None:
+            return place.snippet_start, cited_end(place)
+        first, last = place.marked
         return place.snippet_start + first, place.snippet_start + last
     first, last = place.marked or (0, len(place.text))
     return place.start + first, place.start + last

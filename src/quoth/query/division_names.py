@@ -57,9 +57,15 @@ def division_kind(name: str) -> str:
     return name.rpartition(" ")[0]
 
 
+def division_word(match: PatternMatch) -> str:
+    """Return the word of a division as it is compared: "article" for "Art."."""
+    word = match.groups["word"]
+    return str(mapping("divisions").get(word, word))
+
+
 def division_names(match: PatternMatch) -> list[str]:
     """Return divisions as they are compared: "article 7" for "Art. VII", "article l1233-3"."""
-    word = mapping("divisions").get(match.groups["word"], match.groups["word"])
+    word = division_word(match)
     given = [match.groups[key] for key in NUMBERS if key in match.groups]
     numbers = [number_of(each) or re.sub(r"[\s.]", "", each) for each in given]
     first, last = numbers[0], numbers[min(1, len(numbers) - 1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import (
     BindParameter,
@@ -31,6 +31,7 @@ from quoth.store.job_rows import document_from_job
 from quoth.store.outline import DOCUMENT, OutlineReader, write_map
 from quoth.store.replaced import replacements, stored_text, write_replacements
 from quoth.store.rows import (
+    BATCH,
     ChunkContext,
     Collection,
     Entry,
@@ -39,14 +40,10 @@ from quoth.store.rows import (
     document_from_row,
     document_to_row,
     pack_metadata,
+    parts,
     unpack_metadata,
 )
 from quoth.store.schema import chunks, collections, documents, jobs, tasks
-
-T = TypeVar("T")
-
-BATCH = 400
-"""Ids in one statement; SQLite allows more, PostgreSQL plans well up to about here."""
 
 # Statements of every question, made once: building them costs more than running them.
 _IDS: BindParameter[str] = bindparam("ids", expanding=True)
@@ -94,7 +91,7 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
         if not ids:
             return found
         with self.reading() as connection:
-            for part in _parts(ids):
+            for part in parts(ids):
                 given = {"tenant": self.tenant, "ids": part}
                 for row in intact(connection.execute(OF_DOCUMENTS, given).all(), extra=1):
                     if row.collection_id == collection.id:
@@ -161,7 +158,7 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
             table = select(collections.c.index_table).where(self._is_collection(collection))
             if connection.execute(table).scalar() != collection.table:
                 return None
-            for part in _parts(entries):
+            for part in parts(entries):
                 sources = {each.document.source: each.document.document_id for each in part}
                 ids = {entry.document.document_id for entry in part}
                 same_source = select(documents.c.id, documents.c.source).where(
@@ -215,7 +212,7 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
         """Delete documents, failed ones and those being read; return the ids found."""
         gone: list[str] = []
         with self.writing("remove documents") as connection:
-            for part in _parts(ids):
+            for part in parts(ids):
                 ready = select(documents.c.id).where(
                     self.for_tenant(documents, collection), documents.c.id.in_(part)
                 )
@@ -301,7 +298,7 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
         """Return the chunks of these ids that are there."""
         found: dict[str, Chunk] = {}
         with self.reading() as connection:
-            for part in _parts(ids):
+            for part in parts(ids):
                 given = {"tenant": self.tenant, "ids": part}
                 for row in intact(connection.execute(OF_CHUNKS, given).all()):
                     found[row[0]] = chunk_from_row(row)
@@ -311,7 +308,7 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
         """Return the document id of each of these chunks that is there."""
         found: dict[str, str] = {}
         with self.reading() as connection:
-            for part in _parts(ids):
+            for part in parts(ids):
                 statement = select(chunks.c.id, chunks.c.document_id).where(
                     chunks.c.tenant == self.tenant, chunks.c.id.in_(part)
                 )
@@ -325,7 +322,7 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
         found = {chunk.chunk_id: chunk for chunk in hits}
         if window and hits:
             with self.reading() as connection:
-                for part in _parts([chunk.chunk_id for chunk in hits]):
+                for part in parts([chunk.chunk_id for chunk in hits]):
                     given = {"tenant": self.tenant, "ids": part, "window": window}
                     for row in intact(connection.execute(NEAR, given).all()):
                         if row[0] not in found:
@@ -341,7 +338,7 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
         """Return the chunks of documents from a first to a last ordinal, inclusive, in order."""
         found: dict[str, Chunk] = {}
         with self.reading() as connection:
-            for part in _parts(ranges):
+            for part in parts(ranges):
                 wanted = (
                     and_(chunks.c.document_id == key, chunks.c.ordinal.between(first, last))
                     for key, first, last in part
@@ -367,7 +364,7 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
         """Return all chunks of the ready documents that came from these sources."""
         ids: list[str] = []
         with self.reading() as connection:
-            for part in _parts(sources):
+            for part in parts(sources):
                 statement = select(documents.c.id).where(
                     self.for_tenant(documents, collection), documents.c.source.in_(part)
                 )
@@ -377,8 +374,3 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
     def document_chunks(self, document_id: str) -> list[Chunk]:
         """Return all chunks of a document, in order; their texts joined are its stored text."""
         return self.chunk_ranges([(document_id, 0, 2**31 - 1)])
-
-
-def _parts(whole: Sequence[T]) -> Iterator[Sequence[T]]:
-    for at in range(0, len(whole), BATCH):
-        yield whole[at : at + BATCH]

@@ -10,12 +10,11 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select
 
+from quoth.store.rows import parts
 from quoth.store.schema import chunks, replaced_documents
 
 MAX_EARLIER = 100
 """Earlier ids of a document that lead to it."""
-BATCH = 400
-"""Ids in one statement."""
 
 
 def replacements(
@@ -63,8 +62,8 @@ def write_replacements(
     """Write rows in place of those of the same ids; a document that is present has none."""
     table = replaced_documents
     known = sorted(present | {row["id"] for row in rows})
-    for at in range(0, len(known), BATCH):
-        these = table.c.id.in_(known[at : at + BATCH])
+    for part in parts(known):
+        these = table.c.id.in_(part)
         connection.execute(delete(table).where(table.c.tenant == tenant, these))
     kept = [row for row in rows if row["id"] not in present]
     if kept:

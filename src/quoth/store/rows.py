@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -26,6 +26,14 @@ from quoth.core.types import Chunk, Document, IndexIdentity
 from quoth.text.json_codec import decode_json, dump, pack_locator, pack_places, unpack_spot
 
 T = TypeVar("T")
+BATCH = 400
+"""Ids in one statement; SQLite allows more, PostgreSQL plans well up to about here."""
+
+
+def parts(whole: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Yield a sequence in parts of up to `BATCH`."""
+    for at in range(0, len(whole), BATCH):
+        yield whole[at : at + BATCH]
 
 
 def index_folder(settings: Settings) -> Path:

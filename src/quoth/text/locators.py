@@ -16,6 +16,7 @@ from quoth.core.types import (
     Box,
     Chars,
     Chunk,
+    Citation,
     Document,
     Filter,
     Locator,
@@ -194,6 +195,11 @@ def link(locator: Locator, document: Document, *, text: str = "") -> str | None:
 
 def _is_web_page(address: str) -> bool:
     return address.startswith("http") or address.lower().endswith((".html", ".htm", ".xhtml"))
+
+
+def cited_end(citation: Citation) -> int:
+    """Return where the span that a citation proves ends in the document."""
+    return max(citation.snippet_end, citation.span_end)
 
 
 def text_fragment(text: str) -> str:

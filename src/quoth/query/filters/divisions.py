@@ -10,7 +10,7 @@ from itertools import chain, islice, product
 
 from quoth.core.translations import translate
 from quoth.core.types import Filter
-from quoth.query.division_names import division_kind, division_names
+from quoth.query.division_names import division_kind, division_names, division_word
 from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.extracted import (
     ExtractedFilters,
@@ -65,7 +65,7 @@ def extract_divisions(query: TokenizedQuery, context: ExtractionContext) -> Extr
         if places and within is not context:
             owners += within.documents
         is_order = any("ordinal" in match.settings for match in group)
-        kinds = context.entities.divisions.get(_kind(outward[0]), frozenset())
+        kinds = context.entities.divisions.get(division_word(outward[0]), frozenset())
         if not places and not is_order and kinds.intersection(within.documents):
             missing.append(", ".join(map(_as_asked, group)))
     if missing and not found:
@@ -83,23 +83,20 @@ def _together(matches: Sequence[PatternMatch], query: TokenizedQuery) -> list[li
     groups: list[list[PatternMatch]] = []
     for match in matches:
         last = groups[-1] if groups else []
+        kinds = map(division_word, last)
         between = _WORD.findall(query.folded[last[-1].end : match.start]) if last else []
-        if last and joining.issuperset(between) and _kind(match) not in map(_kind, last):
+        if last and joining.issuperset(between) and division_word(match) not in kinds:
             last.append(match)
         else:
             groups.append([match])
     return groups
 
 
-def _kind(match: PatternMatch) -> str:
-    return division_kind(division_names(match)[0])
-
-
 def _owner(
     query: TokenizedQuery, group: Sequence[PatternMatch], context: ExtractionContext
 ) -> str | None:
     """Return the only document with such divisions and the words behind them in its title."""
-    kinds = set(map(_kind, group))
+    kinds = set(map(division_word, group))
     owners = {id_ for kind in kinds for id_ in context.entities.divisions.get(kind, ())}
     titles: dict[str, set[str]] = defaultdict(set)
     for name in context.entities.titles.names:

@@ -143,6 +143,7 @@ def test_rows_with_most_words_of_the_question_are_quoted_without_the_others() ->
     # All rows of a place, neighbours as one.
     assert asked("Who digs at Ayr?", Ayr=0, Wheal=-0.1) == ["\n\n".join(rows[1:4])]
     assert asked("What is there of 2013?", lead=0) == [rows[1], "\n\n".join(rows[3:])]
+    assert asked("What costs 2 013,10?", lead=0) == [rows[1], "\n\n".join(rows[3:])]
     assert asked("Wheal or Tara?", Wheal=0, Tara=0) == [rows[0], rows[4]]
     # Nothing tells the rows apart; a word is in other rows alone; the row is far below.
     assert asked("What is the price?", lead=0) == [table]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from quoth.text.analyzer import MAX_TERM_BYTES, analyze, analyze_query
+from quoth.text.analyzer import MAX_TERM_BYTES, analyze, analyze_query, plain_numbers
 from quoth.text.language import detect_language, detect_query_language
 from quoth.text.stop_words import STOP_WORDS, query_stop_words
 from tests.support.tables import rows
@@ -21,6 +21,14 @@ def test_question_and_text_meet_whatever_the_accents() -> None:
     assert set(analyze_query("REGLEMENTATION europeenne", languages=["fr"])) <= set(
         analyze("La réglementation européenne.", language="fr")
     )
+
+
+def test_a_number_is_found_however_it_is_written() -> None:
+    ways = ("1 250,50", "1\u202f250,50", "1.250,50", "1,250.50", "1250.50")
+    plain = {*analyze_query("1250.50 €", languages=["fr"])}
+    assert all(plain <= {*analyze(text, language="fr")} for text in ways)
+    assert {plain_numbers(text) for text in ("12 000", "12 000,00", "12000.00")} == {"12000"}
+    assert plain_numbers("section 3.10 of 3") == "section 3.10 of 3"
 
 
 def test_a_query_gives_each_word_under_every_language_as_often_as_it_is_repeated() -> None:

@@ -36,7 +36,7 @@ from quoth.text.language import clear_language, detect_language
 
 T = TypeVar("T")
 
-PIPELINE = "35"
+PIPELINE = "36"
 """Changes whenever the same file would give other chunks."""
 
 LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "ar", "zh", "ja", "ko")

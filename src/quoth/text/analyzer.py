@@ -67,6 +67,16 @@ _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _SEPARATOR = re.compile(r"[.'\-@&/_,]+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)+")
 _PLAIN = re.compile(r"[a-z]+")
+_AMOUNT = re.compile(
+    r"(?<![\w.,])(?:"
+    r"[0-9]{1,3}(?: [0-9]{3})+(?:[.,][0-9]{1,2})?"  # 12 000, 1 250,50
+    r"|[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]{1,2}"  # 1.250,50
+    r"|[0-9]+,[0-9]{1,2}"  # 7,5
+    r"|[0-9]+(?:,[0-9]{3})*\.0{2,}"  # 1,250.00
+    r")(?![.,]?\w)"
+)
+"""A number with spaces in it, a comma before its decimals, or zeros alone as decimals."""
+_DECIMALS = re.compile(r"[.,]([0-9]{1,2}|0{2,})$")
 _APOSTROPHES = "\u2019\u2018\u02bc´"
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff\u0640"
 _FOLDS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ı": "i"})
@@ -79,7 +89,8 @@ def analyze(text: str, *, language: str) -> list[str]:
 
     Text is normalized (NFKC, casefold), words are stemmed by Snowball and stripped of accents;
     compounds yield their parts and the joined form; scripts without spaces yield character bigrams.
-    No term contains white space.
+    A number that is written with spaces, a decimal comma or ".00" yields its plain form besides: "1
+    250,50" also 1250.50. No term contains white space.
     """
     known = _known_terms(language, language if language in STOP_WORDS else "")
     return " ".join(map(known.__getitem__, _normalized(text).split())).split()
@@ -127,7 +138,24 @@ def _normalized(text: str) -> str:
         for character in _INVISIBLE:
             text = text.replace(character, "")
         text = unicodedata.normalize("NFKC", text)
-    return text.casefold()
+    return _AMOUNT.sub(_with_plain_form, text.casefold())
+
+
+def plain_numbers(text: str) -> str:
+    """Return a text with its numbers in their plain form: 1250.50 for "1 250,50"."""
+    return _AMOUNT.sub(_plain_form, text)
+
+
+def _plain_form(amount: re.Match[str]) -> str:
+    """Return a number with a point before its decimals, without separators of thousands."""
+    decimals = _DECIMALS.search(amount[0])
+    whole = amount[0][: decimals.start()] if decimals else amount[0]
+    digits = re.sub(r"[ .,]", "", whole)
+    return f"{digits}.{decimals[1]}" if decimals and decimals[1].strip("0") else digits
+
+
+def _with_plain_form(amount: re.Match[str]) -> str:
+    return f"{amount[0]} {_plain_form(amount)}"
 
 
 def _tokens(text: str) -> list[str]:

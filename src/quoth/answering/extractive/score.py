@@ -25,7 +25,7 @@ from quoth.core.types import Filter, Passage, Query
 from quoth.query.filters.attributes import announced_names
 from quoth.query.filters.patterns import word_set
 from quoth.query.tokens import folded_words
-from quoth.text.analyzer import analyze
+from quoth.text.analyzer import analyze, plain_numbers
 from quoth.text.locators import CELL_GAP, speaker_filters
 
 Scores = npt.NDArray[np.float64]
@@ -237,7 +237,7 @@ def _question_forms(
     A compound comes with its parts, since the analyzer gives the parts and then the whole.
     """
     asked: dict[str, tuple[str, frozenset[str], tuple[frozenset[str], ...]]] = {}
-    for word in query.standalone.split():
+    for word in plain_numbers(" ".join(query.standalone.split())).split():
         bare = INVERTED.sub("", word).strip(_SIGNS)
         own = analyze(bare, language=query.language)
         others = [analyze(bare, language=language) for language in sorted(languages)]

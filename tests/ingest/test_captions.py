@@ -92,10 +92,14 @@ def test_a_name_before_every_cue_begins_no_new_turn() -> None:
     assert {speaker for _, speaker in said(reading)} == {"Ada Byron", "Charles"}
 
 
-def test_json_lines_with_durations_and_clocks() -> None:
+def test_json_lines_with_durations_and_clocks(tmp_path: Path) -> None:
     reading = read(FIXTURES / "twice.jsonl")
     assert said(reading) == [("First.", "Ann"), ("Second.", "Bo")]
     assert times(reading) == [(1.0, 3.5), (4.0, 6.0)]
+    single = tmp_path / "one.jsonl"
+    single.write_text('{"start": 2, "end": 5, "text": "First.", "speaker": "Ann"}\n', "utf-8")
+    one = read(single)
+    assert (said(one), times(one)) == ([("First.", "Ann")], [(2.0, 5.0)])
 
 
 def test_spoken_markdown() -> None:

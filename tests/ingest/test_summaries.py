@@ -165,6 +165,14 @@ def test_a_document_of_one_chunk_has_one_summary() -> None:
     assert [(each.level, each.first, each.last) for each in found] == [(0, 0, 0)]
 
 
+def test_a_short_document_without_headings_is_summed_up_from_each_of_its_chunks() -> None:
+    reading, _ = made(f"{BEES}\n\n{ANTS}")
+    chunks = cut(reading, 40)
+    assert len(chunks) == 2
+    (found,) = summed_up(reading, chunks)
+    assert {each.chunk_id for each in found.sentences} == {"c0", "c1"}
+
+
 def test_a_segment_that_was_heard_is_summed_up_by_its_own_sentences() -> None:
     texts = (BEES, ANTS, ANTS)
     chunks, at = [], 0

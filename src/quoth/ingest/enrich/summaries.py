@@ -30,6 +30,8 @@ from quoth.ingest.enrich.summary_sentences import (
 
 MIN_CHUNKS = 3
 """Chunks of a section that is summed up; a shorter one is soon read."""
+FEW_CHUNKS = 3
+"""A document without headings that has no more chunks is summed up from each of them."""
 MAX_CHUNKS = 6
 """Chunks of a section, or of a chapter or document without any, that are looked at."""
 SECTION_SENTENCES = (3, 6)
@@ -114,7 +116,8 @@ def make_summaries(
     last = len(chunks) - 1
     found += _heard(source, headings)
     if not groups:
-        groups = _looked_at(source, 0, last, most=DOCUMENT_SENTENCES[1], one_of=2)
+        one_of = 2 if len(chunks) > FEW_CHUNKS else 1
+        groups = _looked_at(source, 0, last, most=DOCUMENT_SENTENCES[1], one_of=one_of)
     chosen = _choose(source, groups, span=(0, last), size=DOCUMENT_SENTENCES, leads=leads)
     if chosen:
         whole = Heading(chunks[0].document_id, (), 0, last)

@@ -94,6 +94,8 @@ def read_json(text: str) -> tuple[list[Cue], dict[str, Any]] | None:
     """
     values = parse_json(text)
     beside: dict[str, Any] = {}
+    if isinstance(values, dict) and _cue(values) and not values.keys() & _LISTS:
+        values = [values]  # JSON lines of one line.
     listed = isinstance(values, dict)
     if isinstance(values, dict):
         beside = {key: value for key, value in values.items() if isinstance(value, str)}

@@ -89,6 +89,16 @@ async def test_a_change_is_noticed_also_while_the_caller_works(tmp_path: Path) -
         await anext(rounds)
 
 
+async def test_addresses_and_folders_are_looked_at_again_after_a_time(tmp_path: Path) -> None:
+    pytest.importorskip("watchfiles")
+    from quoth.ingest.sources.watch import folder_changed
+
+    for folders in ((), (tmp_path,)):
+        async with asyncio.timeout(60), aclosing(folder_changed(folders, every=0.01)) as rounds:
+            for _ in range(3):
+                await anext(rounds)
+
+
 def test_a_table_of_talks_describes_the_files_of_its_folder(tmp_path: Path) -> None:
     talk, other = tmp_path / "talk.md", tmp_path / "other.md"
     talk.write_text("Bees dance.\n")

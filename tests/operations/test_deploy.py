@@ -42,7 +42,7 @@ def test_compose_has_service_worker_and_database() -> None:
         assert services[name]["cap_drop"] == ["ALL"]
         for variable in services[name]["environment"]:
             assert variable.removeprefix("QUOTH_").lower() in Settings.model_fields
-    assert services["worker"]["command"][0] == "work"
+    assert services["worker"]["command"][0] == "worker"
 
 
 def test_compose_with_storage_shares_the_library_of_service_and_worker() -> None:

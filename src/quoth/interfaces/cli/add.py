@@ -1,4 +1,4 @@
-"""`quoth add` and `quoth sync`: files, folders and pages of the web into the collection."""
+"""`quoth add`, `sync` and `watch`: files, folders and pages of the web into the collection."""
 
 from __future__ import annotations
 
@@ -47,6 +47,8 @@ Depth = Annotated[
 ]
 MaxPages = Annotated[int, typer.Option(min=1, max=10_000, help="Pages of one site at most.")]
 
+MINUTES = 60
+"""Minutes after which addresses that are watched are fetched again."""
 KEPT = "Stopped. Finished documents are stored; the same command continues from there."
 
 
@@ -78,6 +80,9 @@ async def add(  # noqa: PLR0913 - one for each option
     exclude: Annotated[
         list[str] | None, typer.Option(help="Of folders, no files that fit; may be repeated.")
     ] = None,
+    keep_watching: Annotated[
+        bool, typer.Option("--watch", help="Go on as `quoth watch` does, until Ctrl-C.")
+    ] = False,
     on: On = None,
 ) -> int:
     """Add files, folders and pages to the collection; existing documents are skipped."""
@@ -87,6 +92,8 @@ async def add(  # noqa: PLR0913 - one for each option
     from quoth.pipeline.given_metadata import DocumentMetadata
     from quoth.pipeline.remote import RemoteOptions
 
+    if keep_watching:
+        require_watchable(sources)
     session = on_cluster(of_owner(session), on)
     patterns = FilePatterns(tuple(include or ()), tuple(exclude or ()))
     custom = metadata_from_pairs(meta or ())
@@ -97,8 +104,10 @@ async def add(  # noqa: PLR0913 - one for each option
         report = await add_all(
             session, engine, sources, given=given, options=options, patterns=patterns
         )
-    if session.json:
-        session.put([to_json(document) for document in report.documents])
+        if session.json:
+            session.put([to_json(document) for document in report.documents])
+        if keep_watching:
+            await keep_equal(session, engine, sources, minutes=MINUTES)
     return FAILED if report.failed or not report.documents else DONE
 
 
@@ -142,24 +151,49 @@ async def watch(
     session: CliSession,
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="FOLDERS...", help="Folders to keep the collection equal to."),
+        typer.Argument(metavar="FOLDER|URL…", help="What the collection is kept equal to."),
     ],
+    minutes: Annotated[
+        int,
+        typer.Option("--every", min=1, help="Minutes after which addresses are fetched again."),
+    ] = MINUTES,
 ) -> None:
-    """Keep the collection equal to folders: whatever changes there is added or removed at once."""
+    """Keep the collection equal to folders, pages and playlists: what changes is added or removed.
+
+    A change in a folder is seen at once.
+    """
+    session = of_owner(session)
+    require_watchable(sources)
+    async with engine_of(session) as engine:
+        await keep_equal(session, engine, sources, minutes=minutes)
+
+
+def require_watchable(sources: Sequence[str]) -> None:
+    """Raise InputError for what is neither a folder nor an address, and without watchfiles."""
     from quoth.core.extras import require_extra
-    from quoth.pipeline.remote import check_sources
+    from quoth.pipeline.remote import check_sources, is_address
     from quoth.pipeline.sync import check_folder
 
     require_extra("watch", module="watchfiles", what="Watching folders")
-    from quoth.ingest.sources.watch import folder_changed
-
     check_sources(sources)
-    folders = [Path(each) for each in sources]
-    for folder in folders:
-        check_folder(folder)
-    async with engine_of(session) as engine, aclosing(folder_changed(folders)) as rounds:
+    for each in sources:
+        if not is_address(each):
+            check_folder(Path(each))
+
+
+async def keep_equal(
+    session: CliSession, engine: Engine, sources: Sequence[str], *, minutes: int
+) -> None:
+    """Bring the collection up to date at every change, until it is cancelled."""
+    from quoth.ingest.sources.watch import folder_changed
+    from quoth.pipeline.remote import RemoteOptions, is_address
+
+    folders = [Path(each) for each in sources if not is_address(each)]
+    every = 60 * minutes if len(folders) < len(sources) else None
+    options = RemoteOptions(drop_gone=True)
+    async with aclosing(folder_changed(folders, every=every)) as rounds:
         async for _ in rounds:
-            await add_all(session, engine, sources)
+            await add_all(session, engine, sources, options=options)
             await remove_gone(session, engine, sources)
             session.say("Watching. Stop with Ctrl-C.")
 

@@ -32,7 +32,7 @@ from quoth.interfaces.cli.history import explain, export, history
 from quoth.interfaces.cli.live import live
 from quoth.interfaces.cli.models import models
 from quoth.interfaces.cli.replay import replay
-from quoth.interfaces.cli.serve import mcp, serve, work
+from quoth.interfaces.cli.serve import mcp, serve, worker
 from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
@@ -304,7 +304,8 @@ app.command()(export)
 app.command()(replay)
 app.command()(explain)
 app.command()(serve)
-app.command()(work)
+app.command()(worker)
+app.command("work", hidden=True)(worker)  # Its name before.
 app.command()(mcp)
 app.command()(chainlit)
 app.command()(purge)

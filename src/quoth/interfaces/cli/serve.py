@@ -1,4 +1,4 @@
-"""Commands that run until they are stopped: `quoth serve`, `quoth work` and `quoth mcp`."""
+"""Commands that run until they are stopped: `quoth serve`, `quoth worker` and `quoth mcp`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def serve(
 
 
 @command
-async def work(
+async def worker(
     session: CliSession,
     workers: Annotated[
         int, typer.Option(min=1, max=64, help="Files that are taken in at the same time.")

@@ -91,7 +91,9 @@ def test_the_file_is_below_them_and_our_own_names_above(
     assert asked == {"final_k": 1, "rrf_k": 40, "mode": "semantic"}
 
 
-@pytest.mark.parametrize(("name", "text"), [("RAG_TOP_K", "many"), ("RRF_K", "1.5")])
+@pytest.mark.parametrize(
+    ("name", "text"), [("RAG_TOP_K", "many"), ("RRF_K", "1.5"), ("LLM_TIMEOUT_SECONDS", "0")]
+)
 def test_what_is_no_number_is_refused_by_name(
     name: str, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,6 +30,7 @@ from quoth.core.settings_aliases import (
     Aliased,
     read_aliases,
     read_yaml,
+    variables_of,
 )
 
 OF_KUBERNETES = re.compile(
@@ -65,7 +66,8 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
         if name not in set_here and (key := next(filter(None, map(os.environ.get, variables)), ""))
     }
     also = read_aliases(os.environ) if ALIASES & os.environ.keys() else Aliased()
-    below |= {name: value for name, value in also.settings.items() if name not in named}
+    aliased = {name: value for name, value in also.settings.items() if name not in named}
+    below |= aliased
     below = {name: value for name, value in other.settings.items() if name not in named} | below
     tables = (
         other.plan,
@@ -84,9 +86,13 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
-        where = f"in {file}" if name in below else f"(variable {PREFIX}{name.upper()} or option)"
+        where = f"(variable {PREFIX}{name.upper()} or option)"
+        if name in below:
+            where = f"in {file if name in written else file.with_suffix('.yaml')}"
+        if name in aliased:
+            where = f"(variable {' or '.join(variables_of(name))})"
         if first["type"] == "extra_forbidden":
-            raise _unknown(name, f" in {file}" if name in below else "") from None
+            raise _unknown(name, f" {where}" if name in below else "") from None
         if name in theirs:
             where = f"(variable {' or '.join(PROVIDER_VARIABLES[name])})"
         raise ConfigError(f"The setting '{name}' {where} is wrong: {first['msg']}.") from None

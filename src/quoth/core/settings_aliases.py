@@ -7,6 +7,7 @@ Environment variables rank as the environment does, below quoth's own ``QUOTH_``
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -66,6 +67,11 @@ def read_aliases(environment: Mapping[str, str]) -> Aliased:
             found.settings[place] = text
     found.not_used.extend(name for name in NOT_USED if environment.get(name, "").strip())
     return found
+
+
+def variables_of(setting: str) -> list[str]:
+    """Return the alias variables that set a setting and are given."""
+    return [name for name, place in SETTINGS.items() if place == setting and os.environ.get(name)]
 
 
 def _read(name: str, text: str, *, kind: type) -> Any:

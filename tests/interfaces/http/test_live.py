@@ -56,6 +56,9 @@ async def test_a_lecture_is_asked_while_it_lasts(tmp_path: Path) -> None:
         session = f"/v1/sessions/{await _started(client)}"
         nothing = await client.post(f"{session}/talk", json={})
         assert nothing.status_code == 409
+        of_session = {"sessions": [session.rpartition("/")[2]]}
+        early = await client.post("/v1/query", json={"query": TOPICS["Mites"], "scope": of_session})
+        assert early.status_code == 409
         await client.post(f"{session}/segments", json=_segments(*TITLES[:3]))
         cited = await client.post(f"{session}/talk", json={"collection": "default"})
         assert cited.status_code == 409
@@ -68,6 +71,9 @@ async def test_a_lecture_is_asked_while_it_lasts(tmp_path: Path) -> None:
         assert [each["document_id"] for each in await _talks(client)] == [second] != [first]
         asked = {"query": TOPICS["Mites"], "filters": {"document": second}}
         answer = await client.post("/v1/query", json={**asked, "collection": "talks"})
+        scoped = {"query": TOPICS["Mites"], "scope": of_session, "contextWindowSize": 0}
+        within = (await client.post("/v1/query", json=scoped)).json()["citations"]
+        assert {each["document_id"] for each in within} == {second}
         [citation, *_] = answer.json()["citations"]
         assert TOPICS["Mites"] in citation["snippet"]
         assert citation["document_id"] == second

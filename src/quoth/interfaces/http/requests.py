@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,9 +20,18 @@ from quoth.pipeline.unread import still_read
 from quoth.pipeline.uploads import upload_store
 from quoth.store.document_list import DocumentLists
 from quoth.store.job_rows import count_unread
+from quoth.store.lectures import Lectures
 from quoth.store.rows import Collection
 
-SEARCH_CHOICES = ("mode", "mmr_lambda", "dense_weight", "rerank", "rerank_pool")
+SEARCH_CHOICES = (
+    "mode",
+    "mmr_lambda",
+    "dense_weight",
+    "rerank",
+    "rerank_pool",
+    "candidates_per_leg",
+    "context_window",
+)
 ANSWER_CHOICES = (
     "policy",
     "temperature",
@@ -140,16 +149,30 @@ def _resolve_scope(
             raise Conflict("This upload cannot be queried before it is ready.")
         return (collection.name,), (Filter("document", "in", (upload.document_id,)),)
     scope = body.scope
-    names = (scope.collections if scope else [body.collection]) or [None]
+    talks = _talks_of(scope.sessions, caller) if scope else {}
+    names = (scope.collections if scope else [body.collection]) or [*talks.values()] or [None]
     found = [require_documents(caller, name) for name in names]
     filters: list[Filter] = []
-    if scope and scope.documents:
-        if not listing_of(caller.engine).all_there(tuple(scope.documents), collections=found):
+    documents = (*(scope.documents if scope else ()), *talks)
+    if documents:
+        if not listing_of(caller.engine).all_there(documents, collections=found):
             raise NotFound("One of these documents does not exist.")
-        filters.append(Filter("document", "in", tuple(scope.documents)))
+        filters.append(Filter("document", "in", documents))
     if scope and scope.kinds:
         filters.append(Filter("kind", "in", tuple(scope.kinds)))
     return tuple(dict.fromkeys(collection.name for collection in found)), tuple(filters)
+
+
+def _talks_of(sessions: Sequence[str], caller: Principal) -> dict[str, str]:
+    """Return the documents that sessions were added as, and the collection of each."""
+    store = Lectures.of(caller.engine.parts.catalogue)
+    found: dict[str, str] = {}
+    for session_id in sessions:
+        talk = store.talk_of(session_id)
+        if not talk:
+            raise Conflict(f"The session '{session_id}' was not added to a collection yet.")
+        found |= talk
+    return found
 
 
 def _choices(body: SearchRequest) -> dict[str, Any]:

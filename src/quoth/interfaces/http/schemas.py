@@ -159,10 +159,14 @@ class Body(BaseModel):
 
 
 class ScopeRequest(Body):
-    """What to search: collections by name, documents by id, kinds of documents."""
+    """What to search: collections by name, documents and sessions by id, kinds of documents.
+
+    A session stands for the document that it was added as after it ended.
+    """
 
     collections: Annotated[list[CollectionName], Field(max_length=20)] = []
     documents: Annotated[list[Id], Field(max_length=100)] = []
+    sessions: Annotated[list[Id], Field(max_length=100)] = []
     kinds: Annotated[list[DocumentKind], Field(max_length=20)] = []
 
 
@@ -201,6 +205,10 @@ class SearchRequest(Body):
         "reranker_top_k": "top_k",
         "retrieval_method": "mode",
         "retrievalMethod": "mode",
+        "retrievalMode": "mode",
+        "searchType": "mode",
+        "retrievalK": "candidates_per_leg",
+        "contextWindowSize": "context_window",
         "aiRerank": "rerank",
         "hybrid_alpha": "dense_weight",
         "hybridAlpha": "dense_weight",
@@ -234,6 +242,12 @@ class SearchRequest(Body):
     dense_weight: Annotated[float | None, Field(ge=0, le=1, allow_inf_nan=False)] = None
     rerank: bool | None = None
     rerank_pool: Annotated[int | None, Field(ge=1, le=200)] = None
+    candidates_per_leg: Annotated[
+        int | None, Field(ge=1, le=1000, description="Passages that each retriever finds.")
+    ] = None
+    context_window: Annotated[
+        int | None, Field(ge=0, le=20, description="Passages before and after each one found.")
+    ] = None
     max_ms: Annotated[int | None, Field(ge=1, le=600_000)] = None
     history: Annotated[list[PreviousTurn], Field(max_length=20)] = []
 

@@ -555,6 +555,8 @@ def test_what_only_mentions_an_aspect_is_not_put_under_its_name() -> None:
     texts = ("Tin melts early.", "Most people who make pots think that lead melts late.")
     found = runs(*texts, scores={"Tin": 0, "lead": -1}, query=COMPARED)
     assert [(run.heading, run.text.split()[0]) for run in found] == [("", "Most"), ("", "Tin")]
+    both = runs("Tin melts early.", "Tin, like lead, is soft.", scores={"early": 0}, query=COMPARED)
+    assert {run.heading for run in both} == {""}
 
 
 def test_what_compares_the_aspects_itself_is_quoted_as_a_whole() -> None:

@@ -185,8 +185,9 @@ def choose_statements(
         chooser.add(second)
     about = about if len(chooser.runs) > 1 else {}
     runs = chooser.runs if about else chooser.by_document()
-    # A sentence that only mentions an aspect may be about another one.
-    sure = all(begins_with(candidates, at, name) for at, name in about.items())
+    # A sentence that only mentions an aspect, or begins with two, may be about another one.
+    begun = ([n for n in query.aspects if begins_with(candidates, at, n)] for at in about)
+    sure = all(names == [name] for names, name in zip(begun, about.values(), strict=True))
     names = about if sure else {}
     found = [_statement_of_run(candidates, run, seed, scores, passages) for run, seed in runs]
     named = zip(found, runs, strict=True)

@@ -258,6 +258,17 @@ async def test_a_summary_covers_its_document_without_ranking(blind: Engine, ques
     assert "sting" in answer.text
 
 
+@pytest.mark.parametrize(
+    "question", ["Summarize chapter 70", "What are the main points of chapter 70?"]
+)
+async def test_a_summary_of_a_place_that_does_not_exist_is_none(
+    blind: Engine, question: str
+) -> None:
+    answer = await blind.answer(question)
+    assert (answer.status, answer.citations) == ("no_results", ())
+    assert any("70" in warning for warning in answer.warnings)
+
+
 async def test_a_summary_names_every_section_and_quotes_its_beginning(tmp_path: Path) -> None:
     manual = tmp_path / "manual.md"
     manual.write_text(

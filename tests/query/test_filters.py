@@ -66,6 +66,8 @@ NAMED = {
     "Did they file for chapter 11 bankruptcy?": {},
     "Who waters the plants after 18:00?": {},
     "What is said after 18:00?": {"seconds": [1080.0, 360000.0]},
+    "What is said in the first ten minutes about wax?": {"seconds": [0.0, 600.0]},
+    "Que dit-elle dans les cinq premières minutes à propos des ruches ?": {"seconds": [0.0, 300.0]},
     "What happens after 10 minutes of kneading?": {},
     "How is the Q&A dataset built?": {},
     "What happened in 2023?": {},

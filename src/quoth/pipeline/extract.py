@@ -204,10 +204,11 @@ async def _choose(
     parts, trace, plan, query = context.parts, context.trace, found.plan, found.query
     placed = names_place(plan.filters)
     asks_place = names_only_a_place(query, passages)
+    of_place = asks_place or bool(found.summary_sentences)
+    if not placed and query.notes and of_place:  # A note says that there is no such place.
+        return _Selection((), "no_results")
     if statements := _requested(found, candidates, passages, asks_place=asks_place):
         return _Selection(statements, "degraded" if trace.failures else "answered")
-    if not placed and query.notes and asks_place:  # A note says that there is no such place.
-        return _Selection((), "no_results")
     scores = await score_sentences(parts, found, passages, candidates, trace=trace)
     calibrated = scores if is_calibrated(found) else None
     evidence = weigh_evidence(subject, candidates, cosines=found.cosines, scores=calibrated)

@@ -109,6 +109,7 @@ Notice = Literal[
     "unquoted",
     "empty",
     "nothing",
+    "nothing_there",
     "no_more",
 ]
 

@@ -119,11 +119,13 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     conflicts = conflict_notice(disputed, language=language) if disputed else ()
     closest = _closest(found, candidates, chosen, quoted=statements, history=history)
     if not citations:
-        kind: Notice = (
-            "low_relevance" if chosen.unsure else "no_results" if found.hits else "nothing"
-        )
-        if found.query.continues and not closest:
+        kind: Notice = "no_results" if found.hits else "nothing"
+        if chosen.unsure:
+            kind = "low_relevance"
+        elif found.query.continues and not closest:
             kind = "no_more"
+        elif plan.filters:
+            kind = "nothing_there"
         text = notice(kind, language=language) + marked_sentences(closest, language=language)
     return Answer(
         query_id=context.query_id,

@@ -126,10 +126,9 @@ def ask_again_about(asked: TokenizedQuery, turns: Sequence[Turn]) -> str:
 
 def _says_nothing(answer: str) -> bool:
     """Return whether an answer is one of the notices that there is none."""
+    kinds = ("no_results", "nothing", "nothing_there", "no_more", "low_relevance", "empty")
     notices = (
-        translate(f"answering.{kind}", language)
-        for kind in ("no_results", "nothing", "no_more", "low_relevance", "empty")
-        for language in ("en", "fr")
+        translate(f"answering.{kind}", language) for kind in kinds for language in ("en", "fr")
     )
     return any(answer.startswith(notice[:NOTICE_START]) for notice in notices)
 

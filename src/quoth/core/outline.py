@@ -56,3 +56,5 @@ class CollectionOutline:
     languages: tuple[str, ...]
     documents: tuple[Document, ...] = ()
     headings: tuple[Heading, ...] = ()
+    speakers: tuple[tuple[str, str], ...] = ()
+    """Those who speak in documents, each with the id of the document."""

@@ -91,6 +91,7 @@ def _merge_outlines(outlines: Sequence[CollectionOutline]) -> CollectionOutline:
         ),
         documents=tuple(document for outline in outlines for document in outline.documents),
         headings=tuple(heading for outline in outlines for heading in outline.headings),
+        speakers=tuple(speaker for outline in outlines for speaker in outline.speakers),
     )
 
 

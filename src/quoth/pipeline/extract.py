@@ -63,6 +63,7 @@ from quoth.query.two_questions import two_questions
 from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.search import encode_query
 from quoth.store.rows import now
+from quoth.text.locators import speaker_filters
 
 CLOSEST_SENTENCES = 12
 """Sentences among which the other side of a contradiction is looked for."""
@@ -204,8 +205,8 @@ async def _choose(
 ) -> _Selection:
     """Select statements: locator lookup, else answerability → selection."""
     parts, trace, plan, query = context.parts, context.trace, found.plan, found.query
-    placed = names_place(plan.filters)
     asks_place = names_only_a_place(query, passages)
+    placed = names_place(plan.filters) or (asks_place and bool(speaker_filters(plan.filters)))
     of_place = asks_place or bool(found.summary_sentences)
     if not placed and query.notes and of_place:  # A note says that there is no such place.
         return _Selection((), "no_results")

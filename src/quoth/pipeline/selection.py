@@ -11,14 +11,13 @@ from quoth.core.translations import translate
 from quoth.core.types import Candidate, Document, Filter, Query, Scored
 from quoth.pipeline.rank import RankedList
 from quoth.query.filters.parse import MAX_LISTED
-from quoth.query.keywords import content_words, names_place
+from quoth.query.keywords import names_place, only_asks_for_a_place
 from quoth.retrieval.fusion import lift
 from quoth.retrieval.passages import cap_per_document, collapse_duplicates
 from quoth.retrieval.rerank import RERANK, mix, spread
 from quoth.retrieval.search import RetrieverResults, fuse
 from quoth.store.catalogue import Catalogue
 from quoth.store.rows import ChunkContext, Collection
-from quoth.text.analyzer import analyze
 from quoth.text.contents import is_contents
 
 FEW = 3
@@ -104,18 +103,18 @@ def found_little(
 ) -> bool:
     """Return whether filters read from a query, other than places, left fewer than `FEW` hits.
 
-    A query that only names a short document ("What does the harbour report say?") wants no more.
+    A query that only names a short document ("What does the harbour report say?"), or a person
+    who says little, wants no more.
     """
     if names_place(query.filters):
         return False
     if sum(len(each.pool) for each in ranked) >= FEW or any(each.whole for each in ranked):
         return False
-    named = [str(key) for each in query.filters if each.field == "document" for key in each.values]
-    if len(named) != 1 or named[0] not in documents:
-        return True
-    known = set(analyze(documents[named[0]].title, language=query.language))
-    words = content_words(query.standalone, language=query.language)
-    return not known.issuperset(analyze(" ".join(words), language=query.language))
+    keys = {each.field: [*map(str, each.values)] for each in query.filters}
+    named = keys.get("document", [])
+    titles = [documents[key].title for key in named if len(named) == 1 and key in documents]
+    names_one = bool(titles) or "speaker" in keys
+    return not (names_one and only_asks_for_a_place(query, sources=titles))
 
 
 def note_given(

@@ -39,6 +39,7 @@ _TAIL = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _CAPITALS = re.compile(r"(?<!\w)[A-Z]{2,3}(?!\w)")
+_SEGMENT = word_set("segment_words")
 _SEVERAL = re.compile(r"(?<!\s)\s*+(?:[,;&/]|\band\b|\bet\b|\bwith\b|\bavec\b)\s*")
 _HEADED = re.compile(
     r"(?:(?:chapter|chapitre|appendix|annexe|part|partie|section|kapitel)\s+[^\s:.]{1,8}"
@@ -131,9 +132,12 @@ def build_entity_index(
     """
     documents = outline.documents
     titles = _collected("title", [(document.title, document.document_id) for document in documents])
-    speakers = _collected(
-        "speaker", [(document.speaker or "", document.document_id) for document in documents]
-    )
+    speaking = [
+        *((document.speaker or "", document.document_id) for document in documents),
+        # "Audience" is no name: what it asks is a segment.
+        *(each for each in outline.speakers if not {*folded_words(each[0])} <= _SEGMENT),
+    ]
+    speakers = _collected("speaker", speaking)
     headings = [
         (heading.path[-1], heading.document_id) for heading in outline.headings if heading.path
     ]
@@ -166,9 +170,7 @@ def build_entity_index(
         labels=pages,
         printed=frozenset([label for page in pages.values() for label in page]),
         everything=tuple(document.document_id for document in documents),
-        by_speaker=_by_value(
-            (document.speaker or "", document.document_id) for document in documents
-        ),
+        by_speaker=_by_value(speaking),
         by_language=_by_value(
             (document.language or "", document.document_id) for document in documents
         ),

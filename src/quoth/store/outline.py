@@ -16,12 +16,21 @@ from quoth.store.outline_rows import (
     BETWEEN,
     heading_rows,
     join_labels,
+    speaker_rows,
     spot_row,
     summary_from_row,
     summary_rows,
 )
 from quoth.store.rows import Collection, Entry, chunk_from_row, document_from_row
-from quoth.store.schema import SHOWN, chunks, documents, headings, spots, summaries
+from quoth.store.schema import (
+    SHOWN,
+    chunks,
+    documents,
+    headings,
+    speakers,
+    spots,
+    summaries,
+)
 from quoth.text.analyzer import normalize_name
 from quoth.text.locators import SEVERAL, has_speakers, speaker_filters
 
@@ -53,6 +62,7 @@ def write_map(
         (spots, [spot_row(chunk, tenant=tenant) for entry in entries for chunk in entry.chunks]),
         (headings, _rows(heading_rows, entries, tenant=tenant, collection=collection)),
         (summaries, _rows(summary_rows, entries, tenant=tenant, collection=collection)),
+        (speakers, _rows(speaker_rows, entries, tenant=tenant, collection=collection)),
     ):
         if rows:
             connection.execute(insert(table), rows)
@@ -135,15 +145,27 @@ class OutlineReader(TenantConnection):
             with self.reading() as connection:
                 there = all_documents(connection, owned=owned, name=collection.name)
                 known = self._leading_headings(connection, collection)
+                speaking = self._speakers(connection, collection)
             counts = Counter(each.language or "" for each in there)
             languages = tuple(sorted(sorted(counts), key=counts.__getitem__, reverse=True))
-            found = CollectionOutline(collection.index_version, languages, tuple(there), known)
+            found = CollectionOutline(
+                collection.index_version, languages, tuple(there), known, speaking
+            )
             kept = found, {document.document_id: document for document in found.documents}
             others = {
                 key: outline for key, outline in self._outlines.items() if key[0] != collection.id
             }
             self._outlines = {**others, state: kept}
         return kept[0]
+
+    def _speakers(
+        self, connection: Connection, collection: Collection
+    ) -> tuple[tuple[str, str], ...]:
+        """Return the names of those who speak in documents, each with the id of its document."""
+        statement = select(speakers.c.name, speakers.c.document_id)
+        mine = statement.where(self.for_tenant(speakers, collection))
+        rows = connection.execute(mine.order_by(speakers.c.document_id, speakers.c.name))
+        return tuple((row.name, row.document_id) for row in rows)
 
     def _leading_headings(
         self, connection: Connection, collection: Collection

@@ -12,10 +12,13 @@ from quoth.core.types import Chunk, Pages, Seconds
 from quoth.store.rows import Entry
 from quoth.text.analyzer import normalize_name
 from quoth.text.json_codec import dump
-from quoth.text.locators import speaker_key
+from quoth.text.locators import speaker_key, speakers_in
 
 BETWEEN = "\x1f"
 """What stands between the titles of a path; readers take it out of every title."""
+
+MAX_SPEAKERS, MAX_NAME = 500, 200
+"""Speakers of a document that are kept, and the characters of a name."""
 
 
 def spot_row(chunk: Chunk, *, tenant: str) -> dict[str, Any]:
@@ -83,6 +86,19 @@ def heading_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict
             "segment": heading.segment,
             "leads": len(heading.path) < 2 or bool(heading.segment) or heading.chapter != above,
         }
+
+
+def speaker_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict[str, Any]]:
+    """Return a row for each of those who speak in a document, as its passages name them."""
+    names = {name for chunk in entry.chunks for name in speakers_in(chunk)}
+    for name in sorted(names)[:MAX_SPEAKERS]:
+        if len(name) <= MAX_NAME:
+            yield {
+                "document_id": entry.document.document_id,
+                "name": name,
+                "tenant": tenant,
+                "collection_id": collection,
+            }
 
 
 def path_of(packed: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from sqlalchemy import (
 from quoth.store.checksums import add_checksum
 from quoth.store.rows import words
 
-HEAD = "0017"
+HEAD = "0018"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -125,6 +125,16 @@ headings = Table(
     Column("segment", words(20), nullable=False),
     Column("leads", Boolean, nullable=False),
     Index("ix_headings_collection_order", "collection_id", "leads", "document_id", "number"),
+)
+
+speakers = Table(  # who speaks in a document, as its passages name them
+    "speakers",
+    metadata,
+    Column("document_id", ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Column("name", words(200), primary_key=True),
+    Column("tenant", words(100), nullable=False),
+    Column("collection_id", words(32), nullable=False),
+    Index("ix_speakers_collection", "collection_id"),
 )
 
 summaries = Table(

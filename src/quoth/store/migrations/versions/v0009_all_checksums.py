@@ -68,6 +68,7 @@ KEYS = {
     "headings": ("document_id", "number"),
     "spots": ("document_id", "ordinal"),
     "summaries": ("document_id", "number"),
+    "speakers": ("document_id", "name"),
 }
 """The primary keys that are not ``id``."""
 

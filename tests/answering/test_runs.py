@@ -837,6 +837,14 @@ def test_the_words_of_a_speaker_who_is_asked_for_stand_alone() -> None:
             query, candidates, scores=scores, passages=passages, max_sentences=9
         )
         assert said(found) == quoted
+    # Of several speakers each has a name before it, and the best sentence is marked behind it.
+    text, sentences = write_answer([replace(found[0], clear=True)])
+    lines = [f"{name}: {cue}" for name, cue in cues.items()]
+    assert text == "\n".join(lines) + " [1]"
+    assert [text[each.start : each.end] for each in sentences if each.marked] == [lines[1]]
+    part = replace(chunk, places=(places[0], replace(places[1], locator=Seconds(1.0, 2.0))))
+    (unnamed, *_) = chosen([replace(passages[0], chunks=(part,))], scores={"maize": 0})
+    assert unnamed.turns == ()
 
 
 @pytest.mark.parametrize("sentence", ["Tin melts early.", "Tin melts early.[^1][2]"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 
 from quoth.answering.extractive.candidates import Quotable
 from quoth.answering.extractive.score import CandidateSentences
@@ -299,6 +301,23 @@ def are_of_two_speakers(passage: Passage, one: Quotable, two: Quotable) -> bool:
     places = [locate_in(passage.chunks, each.start, each.end) for each in (one, two)]
     names = {each.speaker for each in places if each.speaker}
     return len(names) > 1
+
+
+def turns_of(passage: Passage, start: int, end: int) -> tuple[tuple[int, str], ...]:
+    """Return where each turn of a span of the document begins, and whose it is.
+
+    Empty where one person speaks, and where not all that is said has a name.
+    """
+    places = [
+        (max(place.start, start), place.locator.speaker)
+        for chunk in passage.chunks
+        for place in chunk.places
+        if place.start < end and start < place.end
+    ]
+    if len({name for _, name in places}) < 2 or not all(name for _, name in places):
+        return ()
+    turns = (next(group) for _, group in groupby(places, key=itemgetter(1)))
+    return tuple((at, name or "") for at, name in turns)
 
 
 def begins_note(text: str) -> bool:

@@ -34,6 +34,7 @@ from quoth.answering.extractive.runs import (
     is_speech,
     may_be_wrapped,
     sections_of,
+    turns_of,
 )
 from quoth.answering.extractive.score import (
     CandidateSentences,
@@ -75,7 +76,8 @@ class Statement:
     ``parts`` are the spans of all sentences. ``passage`` is the index of its passage. ``heading``
     is its heading in the answer, such as the aspect it is about; it is no part of the statement.
     ``unwrapped`` means that each of its lines is one, ``goes_on`` that the list which it ends with
-    has further items, ``line`` that it is a line of a list, below the one before.
+    has further items, ``line`` that it is a line of a list, below the one before. ``turns`` are
+    where each of several people begins to speak, and their names.
     """
 
     document_id: str
@@ -92,6 +94,7 @@ class Statement:
     unwrapped: bool = False
     goes_on: bool = False
     line: bool = False
+    turns: tuple[tuple[int, str], ...] = ()
 
     def holds(self, sentence: Quotable) -> bool:
         """Return whether a sentence begins in the run."""
@@ -381,4 +384,5 @@ def statement_of(parts: Sequence[Quotable], passage: Passage) -> Statement:
         parts=tuple((each.start, each.end) for each in parts),
         cut=parts[0].cut or parts[-1].cut,
         unwrapped=not may_be_wrapped(passage),
+        turns=turns_of(passage, start, end),
     )

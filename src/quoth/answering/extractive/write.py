@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from quoth.answering.extractive.select import Statement
 from quoth.answering.generative.sanitize import plain_footnotes, plain_quotation
@@ -27,7 +28,8 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
     paragraph of one or more sentences with its marker at the end. White space inside a sentence
     becomes single spaces, lines of lists, tables and code stay lines, a piece of a longer sentence
     is shown between ellipses and one follows a list that goes on; nothing else differs from the
-    source. Headings are on lines of their own, in no sentence.
+    source, but for the names of several speakers. Headings are on lines of their own, in no
+    sentence.
     """
     text = ""
     found: list[Sentence] = []
@@ -42,7 +44,7 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
             shown = "\n".join(map(plain_quotation, heading.splitlines()))
             text += f"{shown}{colon}\n" if heading else ""
         number = numbers[statement_span(statement)]
-        shown = quotation_lines(statement.text, unwrapped=statement.unwrapped)
+        shown = _lines(statement, statement.start, statement.end)
         if statement.cut:
             opening = "… " if shown[:1].islower() else ""
             shown = f"{opening}{shown}{'' if shown[-1:] in '.!?…}' else ' …'}"
@@ -66,16 +68,29 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
     return text, tuple(found)
 
 
+def _lines(statement: Statement, start: int, end: int) -> str:
+    """Return the lines of a part of a quotation; of several speakers each has a name before it."""
+    names = dict(statement.turns)
+    cuts = sorted({start, *(at for at in names if start < at < end), end})
+    shown = []
+    for low, high in pairwise(cuts):
+        part = statement.text[low - statement.start : high - statement.start]
+        if part.strip():
+            lines, name = quotation_lines(part, unwrapped=statement.unwrapped), names.get(low, "")
+            has_name = lines.casefold().startswith(name.casefold())
+            shown.append(lines if has_name else f"{name}: {lines}")
+    return "\n".join(shown)
+
+
 def _marked_characters(statement: Statement, shown: str) -> tuple[int, int]:
     """Return where the clearly best sentence of a quotation stands in it as it is shown."""
     if statement.marked is None or not statement.clear:
         return 0, 0
-    low, high = (at - statement.start for at in statement.marked)
+    low, high = statement.marked
     # Only white space differs, so that the other characters are counted.
     before, length = (
-        len("".join(quotation_lines(part, unwrapped=statement.unwrapped).split()))
-        * bool(part.strip())
-        for part in (statement.text[:low], statement.text[low:high])
+        len("".join(_lines(statement, *span).split()))
+        for span in ((statement.start, low), (low, high))
     )
     before += shown.startswith("… ") and not statement.text.lstrip().startswith("…")
     places = [at for at, character in enumerate(shown) if not character.isspace()]

@@ -21,6 +21,7 @@ from quoth.pipeline.components import model_names
 from quoth.pipeline.rank import RankedList
 from quoth.pipeline.retrieve import Request, RequestContext, Retrieved
 from quoth.retrieval.rerank import FUSED
+from quoth.store.history import AnswerMeasures
 from quoth.store.privacy_settings import HistoryLevel
 
 Span = tuple[float, float]
@@ -135,6 +136,27 @@ def build_record(context: RequestContext, *, answer: Answer, found: Retrieved | 
         ),
         passages=tuple(tuple(c.chunk_id for c in passage.chunks) for passage in found.passages),
         copies=found.copies,
+    )
+
+
+def measure(record: Record) -> AnswerMeasures | None:
+    """Return the measures of an answer; None for a cached one, measured when it was written.
+
+    A check removes the citations of a sentence that it does not find supported, so that every
+    sentence whose support was decided counts, with or without a citation.
+    """
+    answer = record.answer
+    if answer.cached:
+        return None
+    decided = [each.support for each in answer.sentences if each.support != "unverified"]
+    used = set(answer.used_chunks)
+    cited = {citation.chunk_id for citation in answer.citations}
+    in_context = [chunk_ids for chunk_ids in record.passages if not used.isdisjoint(chunk_ids)]
+    return AnswerMeasures(
+        sentences_checked=len(decided),
+        sentences_supported=decided.count("supported"),
+        passages_in_context=len(in_context),
+        passages_cited=sum(not cited.isdisjoint(chunk_ids) for chunk_ids in in_context),
     )
 
 

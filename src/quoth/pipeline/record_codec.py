@@ -11,7 +11,13 @@ from typing import Any
 from quoth.core.errors import NotFound
 from quoth.core.plan import Plan
 from quoth.core.types import Answer, Filter, LegScore, Query
-from quoth.pipeline.record import CandidateTrace, CollectionTrace, ModelVersions, Record
+from quoth.pipeline.record import (
+    CandidateTrace,
+    CollectionTrace,
+    ModelVersions,
+    Record,
+    measure,
+)
 from quoth.pipeline.retrieve import Request
 from quoth.store.catalogue import Catalogue
 from quoth.store.history import QueryCost, QueryRow, StoredRecord
@@ -41,6 +47,7 @@ def pack(record: Record) -> StoredRecord:
     confirmed by guessing.
     """
     text = record.request.question.encode("utf-8", "replace").decode()
+    measures = measure(record)
     if record.keeping == "hash":
         text = f"#{sha256(normalize_name(text).encode('utf-8', 'replace')).hexdigest()[:24]}"
         record = _without_texts(record)
@@ -85,6 +92,7 @@ def pack(record: Record) -> StoredRecord:
             degraded=bool(answer.degraded),
             cached=answer.cached,
         ),
+        measures=measures,
     )
 
 

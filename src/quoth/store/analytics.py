@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,6 +11,7 @@ from sqlalchemy import and_, delete, func, insert, select
 
 from quoth.core.errors import NotFound
 from quoth.store.database import TenantConnection
+from quoth.store.history import AnswerMeasures
 from quoth.store.rows import now
 from quoth.store.schema import feedback, queries
 
@@ -23,11 +24,15 @@ UNANSWERED = ("no_results",)
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """Feedback on an answer: 1 for good, -1 for bad, and a comment."""
+    """Feedback on an answer: 1 for good, -1 for bad, 0 for neither, and a comment.
+
+    ``satisfaction`` is from 1 to 5, None where it was not given.
+    """
 
     rating: int
     comment: str
     created_at: str
+    satisfaction: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,14 @@ class Latency:
 
     p50: float | None
     p95: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Satisfaction:
+    """The mean of how satisfied readers are, 1 to 5, None without any, and of how many answers."""
+
+    mean: float | None
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +65,9 @@ class Analytics:
     """Statistics since a time. Shares are between 0 and 1, None without queries.
 
     ``found`` is the share of queries that were answered at least in part; ``cached`` that of
-    answers from the cache.
+    answers from the cache. ``citation_accuracy`` is the share of supported sentences among those of
+    answers whose support was decided; ``precision_at_k`` that of cited passages among those in the
+    contexts of answers. Both are None without any; cached answers do not count again.
     """
 
     since: str
@@ -67,6 +82,9 @@ class Analytics:
     usd: float
     liked: int
     disliked: int
+    satisfaction: Satisfaction
+    citation_accuracy: float | None
+    precision_at_k: float | None
     unanswered: tuple[Unanswered, ...]
 
 
@@ -96,15 +114,7 @@ class AnalyticsReader(TenantConnection):
                 .limit(MAX_LATENCIES)
             ).scalars()
             spent = sorted(float(time) for time in times)
-            rated = {
-                int(row.rating): int(row.n)
-                for row in connection.execute(
-                    select(feedback.c.rating, func.count().label("n"))
-                    .join_from(feedback, queries, feedback.c.query_id == queries.c.id)
-                    .where(wanted, feedback.c.tenant == self.tenant)
-                    .group_by(feedback.c.rating)
-                )
-            }
+            rated = connection.execute(_rated(wanted, self.tenant)).one()
             missed = connection.execute(_missed(wanted)).all()
         total = sum(statuses.values())
         return Analytics(
@@ -118,12 +128,19 @@ class AnalyticsReader(TenantConnection):
             input_tokens=int(sums.input_tokens or 0),
             output_tokens=int(sums.output_tokens or 0),
             usd=float(sums.usd or 0),
-            liked=sum(n for rating, n in rated.items() if rating > 0),
-            disliked=sum(n for rating, n in rated.items() if rating < 0),
+            liked=rated.liked,
+            disliked=rated.disliked,
+            satisfaction=Satisfaction(
+                None if rated.mean is None else round(float(rated.mean), 2), rated.satisfied
+            ),
+            citation_accuracy=_share(sums.sentences_supported or 0, sums.sentences_checked or 0),
+            precision_at_k=_share(sums.passages_cited or 0, sums.passages_in_context or 0),
             unanswered=tuple(Unanswered(row.text, int(row.n), row.last) for row in missed),
         )
 
-    def rate(self, query_id: str, *, rating: int, comment: str) -> None:
+    def rate(
+        self, query_id: str, *, rating: int, comment: str, satisfaction: int | None = None
+    ) -> None:
         """Store feedback on an answer, in place of earlier feedback.
 
         Raises NotFound.
@@ -142,12 +159,13 @@ class AnalyticsReader(TenantConnection):
                     rating=rating,
                     comment=comment,
                     created_at=now(),
+                    satisfaction=satisfaction,
                 )
             )
 
     def feedback(self, query_id: str) -> Feedback | None:
         """Return the feedback on an answer."""
-        statement = select(feedback.c.rating, feedback.c.comment, feedback.c.created_at)
+        statement = select(*(feedback.c[each.name] for each in fields(Feedback)))
         with self.reading() as connection:
             row = connection.execute(statement.where(self._about(query_id))).first()
         return None if row is None else Feedback(*row)
@@ -163,7 +181,21 @@ def _sums(wanted: Any) -> Any:
         func.sum(queries.c.usd).label("usd"),
         func.count().filter(queries.c.cached).label("cached"),
         func.count().filter(queries.c.degraded).label("degraded"),
+        *(func.sum(queries.c[each.name]).label(each.name) for each in fields(AnswerMeasures)),
     ).where(wanted)
+
+
+def _rated(wanted: Any, tenant: str) -> Any:
+    return (
+        select(
+            func.count().filter(feedback.c.rating > 0).label("liked"),
+            func.count().filter(feedback.c.rating < 0).label("disliked"),
+            func.avg(feedback.c.satisfaction).label("mean"),
+            func.count(feedback.c.satisfaction).label("satisfied"),
+        )
+        .join_from(feedback, queries, feedback.c.query_id == queries.c.id)
+        .where(wanted, feedback.c.tenant == tenant)
+    )
 
 
 def _missed(wanted: Any) -> Any:

@@ -36,8 +36,25 @@ class QueryCost:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerMeasures:
+    """Counts of an answer from which citation accuracy and precision@k are derived.
+
+    ``sentences_checked`` are its sentences whose support was decided; ``passages_in_context`` the
+    passages that it was made from, ``passages_cited`` those of them that it cites.
+    """
+
+    sentences_checked: int
+    sentences_supported: int
+    passages_in_context: int
+    passages_cited: int
+
+
+@dataclass(frozen=True, slots=True)
 class StoredRecord:
-    """A query as it is written to the catalogue: texts, some of them JSON."""
+    """A query as it is written to the catalogue: texts, some of them JSON.
+
+    ``measures`` is None where the answer was not measured.
+    """
 
     query_id: str
     collection: str
@@ -48,6 +65,7 @@ class StoredRecord:
     status: str = ""
     record: str | None = None
     spent: QueryCost = QueryCost()
+    measures: AnswerMeasures | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +134,7 @@ class QueryHistory(TenantConnection):
     def record(self, row: StoredRecord) -> None:
         """Store a query with its plan, answer and record."""
         owner = {"query_id": row.query_id, "tenant": self.tenant}
+        measures = {} if row.measures is None else asdict(row.measures)
         with self.writing("record answer", alone=False) as connection:
             connection.execute(
                 insert(queries).values(
@@ -129,6 +148,7 @@ class QueryHistory(TenantConnection):
                     status=row.status,
                     folded=folded_texts(row.text, None, row.answer),
                     **asdict(row.spent),
+                    **measures,
                 )
             )
             connection.execute(insert(answers).values(**owner, answer=row.answer))

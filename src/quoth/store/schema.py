@@ -18,7 +18,7 @@ from sqlalchemy import (
 from quoth.store.checksums import add_checksum
 from quoth.store.rows import words
 
-HEAD = "0018"
+HEAD = "0019"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
 
 metadata = MetaData(
@@ -93,8 +93,7 @@ chunks = Table(
     UniqueConstraint("document_id", "ordinal"),
 )
 
-# Places of chunks, in narrow rows that a look-up by place can scan: rows with texts are wide.
-spots = Table(
+spots = Table(  # places of chunks, in narrow rows that a look-up by place can scan
     "spots",
     metadata,
     Column("document_id", ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
@@ -189,7 +188,7 @@ queries = Table(
     Column("index_version", words(120), nullable=False),
     Column("created_at", words(40), nullable=False),
     Column("status", words(20), nullable=False, server_default=""),
-    # Source of the analytics, null in older rows; at the end what the history search reads.
+    # Source of the analytics, null in older rows; title and folded are for the history search.
     Column("key_id", words(20)),
     Column("upload_id", words(32)),
     Column("total_ms", Float),
@@ -200,6 +199,8 @@ queries = Table(
     Column("cached", Boolean),
     Column("title", words()),
     Column("folded", words(), nullable=False, server_default=""),
+    *(Column(name, Integer) for name in ("sentences_checked", "sentences_supported")),
+    *(Column(name, Integer) for name in ("passages_in_context", "passages_cited")),
     Index("ix_queries_tenant_created_at", "tenant", "created_at"),
 )
 
@@ -228,6 +229,7 @@ feedback = Table(
     Column("rating", Integer, nullable=False),
     Column("comment", words(), nullable=False),
     Column("created_at", words(40), nullable=False),
+    Column("satisfaction", Integer),
 )
 
 tasks = Table(  # uploaded files, from their first byte to their final state

@@ -8,8 +8,8 @@ from alembic import op
 from quoth.store.migrations.versions.v0009_all_checksums import index_due
 from quoth.store.rows import words
 
-revision = "0018"
-down_revision = "0017"
+revision = "0019"
+down_revision = "0018"
 
 
 def upgrade() -> None:

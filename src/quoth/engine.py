@@ -35,7 +35,7 @@ from quoth.pipeline.generate import (
     moderate_answer,
     small_talk_reply,
 )
-from quoth.pipeline.record import Record, build_record
+from quoth.pipeline.record import Record, build_record, measure
 from quoth.pipeline.record_codec import save_record
 from quoth.pipeline.retrieve import (
     Request,
@@ -241,7 +241,7 @@ class Engine(DocumentEngine):
         answer = replace(answer, degraded=(*answer.degraded, *after.degraded))
         for fallback in answer.degraded:
             log.info("fallback", extra={"query_id": answer.query_id, "what": fallback})
-        self.parts.observe(context.trace, answer)
+        self.parts.observe(context.trace, answer, measures=measure(record))
         return answer
 
     async def _count_tokens(self, context: RequestContext) -> None:

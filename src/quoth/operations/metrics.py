@@ -16,11 +16,14 @@ from prometheus_client.registry import Collector
 from quoth.core.trace import Trace
 from quoth.core.types import Answer
 from quoth.core.usage import EMBED, RERANK
+from quoth.store.history import AnswerMeasures
 
 FORMAT = CONTENT_TYPE_LATEST
 """The media type of `Metrics.text`."""
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper bounds of the histograms' buckets."""
+SATISFACTION = (1, 2, 3, 4, 5)
+"""How satisfied a reader can be with an answer."""
 NOT_STAGES = ("total", "first_evidence", "first_token")
 """Timings of a trace that are points in time, not stages."""
 MAX_LABELS = 100
@@ -65,6 +68,18 @@ class Metrics:
             ("provider",),
             registry=made,
         )
+        self._sentences = Counter(
+            "quoth_answer_sentences", "Sentences of new answers.", ("support",), registry=made
+        )
+        self._passages = Counter(
+            "quoth_context_passages", "Passages of new answers.", ("cited",), registry=made
+        )
+        self._satisfaction = Histogram(
+            "quoth_satisfaction",
+            "How satisfied readers are with answers, from 1 to 5.",
+            buckets=SATISFACTION,
+            registry=made,
+        )
         self._requests = Counter(
             "quoth_requests", "Requests answered.", ("method", "route", "status"), registry=made
         )
@@ -76,7 +91,13 @@ class Metrics:
             registry=made,
         )
 
-    def observe(self, trace: Trace, answer: Answer | None = None) -> None:
+    def observe(
+        self,
+        trace: Trace,
+        answer: Answer | None = None,
+        *,
+        measures: AnswerMeasures | None = None,
+    ) -> None:
         """Count a question, or a search where there is no answer."""
         for name, spent_ms in trace.timings_ms().items():
             if name not in NOT_STAGES:
@@ -89,12 +110,20 @@ class Metrics:
             self._degraded.labels(stage).inc()
         if answer is not None:
             self._count(answer)
+        if measures is not None:
+            cited = measures.passages_cited
+            self._passages.labels("yes").inc(cited)
+            self._passages.labels("no").inc(measures.passages_in_context - cited)
 
     def request(self, *, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request; ``route`` is the pattern of its address, not the address."""
         known = self._word("route", route)
         self._requests.labels(self._word("method", method), known, str(status)).inc()
         self._request_seconds.labels(known).observe(seconds)
+
+    def rate(self, satisfaction: int) -> None:
+        """Count how satisfied a reader is with an answer, from 1 to 5."""
+        self._satisfaction.observe(satisfaction)
 
     def add_collector(self, readings: Callable[[], Iterator[Metric]]) -> None:
         """Register ``readings`` to add metrics each time that the counters are read."""
@@ -109,6 +138,9 @@ class Metrics:
         self._question_seconds.observe(answer.timings_ms.get("total", 0.0) / 1000)
         if not answer.cached and "first_evidence" in answer.timings_ms:
             self._evidence_seconds.observe(answer.timings_ms["first_evidence"] / 1000)
+        if not answer.cached:
+            for sentence in answer.sentences:
+                self._sentences.labels(sentence.support).inc()
         used = answer.usage
         provider = self._word("provider", answer.provider or "other")
         if used.input_tokens or used.output_tokens:

@@ -36,6 +36,7 @@ from quoth.pipeline.answer_cache import AnswerCache
 from quoth.pipeline.unread import why_empty
 from quoth.query.entity_index import EntityIndex, build_entity_index
 from quoth.store.catalogue import Catalogue
+from quoth.store.history import AnswerMeasures
 from quoth.store.ingest_jobs import Jobs
 from quoth.store.rows import Collection, IndexBuild
 from quoth.text.analyzer import ANALYSER
@@ -95,11 +96,17 @@ def _merge_outlines(outlines: Sequence[CollectionOutline]) -> CollectionOutline:
     )
 
 
-Observe = Callable[[Trace, Answer | None], None]
-"""Called after every answered query, and after every search, which has no answer."""
+class Observe(Protocol):
+    """Called after every answered query, and after every search, which has no answer."""
+
+    def __call__(
+        self, trace: Trace, answer: Answer | None, *, measures: AnswerMeasures | None = None
+    ) -> None:
+        """Observe the timings, and the answer with its measures, None for a cached one."""
+        ...
 
 
-def no_op(_trace: Trace, _answer: Answer | None) -> None:
+def no_op(trace: Trace, answer: Answer | None, *, measures: AnswerMeasures | None = None) -> None:
     """Do nothing."""
 
 

@@ -213,7 +213,7 @@ def test_a_port_in_use_is_a_wrong_set_up() -> None:
 async def observed(engine):  # type: ignore[no-untyped-def]
     """Answer a question and give the answer with its trace, as the engine's hook gets them."""
     seen = []
-    parts = replace(engine.parts, observe=lambda trace, answer: seen.append((trace, answer)))
+    parts = replace(engine.parts, observe=lambda *given, measures: seen.append(given))
     await type(engine)(parts).answer("What is honey made from?")
     ((trace, answer),) = seen
     return answer, trace

@@ -13,6 +13,7 @@ from quoth.operations.integrity import Damage
 from quoth.operations.metrics import Metrics
 from quoth.operations.otel import observe_spans
 from quoth.operations.watched import WatchedFolder
+from quoth.store.history import AnswerMeasures
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,11 @@ class ServerState:
     watched: dict[str, WatchedFolder] = field(default_factory=dict)
     """The state of the watched folders, by collection."""
 
-    def observe(self, trace: Trace, answer: Answer | None) -> None:
+    def observe(
+        self, trace: Trace, answer: Answer | None, *, measures: AnswerMeasures | None = None
+    ) -> None:
         """Count a query or a search, and write its spans."""
-        self.metrics.observe(trace, answer)
+        self.metrics.observe(trace, answer, measures=measures)
         observe_spans(trace, answer)
 
     def note_damage(self, found: Sequence[Damage]) -> None:

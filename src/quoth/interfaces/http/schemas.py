@@ -293,8 +293,24 @@ class NewCollection(Body):
 
 
 class FeedbackRequest(Body):
-    """The rating of an answer."""
+    """The rating of an answer, how satisfied its reader is, or both."""
 
     query_id: Id
-    rating: Annotated[Literal[1, -1], BeforeValidator(require_integer)]
+    rating: Annotated[
+        Annotated[Literal[1, -1], BeforeValidator(require_integer)] | None,
+        Field(
+            description="1 for good, -1 for bad. Without it, it is 1 for a `satisfaction` above 3, "
+            "-1 below 3, and 0 for 3."
+        ),
+    ] = None
+    satisfaction: Annotated[
+        Annotated[int, BeforeValidator(require_integer), Field(ge=1, le=5)] | None,
+        Field(description="From 1, not satisfied at all, to 5, very satisfied."),
+    ] = None
     comment: Annotated[Text, Field(max_length=2000)] = ""
+
+    @model_validator(mode="after")
+    def _rates(self) -> Self:
+        if self.rating is None and self.satisfaction is None:
+            raise ValueError("give a rating, 1 or -1, or a satisfaction from 1 to 5")
+        return self

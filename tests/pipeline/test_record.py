@@ -15,9 +15,9 @@ from sqlalchemy import delete, select, text, update
 from quoth.core.errors import InputError, NotFound
 from quoth.core.plan import Plan
 from quoth.core.settings import Settings
-from quoth.core.types import Filter, Turn
+from quoth.core.types import Filter, Support, Turn
 from quoth.engine import Engine
-from quoth.pipeline.record import MAX_CANDIDATES, HistoryLevel, Record
+from quoth.pipeline.record import MAX_CANDIDATES, HistoryLevel, Record, measure
 from quoth.pipeline.record_codec import StoredRecord, pack, unpack
 from quoth.pipeline.retrieve import Request
 from quoth.store.catalogue import Catalogue
@@ -57,6 +57,20 @@ def again(kept: StoredRecord) -> Record:
 
 
 # --- what a record holds ----------------------------------------------------------------------
+
+
+async def test_sentences_that_were_not_verified_are_not_measured(engine: Engine) -> None:
+    record = await record_of_asking(engine)
+    (first, *_others), used = record.answer.sentences, set(record.answer.used_chunks)
+    supports: tuple[Support, ...] = ("supported", "partly", "unsupported", "unverified")
+    given = tuple(replace(first, support=support) for support in supports)
+    measures = measure(replace(record, answer=replace(record.answer, sentences=given)))
+    assert measures is not None
+    assert (measures.sentences_checked, measures.sentences_supported) == (3, 1)
+    assert measures.passages_in_context == sum(used >= {*each} for each in record.passages)
+    beside = replace(record, passages=(*record.passages, ("never read",)))
+    assert pack(beside).measures == pack(replace(beside, keeping="hash")).measures
+    assert pack(beside).measures == measure(record)
 
 
 async def test_a_record_tells_where_each_candidate_stood(engine: Engine) -> None:

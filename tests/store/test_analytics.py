@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
-from quoth.store.analytics import AnalyticsReader, Satisfaction
-from quoth.store.checksums import intact
+from quoth.store.analytics import AnalyticsReader, Feedback, Satisfaction
+from quoth.store.checksums import intact, row_checksum
 from quoth.store.database import open_database
 from quoth.store.history import AnswerMeasures, StoredRecord
 from quoth.store.schema import feedback, queries
@@ -43,6 +45,24 @@ def test_shares_are_over_all_sentences_and_passages(address: Path | str) -> None
     at = [column.name for column in feedback.columns].index("satisfaction")
     assert list(intact([(*row[:at], 2, *row[at + 1 :]) for row in rows])) == []
     catalogue.close()
+
+
+def test_feedback_of_an_earlier_version_stays_intact(tmp_path: Path) -> None:
+    file = unpack("0017", tmp_path)
+    with closing(sqlite3.connect(file)) as catalogue, catalogue:
+        (query_id, tenant) = catalogue.execute("SELECT id, tenant FROM queries").fetchone()
+        given = (query_id, tenant, -1, "Too long.", "2026-01-01T00:00:00.000+00:00")
+        columns = "query_id, tenant, rating, comment, created_at, checksum"
+        catalogue.execute(
+            f"INSERT INTO feedback ({columns}) VALUES (?, ?, ?, ?, ?, ?)",
+            (*given, row_checksum(given)),
+        )
+    database = open_database(file)
+    with database.reading() as connection:
+        assert len([*intact(connection.execute(select(feedback)).all())]) == 1
+    kept = AnalyticsReader(database, tenant=tenant).feedback(query_id)
+    assert kept == Feedback(-1, "Too long.", given[-1], None)
+    database.close()
 
 
 @pytest.mark.parametrize("version", ["0004", "0017"])

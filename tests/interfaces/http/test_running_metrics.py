@@ -140,7 +140,8 @@ async def test_a_sentence_without_support_lowers_citation_accuracy(
         said = quoted["text"][first["start"] : first["end"]]
         model = ScriptedGenerator(f"{said} [Source 1] {FALSE}")
         engine.parts = replace(engine.parts, generator=model)
-        written = await ask(client, cache="none")
+        written = await ask(client)
+        assert (await ask(client))["cached"]  # it does not count again
         assert [each["support"] for each in written["sentences"]] == ["supported", "unsupported"]
         right = len(quoted["sentences"]) + 1
         found = await figures(client)

@@ -23,8 +23,8 @@ from quoth.store.catalogue import Catalogue
 from quoth.store.database import Database, open_database
 from quoth.store.erase import StoredQuestions
 from quoth.store.ingest_jobs import Jobs
+from quoth.store.metadata import metadata
 from quoth.store.rows import index_folder
-from quoth.store.schema import metadata
 from tests.support.cli import quoth_process
 from tests.support.databases import Server
 

@@ -17,7 +17,7 @@ from quoth.operations.repair import repair_library
 from quoth.operations.set_aside import set_aside
 from quoth.store.database import open_database
 from quoth.store.lectures import Lectures
-from quoth.store.schema import metadata
+from quoth.store.metadata import metadata
 from tests.support.databases import Server
 from tests.support.flipped_home import CATALOGUE, make_home, rows_of, settings_of
 from tests.support.tiny_e5 import build_tiny

@@ -18,9 +18,10 @@ from quoth.operations.integrity import damaged_rows
 from quoth.store.catalogue import Catalogue
 from quoth.store.copy import copy_rows
 from quoth.store.database import open_database
+from quoth.store.metadata import metadata
 from quoth.store.migrate import revision
 from quoth.store.outline_rows import spot_row
-from quoth.store.schema import HEAD, metadata, spots
+from quoth.store.schema import HEAD, spots
 from tests.support.databases import Server, plain_engine, step
 from tests.support.full_disk import no_room
 from tests.support.made_documents import entry

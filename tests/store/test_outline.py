@@ -22,8 +22,8 @@ from quoth.core.types import (
 )
 from quoth.store import outline
 from quoth.store.catalogue import Catalogue
+from quoth.store.metadata import metadata
 from quoth.store.rows import Collection, Entry, IndexBuild
-from quoth.store.schema import metadata
 from tests.support.made_documents import IDENTITY, entry, open_catalogue
 
 Library = tuple[Catalogue, Collection]

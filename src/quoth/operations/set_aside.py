@@ -29,6 +29,8 @@ from quoth.core.types import IndexIdentity
 from quoth.operations.integrity import Damage, DamagedRow
 from quoth.store.copy import snapshot
 from quoth.store.database import ALL_TENANTS, Database
+from quoth.store.lecture_tables import lectures
+from quoth.store.metadata import metadata
 from quoth.store.privacy_settings import PrivacySettings
 from quoth.store.rows import now
 from quoth.store.schema import (
@@ -37,8 +39,6 @@ from quoth.store.schema import (
     collections,
     documents,
     headings,
-    lectures,
-    metadata,
     privacy,
     queries,
     tasks,

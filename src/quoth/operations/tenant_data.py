@@ -13,8 +13,8 @@ from sqlalchemy import Connection, Table, delete, select
 
 from quoth.store.blobs import source_name
 from quoth.store.database import TenantConnection
+from quoth.store.metadata import metadata
 from quoth.store.rows import now
-from quoth.store.schema import metadata
 from quoth.text.json_codec import dump
 
 HANDED_OUT = tuple(table for table in metadata.sorted_tables if table.name != "spots")

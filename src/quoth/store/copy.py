@@ -17,7 +17,7 @@ from quoth.store.database import (
     open_database,
     translated_errors,
 )
-from quoth.store.schema import metadata
+from quoth.store.metadata import metadata
 
 BATCH = 500
 

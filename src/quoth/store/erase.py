@@ -13,18 +13,9 @@ from sqlalchemy import delete, select, union, update
 from quoth.store.audit import Audit
 from quoth.store.database import Database, TenantConnection, translated_errors
 from quoth.store.history import ALL_COLUMNS, QueryRow, StoredRecord, folded_texts
+from quoth.store.lecture_tables import lectures
 from quoth.store.privacy_settings import AUDIT_DAYS, PrivacyStore
-from quoth.store.schema import (
-    answers,
-    audit,
-    feedback,
-    lectures,
-    queries,
-    records,
-    shares,
-    spending,
-    tasks,
-)
+from quoth.store.schema import answers, audit, feedback, queries, records, shares, spending, tasks
 from quoth.store.upload_tasks import ENDED
 
 PAGE = 200

@@ -16,8 +16,13 @@ from quoth.core.lecture import Lecture, LiveCitation, Numbering, TranscriptSegme
 from quoth.store import schema
 from quoth.store.checksums import first_intact, intact
 from quoth.store.database import TenantConnection
+from quoth.store.lecture_tables import (
+    lecture_citations,
+    lecture_segments,
+    lecture_windows,
+    lectures,
+)
 from quoth.store.rows import from_row, now
-from quoth.store.schema import lecture_citations, lecture_segments, lecture_windows, lectures
 from quoth.text.json_codec import dump
 
 _CITATION: TypeAdapter[LiveCitation] = TypeAdapter(LiveCitation)

@@ -19,7 +19,8 @@ from sqlalchemy import (
 
 from quoth.core.errors import ConfigError, StorageFull
 from quoth.store import postgres, sqlite
-from quoth.store.schema import HEAD, metadata
+from quoth.store.metadata import metadata
+from quoth.store.schema import HEAD
 
 FOLDER = Path(__file__).parent / "migrations"
 MIGRATION_LOCK = "quoth migrates"

@@ -10,25 +10,17 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
-    MetaData,
     Table,
     UniqueConstraint,
 )
 
+import quoth.store.lecture_tables  # noqa: F401 - its tables have checksums, too
 from quoth.store.checksums import add_checksum
+from quoth.store.metadata import metadata
 from quoth.store.rows import words
 
 HEAD = "0019"
 """The newest migration; a catalogue that already stands at it is opened without Alembic."""
-
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(column_0_label)s",
-        "uq": "uq_%(table_name)s_%(column_0_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
 
 collections = Table(
     "collections",
@@ -335,68 +327,6 @@ spending = Table(  # by day, for quotas: queries may be deleted earlier
     Column("day", words(10), primary_key=True),
     Column("tokens", BigInteger, nullable=False),
     Column("questions", BigInteger),
-)
-
-# Live sessions: what was said, the windows that were looked up, and what they cite.
-lectures = Table(
-    "lectures",
-    metadata,
-    Column("id", words(36), primary_key=True),
-    Column("tenant", words(100), nullable=False),
-    Column("title", words(), nullable=False),
-    Column("language", words(10)),
-    Column("collections", words(), nullable=False),
-    Column("numbering", words(10), nullable=False),
-    Column("state", words(10), nullable=False),
-    Column("document_id", words(32)),
-    Column("created_at", words(40), nullable=False),
-    Column("ended_at", words(40)),
-    Column("consent_at", words(40)),
-    Column("documents", words()),
-    Index("ix_lectures_tenant_created_at", "tenant", "created_at"),
-)
-
-lecture_segments = Table(
-    "lecture_segments",
-    metadata,
-    Column("lecture_id", ForeignKey("lectures.id", ondelete="CASCADE"), primary_key=True),
-    Column("id", words(100), primary_key=True),
-    Column("tenant", words(100), nullable=False),
-    Column("start", Float, nullable=False),
-    Column("end", Float, nullable=False),
-    Column("text", words(), nullable=False),
-    Column("revision", Integer, nullable=False),
-    Column("speaker", words()),
-    Column("language", words(10)),
-)
-
-lecture_windows = Table(
-    "lecture_windows",
-    metadata,
-    Column("lecture_id", ForeignKey("lectures.id", ondelete="CASCADE"), primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("tenant", words(100), nullable=False),
-    Column("start", Float, nullable=False),
-    Column("end", Float, nullable=False),
-    Column("text", words(), nullable=False),
-    Column("transcript_id", words(100), nullable=False),
-    Column("created_at", words(40), nullable=False),
-)
-
-lecture_citations = Table(
-    "lecture_citations",
-    metadata,
-    Column("id", words(36), primary_key=True),
-    Column("tenant", words(100), nullable=False),
-    Column("lecture_id", ForeignKey("lectures.id", ondelete="CASCADE"), nullable=False),
-    Column("window_number", Integer, nullable=False),
-    Column("rank", Integer, nullable=False),
-    Column("document_id", words(32), nullable=False),
-    Column("page_number", Integer),
-    Column("citation", words(), nullable=False),
-    Column("created_at", words(40), nullable=False),
-    Index("ix_lecture_citations_lecture", "lecture_id", "window_number", "rank"),
-    Index("ix_lecture_citations_document", "tenant", "document_id", "page_number"),
 )
 
 SHOWN = (

@@ -20,7 +20,7 @@ import pytest_asyncio
 from sqlalchemy import select
 
 from quoth.store.lectures import Lectures
-from quoth.store.schema import metadata
+from quoth.store.metadata import metadata
 from quoth.tenants import Tenants
 from tests.store.test_lectures import card, window
 from tests.support.service_client import House, served

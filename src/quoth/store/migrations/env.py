@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from quoth.store.schema import metadata
+from quoth.store.metadata import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -63,7 +63,7 @@ def test_a_damaged_file_is_named_with_the_way_out(file: Path, at: int) -> None:
     catalogue.commit(collection, [entry(f"d{at}") for at in range(50)])
     catalogue.close()
     content = bytearray(file.read_bytes())
-    content[at : at + 8192] = b"\xff" * 8192
+    content[at : at + 65_536] = b"\xff" * 65_536  # pages of tables that are read
     file.write_bytes(content)
     with pytest.raises(ConfigError, match=r"damaged.*backup"):  # noqa: PT012 - where it shows depends on the page
         catalogue, collection = open_catalogue(file)

@@ -58,8 +58,7 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
     )
     file = home.expanduser() / "quoth.toml"
     written, other = _read_files(home.expanduser())
-    below = {name: value for name, value in written.items() if name not in named}
-    set_here = given.keys() | named.keys() | below.keys()
+    set_here = given.keys() | named.keys() | written.keys()
     theirs = {
         name: key
         for name, variables in PROVIDER_VARIABLES.items()
@@ -67,8 +66,8 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
     }
     also = read_aliases(os.environ) if ALIASES & os.environ.keys() else Aliased()
     aliased = {name: value for name, value in also.settings.items() if name not in named}
-    below |= aliased
-    below = {name: value for name, value in other.settings.items() if name not in named} | below
+    below = {**other.settings, **written, **aliased}
+    below = {name: value for name, value in below.items() if name not in named}
     tables = (
         other.plan,
         written.get("plan"),

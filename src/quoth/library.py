@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
@@ -15,10 +16,12 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from quoth.bootstrap import discard_line, open_engine
+from quoth.core.command_line import command_line
 from quoth.core.custom_metadata import check_metadata
 from quoth.core.errors import InputError, NotFound
 from quoth.core.events import Event
 from quoth.core.load_settings import load_settings
+from quoth.core.settings import Settings
 from quoth.core.types import Answer, Citation, Document, Filter, Hit, Turn
 from quoth.engine import Engine
 from quoth.pipeline.commit import IngestProgress
@@ -85,7 +88,8 @@ class Library:
         """
         custom = check_metadata(metadata or {})
         given = DocumentMetadata(title, url, speaker, language, date, custom=custom)
-        return self._added(self._engine.add([_path(source) for source in sources], given=given))
+        paths = [_path(source, self._engine.parts.settings) for source in sources]
+        return self._added(self._engine.add(paths, given=given))
 
     def add_text(
         self,
@@ -385,12 +389,12 @@ class Library:
         self.close()
 
 
-def _path(source: Source) -> Path:
+def _path(source: Source, settings: Settings) -> Path:
     """Return the path of a source; raises InputError."""
     if not isinstance(source, (str, PathLike)):
         raise InputError(f"A file or folder is a text or a Path, not {type(source).__name__}.")
-    text = fspath(source)
-    check_sources([text])
+    check_sources([text := fspath(source)])
     if is_address(text):
-        raise InputError(f"This adds files and folders. Fetch a page with: quoth add {text}")
+        fetch = command_line(f"add {shlex.quote(text)}", settings)
+        raise InputError(f"This adds files and folders. Fetch a page with: {fetch}")
     return Path(text)

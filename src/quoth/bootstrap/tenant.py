@@ -18,6 +18,7 @@ from quoth.bootstrap.embedding import (
     reranker_names,
     token_space,
 )
+from quoth.core.command_line import command_line
 from quoth.core.page_images import PageEmbedder, PagePictures
 from quoth.core.protocols import (
     Embedder,
@@ -234,11 +235,15 @@ def _open_indexes(settings: Settings, shared: ProcessResources, catalogue: Catal
         on_operation=catalogue.database.on_operation,
         pages=shared.page_embedder,
         pictures=pictures,
+        name_of=catalogue.collection_of_index,
     )
 
 
 class IndexPool:
-    """Indexes of one tenant, each opened on first use and shared."""
+    """Indexes of one tenant, each opened on first use and shared.
+
+    ``name_of`` returns the name of the collection of a table, for messages.
+    """
 
     def __init__(
         self,
@@ -249,7 +254,10 @@ class IndexPool:
         sparse: SparseEmbedder | None = None,
         pages: PageEmbedder | None = None,
         pictures: PagePictures | None = None,
+        name_of: Callable[[str], str] = lambda _table: "",
     ) -> None:
+        self._settings = settings
+        self._name_of = name_of
         self._place = store_place(
             settings, folder=index_folder(settings), dimension=dimension, connect=connect
         )
@@ -268,6 +276,9 @@ class IndexPool:
                 sparse=self._sparse,
                 pages=self._pages,
                 pictures=self._pictures,
+                rebuild=lambda: command_line(
+                    "reindex", self._settings, collection=self._name_of(table)
+                ),
             )
         return self._open[table]
 

@@ -74,14 +74,14 @@ async def run_watched_folders(tenants: Tenants, *, report: Report) -> None:
 async def _keep_equal(engine: Engine, watched: WatchedFolder, *, report: Report) -> None:
     from quoth.ingest.sources.watch import folder_changed
 
-    folder = Path(watched.folder)
+    folder, settings = Path(watched.folder), engine.parts.settings
     while True:
         try:
-            check_folder(folder)
+            check_folder(folder, settings, collection=watched.collection)
             async with aclosing(folder_changed([folder])) as changes:
                 async for _ in changes:
                     report(replace(watched, state="reading"))
-                    check_folder(folder)
+                    check_folder(folder, settings, collection=watched.collection)
                     report(await synchronize(engine, watched))
         except (QuothError, OSError, RuntimeError, ExceptionGroup) as error:
             # A watcher that breaks down, as at the limit of watched folders, must not end the rest.

@@ -12,6 +12,7 @@ from cachetools import LRUCache
 
 from quoth.answering.prompts import PROMPTS
 from quoth.core.circuit_breaker import CircuitBreaker
+from quoth.core.command_line import command_line
 from quoth.core.errors import ConfigError, IndexMismatch, InputError, NotFound
 from quoth.core.object_folder import ObjectFolder
 from quoth.core.outline import CollectionOutline
@@ -314,13 +315,15 @@ def components_of(parts: Components, collection: Collection) -> Components:
                 f"The collection '{collection.name}' was indexed with "
                 f"{collection.identity.embedder}, which cannot be opened here. {error}"
             ) from error
-        require_same_identity(collection, other.embedder)
+        require_same_identity(collection, other.embedder, settings=parts.settings)
         return other
-    require_same_identity(collection, parts.embedder)
+    require_same_identity(collection, parts.embedder, settings=parts.settings)
     return parts
 
 
-def require_same_identity(collection: Collection, embedder: Embedder) -> None:
+def require_same_identity(
+    collection: Collection, embedder: Embedder, *, settings: Settings
+) -> None:
     """Raise IndexMismatch if a collection was built by another embedder or analyzer."""
     now = embedding_fingerprint(embedder)
     if collection.identity == now:
@@ -334,9 +337,10 @@ def require_same_identity(collection: Collection, embedder: Embedder) -> None:
         if was.analyser != now.analyser
         else "other prefixes"
     )
+    rebuild = command_line("reindex", settings, collection=collection.name)
     raise IndexMismatch(
         f"The collection '{collection.name}' was indexed with {what}; this process uses "
         f"{now.embedder} (revision {now.revision[:12]}, {now.dimension} dimensions, analyser "
-        f"{now.analyser}). Rebuild it with: quoth --collection {collection.name} reindex, or name "
-        "the model it was built with by --embedder."
+        f"{now.analyser}). Rebuild it with: {rebuild}, or name the model it was built with by "
+        "--embedder."
     )

@@ -166,7 +166,7 @@ class DocumentEngine:
         own = [each for folder in folders for each in gone_documents(there, folder=folder)]
         if own:
             for folder in folders:
-                check_folder(folder)
+                check_folder(folder, self.parts.settings, collection=collection or "")
         mirror = mirror_folder(self.parts, collection or self.parts.settings.collection)
         gone = [*own, *(gone_documents(there, folder=mirror) if fetched else ())]
         if gone:

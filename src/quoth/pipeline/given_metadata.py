@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from quoth.core.command_line import command_line
 from quoth.core.custom_metadata import MetadataValue
 from quoth.core.errors import DocumentError, InputError
 from quoth.core.types import Document
@@ -126,10 +127,11 @@ def describe(document: Document, given: Mapping[str, str]) -> Path:
     """
     path = source_path(document.source)
     if path is None:
+        again = command_line("add URL --title …", collection=document.collection)
         raise InputError(
             f"'{document.title}' came from the web or an upload, and no file is beside which its "
             "values could be kept. Change it in the web app or with PATCH /v1/documents/ID, or "
-            "add it again with: quoth add URL --title …"
+            f"add it again with: {again}"
         )
     if not path.is_file():
         raise DocumentError("not_found", f"The file {path} of '{document.title}' is gone.")

@@ -6,8 +6,10 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from uuid import uuid4
 
+from quoth.core.command_line import command_line
 from quoth.core.errors import ConfigError, EmbeddingError, IndexMismatch, QuothError
 from quoth.core.page_images import PageIndex
 from quoth.core.protocols import Generator
@@ -62,9 +64,8 @@ async def health_check(parts: Components, collection: Collection | None) -> Heal
     checks += [*_sends(parts), *_breakers_open(parts)]
     if collection is None:
         name = parts.settings.collection
-        checks.append(
-            Check("collection", True, f"'{name}' is empty. Add to it with: quoth add PATH")
-        )
+        add = command_line("add PATH", parts.settings)
+        checks.append(Check("collection", True, f"'{name}' is empty. Add to it with: {add}"))
     else:
         checks.append(_identity(parts, collection))
         checks += await _check_consistency(parts, collection)
@@ -72,7 +73,8 @@ async def health_check(parts: Components, collection: Collection | None) -> Heal
         checks += await _tokens_whole(parts, collection)
         checks += _without_file(await asyncio.to_thread(missing_files, parts, collection))
         if collection.tuning is not None:
-            learnt = f"by {collection.tuning.questions} questions; undo with: quoth tune --reset"
+            undo = command_line("tune --reset", parts.settings, collection=collection.name)
+            learnt = f"by {collection.tuning.questions} questions; undo with: {undo}"
             checks.append(Check("tuned", True, learnt))
     return Health(all(check.ok for check in checks), tuple(checks))
 
@@ -163,7 +165,7 @@ def _breakers_open(parts: Components) -> list[Check]:
 
 def _identity(parts: Components, collection: Collection) -> Check:
     try:
-        require_same_identity(collection, parts.embedder)
+        require_same_identity(collection, parts.embedder, settings=parts.settings)
     except IndexMismatch as error:
         return Check("identity", False, "the index was built by another configuration", str(error))
     return Check("identity", True, "the index was built by this model and analyser")
@@ -171,7 +173,8 @@ def _identity(parts: Components, collection: Collection) -> Check:
 
 async def _check_consistency(parts: Components, collection: Collection) -> list[Check]:
     documents = await asyncio.to_thread(parts.catalogue.documents, collection)
-    rebuild = f"Rebuild the index with: quoth --collection {collection.name} reindex"
+    command = partial(command_line, settings=parts.settings, collection=collection.name)
+    rebuild = f"Rebuild the index with: {command('reindex')}"
     try:
         stored = await parts.open_index(collection.table).document_ids()
     except QuothError as error:
@@ -190,9 +193,9 @@ async def _check_consistency(parts: Components, collection: Collection) -> list[
             "documents",
             True,
             f"{len(ready)} ready with {sum(ready.values())} chunks, {len(failed)} failed",
-            "See why with: quoth list" if failed else None,
+            f"See why with: {command('list')}" if failed else None,
         ),
-        *_interrupted(left),
+        *_interrupted(left, remove=command("remove NAME")),
         Check(
             "index",
             not lacking,
@@ -210,12 +213,12 @@ async def _check_consistency(parts: Components, collection: Collection) -> list[
     ]
 
 
-def _interrupted(titles: Sequence[str]) -> list[Check]:
+def _interrupted(titles: Sequence[str], *, remove: str) -> list[Check]:
     """Name the documents whose adding was interrupted."""
     if not titles:
         return []
     found = f"adding was interrupted: {_named(titles)}"
-    return [Check("interrupted", False, found, f"{ADD_AGAIN} Or: quoth remove NAME")]
+    return [Check("interrupted", False, found, f"{ADD_AGAIN} Or: {remove}")]
 
 
 def _without_file(titles: Sequence[str]) -> list[Check]:
@@ -240,14 +243,16 @@ async def _pictured(parts: Components, collection: Collection) -> list[Check]:
     paged = {each.document_id for each in documents if each.kind == "pdf"}
     seen = paged & set(await index.pictured_documents())
     found = f"the pages of {len(seen)} of {len(paged)} documents are compared by their pictures"
-    rebuild = f"Look at the others with: quoth --collection {collection.name} reindex"
+    reindex = command_line("reindex", parts.settings, collection=collection.name)
+    rebuild = f"Look at the others with: {reindex}"
     return [Check("pictures", True, found, rebuild if seen < paged else None)]
 
 
 async def _tokens_whole(parts: Components, collection: Collection) -> list[Check]:
     """Check the files of token vectors; without them passages are only ranked less well."""
     damaged = await damaged_tokens(parts)
-    advice = f"Build them again with: quoth --collection {collection.name} reindex"
+    reindex = command_line("reindex", parts.settings, collection=collection.name)
+    advice = f"Build them again with: {reindex}"
     found = f"damaged: {', '.join(damaged[:5])} ({len(damaged)} in all)"
     return [Check("tokens", False, found, advice)] if damaged else []
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from quoth.core.calibration import Tuning
+from quoth.core.command_line import command_line
 from quoth.core.errors import Busy, IndexCorrupt
 from quoth.core.outline import CollectionOutline, Heading, SummarySentence
 from quoth.core.plan import Plan
@@ -159,9 +160,10 @@ async def _verify_index_complete(context: SearchContext) -> None:
         now = await asyncio.to_thread(parts.catalogue.find_collection, collection.name)
         if now is None or now.table != collection.table:
             raise Busy("The index was just replaced. Try again.", retry_after_s=1)
+        rebuild = command_line("reindex", parts.settings, collection=collection.name)
         raise IndexCorrupt(
             f"The index of the collection '{collection.name}' is empty, though its documents are "
-            f"there. Build it with: quoth --collection {collection.name} reindex"
+            f"there. Build it with: {rebuild}"
         )
 
 

@@ -206,7 +206,7 @@ def _read_tenant(
     for collection, _outline in view.collections[:1]:
         parts = components_of(parts, collection)
     for collection, _outline in view.collections[1:]:
-        require_same_identity(collection, parts.embedder)
+        require_same_identity(collection, parts.embedder, settings=parts.settings)
     parts = replace(parts, embedder=MeteredEmbedder(parts.embedder, meter))
     if request.model:
         parts = replace(parts, generator=parts.model_named(request.model))

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from quoth.core.command_line import command_line
 from quoth.core.errors import InputError
+from quoth.core.settings import Settings
 from quoth.core.types import Document
 from quoth.ingest.sources.files import find_files
 from quoth.pipeline.given_metadata import file_uri
@@ -25,7 +27,7 @@ class FolderChanges:
     gone: tuple[Document, ...]
 
 
-def check_folder(folder: Path) -> None:
+def check_folder(folder: Path, settings: Settings, *, collection: str = "") -> None:
     """Raise InputError for what is no folder, or holds nothing that could be added.
 
     A folder that is not mounted, or misspelt, would otherwise empty the collection.
@@ -35,7 +37,7 @@ def check_folder(folder: Path) -> None:
     if not find_files([folder]):
         raise InputError(
             f"The folder {folder} holds no file that quoth reads. Nothing was changed; to remove "
-            "what came from it: quoth remove TITLE"
+            f"what came from it: {command_line('remove TITLE', settings, collection=collection)}"
         )
 
 

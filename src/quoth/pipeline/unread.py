@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from quoth.core.command_line import command_line
 from quoth.core.errors import StoreDown
 from quoth.core.translations import translate
 from quoth.core.types import Answer
@@ -49,4 +50,4 @@ def why_empty(catalogue: Catalogue, collection: Collection) -> str:
         return f"{empty} Adding {left[0]}{more} was interrupted. {ADD_AGAIN}"
     if count := count_unread(catalogue, [collection.name]):
         return f"{empty} {still_read(count, 'en')}"
-    return f"{empty} Add some with: quoth add PATH"
+    return f"{empty} Add some with: {command_line('add PATH', collection=collection.name)}"

@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any
 from uuid import uuid4
 
+from quoth.core.command_line import command_line
 from quoth.core.custom_metadata import read_metadata
 from quoth.core.errors import Busy, InputError, NotFound, StorageFull
 from quoth.core.types import Document
@@ -180,7 +181,9 @@ def find_document(documents: Sequence[Document], given: str, *, whole: bool = Fa
         return same[0]
     if same:
         raise InputError(f"'{given}' fits several documents. Give one of these ids:{_list(same)}")
-    near = f" Is it one of these?{_list(parts)}" if parts else " See: quoth list"
+    names = {each.collection for each in documents}
+    see = command_line("list", collection=names.pop() if len(names) == 1 else "")
+    near = f" Is it one of these?{_list(parts)}" if parts else f" See: {see}"
     raise NotFound(f"There is no document '{given}'.{near}")
 
 

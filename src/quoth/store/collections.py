@@ -9,6 +9,7 @@ from uuid import uuid4
 from sqlalchemy import Connection, and_, delete, insert, select, update
 
 from quoth.core.calibration import Tuning
+from quoth.core.command_line import command_line
 from quoth.core.errors import InputError, NotFound, StoreDown
 from quoth.core.types import IndexIdentity
 from quoth.store.checksums import first_intact
@@ -41,9 +42,9 @@ class CollectionRows(TenantConnection):
         if found is None:
             names = [collection.name for collection in self.collections()]
             there = f"There are: {', '.join(names)}." if names else "Nothing was added yet."
+            add = command_line("add PATH", collection=name)
             raise NotFound(
-                f"There is no collection '{name}' in this library. {there} Make it with: quoth "
-                f"{'' if name == 'default' else f'--collection {name} '}add PATH"
+                f"There is no collection '{name}' in this library. {there} Make it with: {add}"
             )
         return found
 
@@ -60,6 +61,18 @@ class CollectionRows(TenantConnection):
                 damaged=True,
             )
         return None if row is None else collection_from_row(row)
+
+    def collection_of_index(self, table: str) -> str:
+        """Return the name of the collection to which a table of an index belongs; empty for none.
+
+        A table has the id of its collection in its name, also before and after it serves it.
+        """
+        key = table.removeprefix("c_").partition("_")[0]
+        named = select(collections.c.name).where(
+            collections.c.tenant == self.tenant, collections.c.id == key
+        )
+        with self.reading() as connection:
+            return connection.execute(named).scalar() or ""
 
     def make_collection(
         self, name: str, *, identity: IndexIdentity, embedder: str = ""

@@ -135,6 +135,6 @@ def test_what_was_learnt_is_shown_and_taken_back(home: Path) -> None:
     with package.open(str(home), embedder="fake") as library:
         catalogue = library._engine.parts.catalogue
         catalogue.tune(catalogue.collection("default"), Tuning({"en": 0.4}, questions=20))
-    assert "quoth tune --reset" in quoth(home, "doctor").out
+    assert "quoth --collection default tune --reset" in quoth(home, "doctor").out
     assert quoth(home, "tune", "--reset").code == 0
     assert "tune" not in quoth(home, "doctor").out

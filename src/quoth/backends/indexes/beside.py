@@ -15,6 +15,7 @@ from quoth.backends.indexes.sparse import SparseList
 from quoth.backends.indexes.sql_rows import SqlListRows
 from quoth.backends.indexes.vector_store import conditions_of, storable
 from quoth.backends.indexes.writer_lock import writer_lock
+from quoth.core.command_line import REINDEX
 from quoth.core.errors import RetrievalError
 from quoth.core.protocols import Index, Matrix, SparseWeights
 from quoth.core.types import Chunk, Filter, Scored
@@ -41,7 +42,8 @@ class IndexWithLists:
     """An index with further lists of its chunks; an `Index`, `SparseIndex` and `PageIndex`.
 
     The lists are written after the chunks and deleted before them, so that what a crash leaves
-    belongs to a document that the index knows, and reconciliation removes both.
+    belongs to a document that the index knows, and reconciliation removes both. ``rebuild`` returns
+    the command that makes the lists again.
     """
 
     def __init__(
@@ -52,12 +54,14 @@ class IndexWithLists:
         table: str,
         sparse: SparseList | None = None,
         pages: PageList | None = None,
+        rebuild: Callable[[], str] = REINDEX,
     ) -> None:
         self._index = index
         self._folder = folder
         self._table = table
         self._sparse = sparse
         self._pages = pages
+        self._rebuild = rebuild
         given: tuple[ListBeside | None, ...] = (sparse, pages)
         self._lists = [each for each in given if each is not None]
 
@@ -105,7 +109,8 @@ class IndexWithLists:
         found = self._sparse
         if found is None or not await self._run(found.rows.exists):
             raise RetrievalError(
-                "The index has no lexical weights of this embedder. Make them with: quoth reindex"
+                "The index has no lexical weights of this embedder. Make them with: "
+                f"{self._rebuild()}"
             )
         conditions = conditions_of(filters)
         return await self._run(
@@ -119,7 +124,7 @@ class IndexWithLists:
         found = self._pages
         if found is None or not await self._run(found.rows.exists):
             raise RetrievalError(
-                "The index has no pictures of pages yet. Make them with: quoth reindex"
+                f"The index has no pictures of pages yet. Make them with: {self._rebuild()}"
             )
         conditions = conditions_of(filters)
         return await self._run(lambda: found.match(vector, limit=limit, conditions=conditions))
@@ -178,7 +183,7 @@ class IndexWithLists:
         except (SQLAlchemyError, OSError) as error:
             first = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
             raise RetrievalError(
-                f"A list beside the index cannot be used: {first}. If this goes on, run: quoth "
-                "reindex",
+                f"A list beside the index cannot be used: {first}. If this goes on, run: "
+                f"{self._rebuild()}",
                 retryable=True,
             ) from error

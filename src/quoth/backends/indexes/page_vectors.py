@@ -25,6 +25,7 @@ from quoth.backends.indexes.rows import IndexRow, index_row
 from quoth.backends.indexes.sql import filter_values, where
 from quoth.backends.indexes.sql_rows import KEY, SqlListRows
 from quoth.backends.indexes.vector_store import Condition, in_batches, storable
+from quoth.core.command_line import REINDEX
 from quoth.core.errors import RetrievalError
 from quoth.core.page_images import PageEmbedder, PagePictures
 from quoth.core.protocols import Matrix
@@ -38,9 +39,20 @@ AT_ONCE = 16
 
 
 class SqlPageVectors(SqlListRows):
-    """Vectors of the pages of chunks, of one table; ``model`` is the revision that made them."""
+    """Vectors of the pages of chunks, of one table; ``model`` is the revision that made them.
 
-    def __init__(self, connect: Callable[[], Engine], *, table: str, file: Path | None) -> None:
+    ``rebuild`` returns the command that makes them again.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Engine],
+        *,
+        table: str,
+        file: Path | None,
+        rebuild: Callable[[], str] = REINDEX,
+    ) -> None:
+        self._rebuild = rebuild
         model = Column("model", Text, nullable=False)
         super().__init__(connect, table=f"{table}_pages", file=file, columns=[model])
         self._values = Table(
@@ -84,8 +96,8 @@ class SqlPageVectors(SqlListRows):
         size = vector.size * STORED.itemsize
         if any(row.model != model or len(row.vector) != size for row in found):
             raise RetrievalError(
-                "The pictures of pages were read by another model. Read them again with: quoth "
-                "reindex"
+                "The pictures of pages were read by another model. Read them again with: "
+                f"{self._rebuild()}"
             )
         if not found:
             return []

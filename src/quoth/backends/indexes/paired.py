@@ -23,6 +23,7 @@ from quoth.backends.indexes.rows import index_row
 from quoth.backends.indexes.vector_store import VectorStore, conditions_of, storable
 from quoth.backends.indexes.writer_lock import writer_lock
 from quoth.core.circuit_breaker import CircuitBreaker
+from quoth.core.command_line import REINDEX
 from quoth.core.component_checks import checked_ranking
 from quoth.core.errors import IndexCorrupt, RetrievalError, StorageFull
 from quoth.core.protocols import Matrix
@@ -39,7 +40,8 @@ class PairedIndex:
     """A vector store and a keyword index of one table; an `Index`.
 
     ``folder`` holds the writer lock of the table. Searches of the vector store end after
-    ``timeout_s``. ``on_operation`` is called with the name of every write before and after it.
+    ``timeout_s``. ``on_operation`` is called with the name of every write before and after it;
+    ``rebuild`` returns the command that rebuilds the index.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class PairedIndex:
         dimension: int,
         timeout_s: float,
         on_operation: Callable[[str], None] = lambda _name: None,
+        rebuild: Callable[[], str] = REINDEX,
     ) -> None:
         self._store = store
         self._keywords = keywords
@@ -60,6 +63,7 @@ class PairedIndex:
         self._dimension = dimension
         self._timeout_s = timeout_s
         self._on_operation = on_operation
+        self._rebuild = rebuild
         threads = max(MIN_THREADS, os.cpu_count() or 1)
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="index")
         self.breaker = CircuitBreaker(f"The store {store.name}", error=RetrievalError)
@@ -146,7 +150,7 @@ class PairedIndex:
             if row.shape != (self._dimension,):
                 raise RetrievalError(
                     f"The store {self._store.name} returned a vector of {row.size} numbers where "
-                    f"{self._dimension} were stored. Rebuild the index with: quoth reindex"
+                    f"{self._dimension} were stored. Rebuild the index with: {self._rebuild()}"
                 )
         return found
 
@@ -157,7 +161,7 @@ class PairedIndex:
         if there is not None and there < sum(counts.values()):
             raise IndexCorrupt(
                 f"The store {self._store.name} lacks {sum(counts.values()) - there:,} vectors. "
-                "Rebuild the index with: quoth reindex"
+                f"Rebuild the index with: {self._rebuild()}"
             )
         return counts
 
@@ -180,7 +184,7 @@ class PairedIndex:
 
     async def _require_table(self) -> None:
         if not await self._run(self._keywords.exists):
-            raise IndexCorrupt("The index is not there. Rebuild it with: quoth reindex")
+            raise IndexCorrupt(f"The index is not there. Rebuild it with: {self._rebuild()}")
 
     @asynccontextmanager
     async def _writing(self, operation: str) -> AsyncIterator[None]:

@@ -15,6 +15,7 @@ from quoth.backends.indexes.lancedb.index import LanceIndex
 from quoth.backends.indexes.vector_store import Connect, StoreAccess, VectorStore
 from quoth.backends.registry import backend, open_plugin, plugin, require
 from quoth.backends.s3 import S3Access, S3Folder, checked_address
+from quoth.core.command_line import REINDEX
 from quoth.core.errors import ConfigError
 from quoth.core.page_images import PageEmbedder, PagePictures
 from quoth.core.plan import profile
@@ -62,14 +63,16 @@ class StorePlace:
         sparse: SparseEmbedder | None = None,
         pages: PageEmbedder | None = None,
         pictures: PagePictures | None = None,
+        rebuild: Callable[[], str] = REINDEX,
     ) -> Index:
         """Open the index of a table; nothing is connected or made before it is needed.
 
         ``sparse`` is an embedder whose lexical weights are kept beside the index, ``pages`` one
-        for the pages of documents, which ``pictures`` draws.
+        for the pages of documents, which ``pictures`` draws. ``rebuild`` returns the command that
+        rebuilds the index, for messages.
         """
         access = replace(self.access, table=table)
-        index = self._open(access, on_operation)
+        index = self._open(access, on_operation, rebuild)
         # A server is asked later whether it has vectors of a model that was used before.
         kept = self.keywords is not None or (access.folder / f"{table}.pages.sqlite").exists()
         seen = pages is not None or kept
@@ -82,13 +85,18 @@ class StorePlace:
         page_list = weights = None
         if seen:
             connect, file = self._database(access, "pages")
-            rows = SqlPageVectors(connect, table=table, file=file)
+            rows = SqlPageVectors(connect, table=table, file=file, rebuild=rebuild)
             page_list = PageList(rows, embedder=pages, pictures=pictures)
         if sparse is not None:
             connect, file = self._database(access, "sparse")
             weights = SparseList(SqlSparse(connect, table=table, file=file), embedder=sparse)
         return IndexWithLists(
-            index, folder=access.folder, table=table, sparse=weights, pages=page_list
+            index,
+            folder=access.folder,
+            table=table,
+            sparse=weights,
+            pages=page_list,
+            rebuild=rebuild,
         )
 
     def tables(self) -> dict[str, float]:
@@ -104,7 +112,12 @@ class StorePlace:
                 found[table] = max(at, found.get(table, at))
         return found
 
-    def _open(self, access: StoreAccess, on_operation: Callable[[str], None]) -> Index:
+    def _open(
+        self,
+        access: StoreAccess,
+        on_operation: Callable[[str], None],
+        rebuild: Callable[[], str],
+    ) -> Index:
         if self.name == "lancedb":
             return LanceIndex(
                 access.folder,
@@ -112,6 +125,7 @@ class StorePlace:
                 dimension=access.dimension,
                 bucket=self._bucket() if access.address else None,
                 on_operation=on_operation,
+                rebuild=rebuild,
             )
         from quoth.backends.indexes.keywords import SqlKeywords
         from quoth.backends.indexes.paired import PairedIndex
@@ -129,6 +143,7 @@ class StorePlace:
             dimension=access.dimension,
             timeout_s=access.timeout_s,
             on_operation=on_operation,
+            rebuild=rebuild,
         )
 
     def _database(self, access: StoreAccess, kind: str) -> tuple[Callable[[], Engine], Path | None]:

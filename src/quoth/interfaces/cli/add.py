@@ -93,7 +93,7 @@ async def add(  # noqa: PLR0913 - one for each option
     from quoth.pipeline.remote import RemoteOptions
 
     if keep_watching:
-        require_watchable(sources)
+        require_watchable(session, sources)
     session = on_cluster(of_owner(session), on)
     patterns = FilePatterns(tuple(include or ()), tuple(exclude or ()))
     custom = metadata_from_pairs(meta or ())
@@ -132,7 +132,7 @@ async def sync(
     check_sources(sources)
     folders = [Path(each) for each in sources if not is_address(each)]
     for folder in folders:
-        check_folder(folder)
+        check_folder(folder, session.settings)
     if dry_run:
         foresee(session, folders)
         return DONE
@@ -163,12 +163,12 @@ async def watch(
     A change in a folder is seen at once.
     """
     session = of_owner(session)
-    require_watchable(sources)
+    require_watchable(session, sources)
     async with engine_of(session) as engine:
         await keep_equal(session, engine, sources, minutes=minutes)
 
 
-def require_watchable(sources: Sequence[str]) -> None:
+def require_watchable(session: CliSession, sources: Sequence[str]) -> None:
     """Raise InputError for what is neither a folder nor an address, and without watchfiles."""
     from quoth.core.extras import require_extra
     from quoth.pipeline.remote import check_sources, is_address
@@ -178,7 +178,7 @@ def require_watchable(sources: Sequence[str]) -> None:
     check_sources(sources)
     for each in sources:
         if not is_address(each):
-            check_folder(Path(each))
+            check_folder(Path(each), session.settings)
 
 
 async def keep_equal(

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 
 from rich.text import Text
 
+from quoth.core.command_line import command_line
 from quoth.core.types import Document, Json
 from quoth.ingest.readers.formats import SUFFIX_FORMATS
 from quoth.ingest.sources.files import GENERATED, LINKED, SHOWN
@@ -143,7 +144,7 @@ def show_report(session: CliSession, report: AddReport) -> None:
 
     if not report.documents:
         session.err.print_line(NOTHING.format(known=KNOWN))
-    failures = _failures(report)
+    failures = _failures(session, report)
     counts = report.counts()
     left_out = sum(sum(each.types.values()) for each in report.left_out)
     rows = [(word, count, failures if word == "failed" else []) for word, count in counts.items()]
@@ -154,7 +155,7 @@ def show_report(session: CliSession, report: AddReport) -> None:
             _show_row(session, f"{word:<10} {count:>{width}}", details)
 
 
-def _failures(report: AddReport) -> list[str]:
+def _failures(session: CliSession, report: AddReport) -> list[str]:
     """Return a line for each reason, and below it the names of the others that it holds for."""
     groups: dict[tuple[str, str], list[Document]] = {}
     for each in report.failed:
@@ -173,7 +174,7 @@ def _failures(report: AddReport) -> list[str]:
         if others:
             lines.append(f"the same: {_listed([*map(report.name_of, others)])}")
     if more := sum(len(alike) for _, alike in ways[LISTED_FAILURES:]):
-        lines.append(f"… and {more} more: quoth list")
+        lines.append(f"… and {more} more: {command_line('list', session.settings)}")
     return lines
 
 

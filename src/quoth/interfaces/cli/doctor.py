@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from quoth.core.command_line import command_line
 from quoth.core.errors import BackendError, ConfigError, InputError, QuothError, StoreDown
 from quoth.core.load_settings import settings_not_used
 from quoth.interfaces.cli.keys import audit_action
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from quoth.pipeline.maintain import Check
     from quoth.tenants import Tenants
 
-MEND = "Mend what can be made again with: quoth repair"
 LINES = 20
 
 
@@ -63,7 +63,7 @@ async def doctor(session: CliSession, llm: Llm = None) -> int:
     except (QuothError, OSError, ValueError, LookupError, RuntimeError) as error:
         if isinstance(error, ConfigError) and all(check.ok for check in checks):
             raise  # the settings are wrong, and nothing else is
-        advice = None if _out_of_reach(error) else MEND
+        advice = None if _out_of_reach(error) else _mend(session)
         checks.append(Check("library", False, _line(error), advice))
     health = Health(all(check.ok for check in checks), tuple(checks))
     session.show(health, health_report)
@@ -152,7 +152,14 @@ def _stored(session: CliSession) -> list[Check]:
         return [Check("stored data", True, "every row and uploaded file is as it was written")]
     checks = [Check("stored data", False, each.what) for each in damage[:LINES]]
     more = f" (and {len(damage) - LINES} more)" if len(damage) > LINES else ""
-    return [*checks, Check("damage", False, f"{len(damage)} parts are damaged{more}", MEND)]
+    return [
+        *checks,
+        Check("damage", False, f"{len(damage)} parts are damaged{more}", _mend(session)),
+    ]
+
+
+def _mend(session: CliSession) -> str:
+    return f"Mend what can be made again with: {command_line('repair', session.settings)}"
 
 
 def _out_of_reach(error: BaseException) -> bool:

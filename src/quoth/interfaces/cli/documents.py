@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from quoth.core.command_line import command_line
 from quoth.core.errors import BackendError, IndexMismatch, InputError, NotFound
 from quoth.interfaces.cli.session import (
     DONE,
@@ -18,6 +20,7 @@ from quoth.interfaces.cli.session import (
     catalogue_of,
     command,
     engine_of,
+    nothing_here,
     stored_documents,
 )
 from quoth.text.json_codec import to_json
@@ -66,7 +69,7 @@ async def collections(
 def show_collections(session: CliSession, found: list[CollectionSummary]) -> None:
     """Show collections as a table."""
     if not found:
-        session.say("Nothing here yet. Add something with: quoth add PATH")
+        session.say(nothing_here(session))
         return
     table = Table("collection", "documents", "passages", "model", box=None)
     for each in found:
@@ -184,10 +187,11 @@ async def reindex(
     if compared is not None and not session.json:
         show_comparison(session, compared)
     if now.identity != before.identity:
+        own = before.embedder or before.identity.embedder
+        back = command_line(f"reindex --embedder {shlex.quote(own)}", session.settings)
         session.say(
-            f"The index of {before.identity.embedder} is kept. Go back to it with: quoth reindex "
-            f"--embedder {before.embedder or before.identity.embedder}, or remove it with: quoth "
-            "reindex --drop-old"
+            f"The index of {before.identity.embedder} is kept. Go back to it with: {back}, or "
+            f"remove it with: {command_line('reindex --drop-old', session.settings)}"
         )
 
 

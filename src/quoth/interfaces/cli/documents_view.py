@@ -21,7 +21,7 @@ from rich.text import Text
 from quoth.core.custom_metadata import pairs_of
 from quoth.core.types import Document
 from quoth.core.usage import EMBED
-from quoth.interfaces.cli.session import CliSession
+from quoth.interfaces.cli.session import CliSession, nothing_here
 from quoth.store.blobs import source_name
 from quoth.store.job_rows import INTERRUPTED, is_interrupted
 from quoth.text.locators import format_timestamp
@@ -155,7 +155,7 @@ def say_charged(session: CliSession, engine: Engine) -> None:
 def document_list(session: CliSession, documents: Sequence[Document]) -> None:
     """Show documents, one line for each: its id, its status, its title, what and where it is."""
     if not documents:
-        session.say("Nothing here yet. Add something with: quoth add PATH")
+        session.say(nothing_here(session))
     for each in documents:
         line = Text(f"{each.document_id}  ", style="dim")
         status = each.status if each.error is None else f"{each.status}: {each.error.code}"

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
+from quoth.core.command_line import command_line
 from quoth.core.types import Answer, Hit, Sentence
 from quoth.interfaces.cli.session import CliSession
 from quoth.interfaces.links import answer_page, mark_links, public_answer
@@ -33,7 +34,7 @@ TIE = "\ue000"
 def hit_list(session: CliSession, hits: Sequence[Hit], *, quoted: bool = False) -> None:
     """Show ranked passages; ``quoted`` means that what is marked in them was shown already."""
     if not hits:
-        session.say("Nothing found. Try other words, or: quoth list")
+        session.say(f"Nothing found. Try other words, or: {command_line('list', session.settings)}")
     for hit in hits:
         head = Text(f"{hit.rank:>3}  ")
         head.append(trim(hit.document, MAX_TITLE), style="bold")

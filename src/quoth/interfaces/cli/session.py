@@ -19,6 +19,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from quoth.core.command_line import command_line
 from quoth.core.errors import ConfigError, InputError, QuothError
 from quoth.core.plan import Policy
 from quoth.operations.logging import configure_logging
@@ -140,6 +141,11 @@ def stored_documents(session: CliSession) -> list[Document]:
 
     with catalogue_of(session) as catalogue:
         return documents_in(catalogue, session.settings.collection)
+
+
+def nothing_here(session: CliSession) -> str:
+    """Say that nothing was added yet, and how to."""
+    return f"Nothing here yet. Add something with: {command_line('add PATH', session.settings)}"
 
 
 def quantity(number: int, one: str, several: str = "") -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quoth.core.command_line import command_line
 from quoth.core.errors import InputError
 from quoth.interfaces.cli.session import CliSession, command, engine_of
 
@@ -68,6 +69,9 @@ def show(session: CliSession, tuned: Tuned) -> None:
     """Say what was asked, found and changed."""
     for line in (tuned.note,) if tuned.note else lines(tuned):
         session.out.print_line(line)
+    if not tuned.note:
+        reset = command_line("tune --reset", session.settings)
+        session.out.print_line(f"Take it back with: {reset}")
 
 
 def lines(tuned: Tuned) -> Iterator[str]:
@@ -95,4 +99,3 @@ def lines(tuned: Tuned) -> Iterator[str]:
                 f"{word}, {tuned.silent[when]:.0%} of the questions about other things are left "
                 f"unanswered and {tuned.answered[when]:.0%} of the made ones answered."
             )
-    yield "Take it back with: quoth tune --reset"

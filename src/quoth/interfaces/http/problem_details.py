@@ -61,6 +61,10 @@ REINDEX = (
     "The index of this collection is incomplete. The operator of this service rebuilds it with: "
     "quoth --collection NAME reindex"
 )
+MISMATCH = (
+    "The index of this collection was built by another model. The operator of this service "
+    "rebuilds it with: quoth --collection NAME reindex"
+)
 NO_SPEECH = (
     "This service has no speech to text. Its operator installs it with: pip install "
     "'quoth[speech]'; quoth models says where the weights go."
@@ -207,7 +211,9 @@ def _detail(error: QuothError) -> str:
             return REINDEX
         case InputError() | Gone() | OutOfTime() | Denied() | Busy():
             return str(error)
-        case Conflict() | IndexMismatch() | QuotaExceeded():
+        case IndexMismatch():
+            return MISMATCH
+        case Conflict() | QuotaExceeded():
             return str(error)
         case StorageFull():
             return NO_ROOM

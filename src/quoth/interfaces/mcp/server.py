@@ -257,7 +257,7 @@ def sentence(error: QuothError) -> str:
         case NotFound():
             return NOTHING_YET
         case IndexMismatch():
-            return "This collection was indexed by another model. Rebuild it with: quoth reindex"
+            return "This collection was indexed by another model. The operator can rebuild it."
         case _:
             return NOT_NOW
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,9 +26,10 @@ Sums = dict[str, tuple[int, int]]
 
 
 class TableChecksums:
-    """The checksums of one table of a folder."""
+    """The checksums of one table of a folder; ``rebuild`` is the command for a damaged one."""
 
-    def __init__(self, folder: Path, table: str) -> None:
+    def __init__(self, folder: Path, table: str, *, rebuild: Callable[[], str]) -> None:
+        self._rebuild = rebuild
         self._root = folder / f"{table}.lance"
         self._file = folder / f"{table}.sums"
         self._latest: tuple[str, Sums] = ("", {})
@@ -41,7 +42,7 @@ class TableChecksums:
                 if file_checksum(self._root / name) != noted:
                     raise IndexCorrupt(
                         f"The index is damaged: its file {name.rpartition('/')[2]} is not as it "
-                        "was written. Rebuild it with: quoth reindex"
+                        f"was written. Rebuild it with: {self._rebuild()}"
                     )
 
     def note(self) -> None:

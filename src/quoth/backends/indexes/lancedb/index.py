@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, TypeVar
 from quoth.backends.indexes.lancedb.bucket import Bucket
 from quoth.backends.indexes.snapshot.search import Snapshot
 from quoth.backends.indexes.snapshot.store import SegmentStore
+from quoth.core.command_line import REINDEX
 from quoth.core.errors import BackendError, IndexCorrupt, RetrievalError, StorageFull
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk, Filter, Scored
@@ -36,7 +37,8 @@ NO_ROOM = ("No space left", "File too large", "quota exceeded")
 class LanceIndex:
     """One table of a LanceDB folder or bucket, serving one collection.
 
-    ``on_operation`` is called with the name of every write before and after it is done.
+    ``on_operation`` is called with the name of every write before and after it is done; ``rebuild``
+    returns the command that rebuilds the index.
     """
 
     def __init__(
@@ -47,11 +49,13 @@ class LanceIndex:
         dimension: int,
         bucket: Bucket | None = None,
         on_operation: Callable[[str], None] = lambda _name: None,
+        rebuild: Callable[[], str] = REINDEX,
     ) -> None:
         self._folder = folder
         self._name = table
         self._dimension = dimension
         self._on_operation = on_operation
+        self._rebuild = rebuild
         self._store: LanceStore | None = None
         self._bucket = bucket
         self._segments = SegmentStore(
@@ -65,7 +69,7 @@ class LanceIndex:
         """Write chunks with their vectors; writing a chunk again replaces it."""
         if not chunks:
             return
-        with _translated():
+        with self._translated():
             store = await self._table()
             made = await asyncio.to_thread(store.rows, chunks, vectors=vectors)
             await store.create()
@@ -80,7 +84,7 @@ class LanceIndex:
     async def delete(self, document_ids: Sequence[str]) -> None:
         """Remove every chunk of the documents."""
         if document_ids:
-            with _translated():
+            with self._translated():
                 store = await self._table()
                 if await store.found() is not None:
                     async with store.turn("delete chunks"):
@@ -90,7 +94,7 @@ class LanceIndex:
 
     async def optimize(self) -> None:
         """Compact the table and its segments after recent writes."""
-        with _translated():
+        with self._translated():
             store = await self._table()
             if await store.found() is None:
                 return
@@ -101,14 +105,14 @@ class LanceIndex:
 
     async def needs_build(self) -> bool:
         """Return whether the segments of the table are missing, damaged or behind."""
-        with _translated():
+        with self._translated():
             return await (await self._table()).has_old_segments()
 
     async def build(self) -> bool:
         """Build the segments that are missing or behind; returns whether there were any."""
         if not await self.needs_build():
             return False
-        with _translated():
+        with self._translated():
             store = await self._table()
             async with store.turn("build snapshot"):
                 if not await self.needs_build():
@@ -118,7 +122,7 @@ class LanceIndex:
 
     async def drop(self) -> None:
         """Remove the table and its segments."""
-        with _translated():
+        with self._translated():
             self._folder.mkdir(parents=True, exist_ok=True)
             store = await self._table()
             async with store.turn("drop index"):
@@ -132,7 +136,7 @@ class LanceIndex:
         self, vector: Matrix, *, limit: int, filters: Sequence[Filter] = ()
     ) -> list[Scored]:
         """Rank chunks by cosine, best first."""
-        with _translated():
+        with self._translated():
             snapshot = await self._snapshot()
             return await self._run(partial(snapshot.nearest, vector, limit=limit, filters=filters))
 
@@ -140,7 +144,7 @@ class LanceIndex:
         self, text: str, *, languages: Sequence[str], limit: int, filters: Sequence[Filter] = ()
     ) -> list[Scored]:
         """Rank chunks by BM25 (k1 1.2, b .75), best first."""
-        with _translated():
+        with self._translated():
             snapshot = await self._snapshot()
             terms = analyze_query(text, languages=languages)
             return await self._run(partial(snapshot.match, terms, limit=limit, filters=filters))
@@ -151,7 +155,7 @@ class LanceIndex:
         """Return the stored vectors of the chunks that are there."""
         if not chunk_ids:
             return {}
-        with _translated():
+        with self._translated():
             # Asked for what a search has just found: the snapshot that it searched will do.
             snapshot = None
             if not exact:
@@ -162,12 +166,12 @@ class LanceIndex:
 
     async def document_ids(self) -> dict[str, int]:
         """Return the number of chunks per document; empty for a missing table."""
-        with _translated():
+        with self._translated():
             return await (await self._table()).document_ids()
 
     async def count(self) -> int:
         """Return the number of searchable chunks; 0 for a missing table."""
-        with _translated():
+        with self._translated():
             snapshot = await self._segments.current()
             return snapshot.count if snapshot else await (await self._table()).count()
 
@@ -179,7 +183,7 @@ class LanceIndex:
             await self.build()
             snapshot = await self._segments.current()
         if snapshot is None:
-            raise IndexCorrupt("The index cannot be read. Rebuild it with: quoth reindex")
+            raise IndexCorrupt(f"The index cannot be read. Rebuild it with: {self._rebuild()}")
         return snapshot
 
     async def _run(self, work: Callable[[], T]) -> T:
@@ -204,24 +208,24 @@ class LanceIndex:
                 segments=self._segments,
                 bucket=self._bucket,
                 on_operation=self._on_operation,
+                rebuild=self._rebuild,
             )
         return self._store
 
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Turn the store's errors into those of `quoth.core.errors`."""
-    try:
-        yield
-    except BackendError:
-        raise
-    except (RuntimeError, OSError, ValueError) as error:
-        message = str(error).splitlines()[0] if str(error) else type(error).__name__
-        if any(sign in str(error) for sign in NO_ROOM):
-            raise StorageFull(
-                "There is no room left on the disk of the home folder. Free some space and run "
-                "the same command again; nothing was lost."
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Turn the store's errors into those of `quoth.core.errors`."""
+        try:
+            yield
+        except BackendError:
+            raise
+        except (RuntimeError, OSError, ValueError) as error:
+            message = str(error).splitlines()[0] if str(error) else type(error).__name__
+            if any(sign in str(error) for sign in NO_ROOM):
+                raise StorageFull(
+                    "There is no room left on the disk of the home folder. Free some space and run "
+                    "the same command again; nothing was lost."
+                ) from error
+            raise RetrievalError(
+                f"The index failed: {message}. If this goes on, rebuild it with: {self._rebuild()}"
             ) from error
-        raise RetrievalError(
-            f"The index failed: {message}. If this goes on, rebuild it with: quoth reindex"
-        ) from error

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 class LanceStore:
     """One table, opened on first use, in the folder or in a bucket, with its segments.
 
-    ``on_operation`` is called with the name of every write before and after it.
+    ``on_operation`` is called with the name of every write before and after it; ``rebuild`` returns
+    the command that rebuilds the index.
     """
 
     def __init__(
@@ -49,16 +50,18 @@ class LanceStore:
         segments: SegmentStore,
         bucket: Bucket | None = None,
         on_operation: Callable[[str], None],
+        rebuild: Callable[[], str],
     ) -> None:
         self._folder = folder
         self._name = table
         self._schema = schema(dimension)
         self._bucket = bucket
         self._on_operation = on_operation
+        self._rebuild = rebuild
         self._segments = segments
         self._writer = SegmentWriter(segments)
         # A bucket keeps checksums of its own.
-        self._sums = None if bucket else TableChecksums(folder, table)
+        self._sums = None if bucket else TableChecksums(folder, table, rebuild=rebuild)
         self._locks: Engine | None = None
         self._table: Any = None
         self._opening = asyncio.Lock()
@@ -76,7 +79,7 @@ class LanceStore:
         """Return the table; raises IndexCorrupt where it does not exist."""
         table = await self.found()
         if table is None:
-            raise IndexCorrupt("The index is not there. Rebuild it with: quoth reindex")
+            raise IndexCorrupt(f"The index is not there. Rebuild it with: {self._rebuild()}")
         return table
 
     async def create(self) -> Any:
@@ -102,7 +105,7 @@ class LanceStore:
         if (await table.schema()).names != self._schema.names:
             raise IndexMismatch(
                 "The index was made by an older version of quoth, which stored less per passage. "
-                "Rebuild it with: quoth reindex"
+                f"Rebuild it with: {self._rebuild()}"
             )
         return None if await missing_indexes(table) else table
 

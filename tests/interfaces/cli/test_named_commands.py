@@ -1,0 +1,77 @@
+"""The commands that messages name do what they say if they are run word by word."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import quoth
+from tests.support.small_library import write_sources
+
+SWARM = "When does a colony swarm?"
+
+
+def remove(index: Path) -> None:
+    shutil.rmtree(index)
+
+
+def empty(index: Path) -> None:
+    for file in index.rglob("*.keywords.sqlite"):
+        file.unlink()
+
+
+def damage(index: Path) -> None:
+    """Flip the data of each table, and remove its segments, which are searched without it."""
+    for file in index.rglob("data/*.lance"):
+        file.write_bytes(bytes(each ^ 1 for each in file.read_bytes()))
+    for file in index.rglob("*.scan.json"):
+        file.unlink()
+
+
+@pytest.mark.parametrize(
+    ("options", "harm"),
+    [
+        ((), remove),
+        ((), damage),
+        (("--store", "sqlite-vec"), remove),
+        (("--store", "sqlite-vec"), empty),
+    ],
+)
+def test_the_command_that_rebuilds_an_index_rebuilds_that_one(
+    tmp_path: Path, options: tuple[str, ...], harm: Callable[[Path], None]
+) -> None:
+    home, own = tmp_path / "home", ("--collection", "my own", *options)
+    notes = write_sources(tmp_path / "sources") / "notes.md"
+    assert quoth(home, *own, "add", str(notes)).code == 0
+    harm(home / "index")
+    said = quoth(home, *own, "ask", SWARM)
+    assert said.code == 3
+    found = re.search(r"[Bb]uild it with: quoth (.+reindex)$", " ".join(said.err.split()))
+    assert found is not None, said.err
+    assert quoth(home, *shlex.split(found[1])).code == 0
+    assert quoth(home, *own, "ask", SWARM).code == 0
+
+
+def test_hints_are_about_the_collection_of_the_call(tmp_path: Path) -> None:
+    home, own = tmp_path / "home", ("--collection", "own")
+    sources = write_sources(tmp_path / "sources")
+    (tmp_path / "none").mkdir()
+    assert quoth(home, "add", str(sources / "notes.md")).code == 0
+    assert "with: quoth --collection own add PATH" in quoth(home, *own, "ask", SWARM).err
+    assert quoth(home, *own, "add", str(sources / "notes.md")).code == 0
+    for words, command in (
+        (("remove", "none"), "quoth --collection own list"),
+        (("sync", str(tmp_path / "none")), "quoth --collection own remove TITLE"),
+    ):
+        said = quoth(home, *own, *words)
+        assert command in " ".join((said.err + said.out).split()), words
+    assert quoth(home, *own, "remove", "notes.md").code == 0
+    assert "quoth --collection own add PATH" in quoth(home, *own, "list").err
+    assert "holds no documents" in (empty := " ".join(quoth(home, *own, "ask", SWARM).err.split()))
+    assert empty.endswith("quoth --collection own add PATH")
+    assert "quoth add PATH" in quoth(tmp_path / "new", "list").err

@@ -213,10 +213,8 @@ class Engine(DocumentEngine):
 
     def _cached_answer(self, context: RequestContext, key: CacheKey) -> Answer | None:
         """Return a cached answer to the same query or to a paraphrase of it."""
-        cache, question, encoded = self.parts.cache, context.request.question, context.encoded
-        answer = cache.find(key, question)
-        if answer is None and encoded is not None:
-            answer = cache.find_semantic(key, question, vector=encoded.vector)
+        vector = None if context.encoded is None else context.encoded.vector
+        answer = self.parts.cache.look_up(key, context.request.question, vector=vector)
         return answer and replace(
             answer,
             query_id=context.query_id,

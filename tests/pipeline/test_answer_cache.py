@@ -170,3 +170,13 @@ def test_threads_may_share_it() -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(400)))
     assert len(cache) == 10
+
+
+def test_a_look_up_is_counted_once() -> None:
+    cache = AnswerCache()
+    assert cache.look_up(key(), QUESTION, vector=ROW) is None
+    cache.keep(key(), QUESTION, answer=answer_to(QUESTION), vector=ROW)
+    assert cache.look_up(key(), QUESTION)
+    assert cache.look_up(key(), REWORDED, vector=ROW)
+    assert cache.look_up(key(), REWORDED) is None
+    assert (cache.hits, cache.misses) == (2, 2)

@@ -75,6 +75,8 @@ class _CachedAnswer:
 class AnswerCache:
     """Recent answers, found by an equal query or by a paraphrase.
 
+    ``hits`` and ``misses`` count the look-ups.
+
     `CacheKey.plan` holds the caller's cache mode (`Plan.cache`), which is not "none". Thread-safe;
     ``clock`` gives seconds. A full cache evicts its oldest answer.
     """
@@ -84,6 +86,23 @@ class AnswerCache:
             MAX_ANSWERS, TTL_S, timer=clock
         )
         self._lock = Lock()
+        self.hits = 0
+        self.misses = 0
+
+    def look_up(
+        self, key: CacheKey, question: str, *, vector: Matrix | None = None
+    ) -> Answer | None:
+        """Return the answer to an equal query or to a paraphrase, and count the look-up.
+
+        ``vector`` is the query's unit vector; without it, only an equal query is looked for.
+        """
+        found = self.find(key, question)
+        if found is None and vector is not None:
+            found = self.find_semantic(key, question, vector=vector)
+        with self._lock:
+            self.hits += found is not None
+            self.misses += found is None
+        return found
 
     def find(self, key: CacheKey, question: str) -> Answer | None:
         """Return the answer to an equal query, with ``cached`` set."""

@@ -119,6 +119,14 @@ async def test_counters_are_given_also_while_the_catalogue_is_gone(app: FastAPI)
     assert found["quoth_in_flight"] == 0
 
 
+async def test_look_ups_of_cached_answers_are_counted(app: FastAPI) -> None:
+    for cached in (False, True, True):
+        assert (await ask(app)).json()["cached"] is cached
+    found = await counters(app)
+    assert found['quoth_answer_cache_total{result="hit"}'] == 2
+    assert found['quoth_answer_cache_total{result="miss"}'] == 1
+
+
 async def test_each_request_is_counted_once_by_its_route(app: FastAPI) -> None:
     await ask(app)
     async with client(app) as asking:

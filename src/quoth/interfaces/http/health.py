@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Literal, get_args
+from typing import Literal, Protocol, get_args, runtime_checkable
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
@@ -150,9 +150,9 @@ def server_metrics(tenants: Tenants, server: ServerState) -> Iterator[Metric]:
         parts = engine.parts
         yield _look_ups("quoth_answer_cache_total", "Look-ups of cached answers.", parts.cache)
         yield _gauge("quoth_answer_cache_size", "Cached answers.", len(parts.cache))
-        yield _look_ups(
-            "quoth_vector_cache_total", "Look-ups of cached query vectors.", parts.embedder
-        )
+        if isinstance(parts.embedder, CountsLookUps):
+            about = "Look-ups of cached query vectors."
+            yield _look_ups("quoth_vector_cache_total", about, parts.embedder)
         open_now = [
             ((breaker.name,), float(breaker.state != "closed")) for breaker in parts.breakers
         ]
@@ -198,9 +198,16 @@ def _gauge(name: str, about: str, value: float) -> Metric:
     return _metric(name, about, [((), float(value))])
 
 
-def _look_ups(name: str, about: str, cache: object) -> Metric:
-    counts = [(("hit",), "hits"), (("miss",), "misses")]
-    values = [(labels, float(getattr(cache, field, 0))) for labels, field in counts]
+@runtime_checkable
+class CountsLookUps(Protocol):
+    """A cache that counts its look-ups."""
+
+    hits: int
+    misses: int
+
+
+def _look_ups(name: str, about: str, cache: CountsLookUps) -> Metric:
+    values = [(("hit",), float(cache.hits)), (("miss",), float(cache.misses))]
     return _metric(name, about, values, ("result",))
 
 

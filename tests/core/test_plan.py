@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from quoth.core.errors import ConfigError, InputError
 from quoth.core.plan import (
     BOUNDS,
+    MODE_SPELLINGS,
     PROFILES,
+    ModeName,
     Plan,
     make_plan,
     plan_for_kind,
@@ -43,6 +45,11 @@ def test_the_caller_outranks_the_kind() -> None:
     chosen = {"mmr_lambda": 0.25}
     plan = plan_for_kind(make_plan("talks", overrides=chosen), "exploratory", overrides=chosen)
     assert plan.mmr_lambda == 0.25
+
+
+def test_every_name_of_a_mode_has_its_mode() -> None:
+    assert set(MODE_SPELLINGS) == set(get_args(ModeName))
+    assert make_plan("default", overrides={"mode": "FTS"}).mode == "keyword"
 
 
 def test_an_unknown_mode_is_answered_with_those_there_are() -> None:

@@ -31,7 +31,8 @@ Caching = Literal["none", "exact", "semantic"]
 RANGES: tuple[FilterField, ...] = ("page", "seconds", "date")
 """Fields whose filters are numeric ranges."""
 
-MODE_SPELLINGS: Mapping[str, Mode] = {
+ModeName = Literal["hybrid", "semantic", "keyword", "dense", "vector", "bm25", "fts"]
+MODE_SPELLINGS: Mapping[ModeName, Mode] = {
     "hybrid": "hybrid",
     "semantic": "semantic",
     "dense": "semantic",
@@ -40,6 +41,7 @@ MODE_SPELLINGS: Mapping[str, Mode] = {
     "bm25": "keyword",
     "fts": "keyword",
 }
+"""What a caller may call a mode, and the mode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,12 +316,10 @@ def _within_limits(plan: Plan) -> Plan:
 
 
 def _mode(spelling: str) -> Mode:
-    try:
-        return MODE_SPELLINGS[spelling.casefold()]
-    except KeyError:
-        raise InputError(
-            f"'{spelling}' is not a search mode. Use hybrid, semantic or keyword."
-        ) from None
+    named = {str(name): mode for name, mode in MODE_SPELLINGS.items()}.get(spelling.casefold())
+    if named is None:
+        raise InputError(f"'{spelling}' is not a search mode. Use hybrid, semantic or keyword.")
+    return named
 
 
 def _filters(given: Any) -> tuple[Filter, ...]:

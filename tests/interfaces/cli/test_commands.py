@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, update
 
+from quoth.core.plan import MODE_SPELLINGS
 from quoth.core.types import Chars
 from quoth.interfaces.cli.session import quantity
 from quoth.store.audit import Audit
@@ -117,6 +118,20 @@ def test_a_question_needs_no_quotes_and_may_come_through_a_pipe(
 
 
 # --- searching --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*MODE_SPELLINGS, "BM25"])
+def test_a_search_takes_the_other_names_of_modes(home: Path, name: str) -> None:
+    mode = MODE_SPELLINGS[name.casefold()]  # type: ignore[index]
+    said = quoth(home, "--json", "search", "bees swarm", "--mode", name)
+    assert said.code == 0
+    found = {leg for hit in said.json for leg in hit["legs"]} & {"keyword", "semantic"}
+    assert found == ({"keyword", "semantic"} if mode == "hybrid" else {mode})
+
+
+def test_a_question_takes_a_mode(home: Path) -> None:
+    said = quoth(home, "--json", "ask", "When does a colony swarm?", "--mode", "bm25")
+    assert {each["retrieval_method"] for each in said.json["citations"]} == {"keyword"}
 
 
 def test_search_shows_ranked_passages(sample_home: Path) -> None:

@@ -16,7 +16,6 @@ from typer.core import TyperGroup
 
 from quoth import __version__
 from quoth.core.errors import ConfigError, InputError
-from quoth.core.types import Mode
 from quoth.interfaces.cli import audit, backup, evaluate_live, keys, uploads
 from quoth.interfaces.cli.add import add, sync, watch
 from quoth.interfaces.cli.chainlit import chainlit
@@ -42,6 +41,7 @@ from quoth.interfaces.cli.session import (
     Llm,
     MaxMs,
     MaxUsd,
+    Modes,
     Policies,
     Question,
     Screen,
@@ -202,7 +202,7 @@ async def search(
     session: CliSession,
     question: Question,
     k: Annotated[int | None, typer.Option("-k", help="How many passages.")] = None,
-    mode: Annotated[Mode | None, typer.Option(help="Which legs search.")] = None,
+    mode: Modes = None,
     filters: Filters = None,
     settings: Choices = None,
 ) -> int:
@@ -245,6 +245,7 @@ async def ask(
     policy: Policies = None,
     max_ms: MaxMs = None,
     max_usd: MaxUsd = None,
+    mode: Modes = None,
     filters: Filters = None,
     settings: Choices = None,
 ) -> int:
@@ -257,7 +258,7 @@ async def ask(
 
     request = Request(
         question_of(question),
-        choices=read_choices(settings, **answering(policy, max_ms, max_usd, llm)),
+        choices=read_choices(settings, mode=mode, **answering(policy, max_ms, max_usd, llm)),
         filters=tuple(filters or ()),
         collections=session.collections,
     )

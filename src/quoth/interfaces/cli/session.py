@@ -21,7 +21,7 @@ from rich.text import Text
 
 from quoth.core.command_line import command_line
 from quoth.core.errors import ConfigError, InputError, QuothError
-from quoth.core.plan import Policy
+from quoth.core.plan import ModeName, Policy
 from quoth.operations.logging import configure_logging
 from quoth.text.json_codec import to_json
 
@@ -283,6 +283,13 @@ Llm = Annotated[
 ]
 Policies = Annotated[
     Policy | None, typer.Option(help="What happens to a sentence without support.")
+]
+Modes = Annotated[
+    ModeName | None,
+    typer.Option(
+        case_sensitive=False,
+        help="Which legs search; dense and vector mean semantic, bm25 and fts mean keyword.",
+    ),
 ]
 MaxMs = Annotated[int | None, typer.Option(help="Milliseconds the answer may take.")]
 MaxUsd = Annotated[float | None, typer.Option(help="Dollars the answer may cost.")]

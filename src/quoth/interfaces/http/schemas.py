@@ -26,7 +26,7 @@ from pydantic.alias_generators import to_camel
 from pydantic.config import JsonDict
 from starlette.exceptions import HTTPException
 
-from quoth.core.plan import Policy
+from quoth.core.plan import ModeName, Policy
 from quoth.core.types import DocumentKind
 from quoth.interfaces.http.text_rules import QUESTION, Line, NewCollectionName, Text, schema_pattern
 from quoth.query.understand import validate
@@ -234,7 +234,7 @@ class SearchRequest(Body):
         BeforeValidator(require_keys),
     ] = {}
     top_k: Annotated[int | None, Field(ge=1, le=MAX_TOP_K)] = None
-    mode: Literal["hybrid", "semantic", "keyword", "dense", "vector", "bm25", "fts"] | None = None
+    mode: ModeName | None = None
     mmr_lambda: Annotated[
         float | None,
         Field(ge=0, le=1, allow_inf_nan=False, description="Weight of relevance; 1 is off."),

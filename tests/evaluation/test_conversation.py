@@ -68,6 +68,34 @@ async def test_the_rows_may_bring_their_contexts(tmp_path: Path) -> None:
     assert found.recall_at_5["rewrite"] == 1.0
 
 
+async def test_rows_without_a_rewrite_are_measured_from_files_of_any_name(tmp_path: Path) -> None:
+    bare = {key: value for key, value in ROW.items() if key != "rewrite"}
+    folder = tmp_path / "set"
+    folder.mkdir()
+    (folder / "mine.jsonl").write_text(json.dumps({**bare, "contexts": CORPUS}), "utf-8")
+    (folder / "theirs.jsonl").write_text(json.dumps({**bare, "id": "c2"}), "utf-8")
+    settings = Settings(home=tmp_path / "home", embedder="fake")
+    found = await evaluate_conversations(folder, settings=settings, progress=lambda *_: None)
+    assert (found.conversations, found.split) == (2, "all")
+    assert found.recall_at_5 == {"standalone": 1.0, "question": 1.0, "rewrite": None}
+    assert found.share_of_rewrite is found.topics_kept is found.followups is None
+    assert found.lost == ()
+
+
+async def test_figures_against_a_rewrite_are_of_the_rows_that_have_one(tmp_path: Path) -> None:
+    bare = {key: value for key, value in SWITCH.items() if key != "rewrite"}
+    found = await measured(write(tmp_path / "set", ROW, bare, corpus=CORPUS), tmp_path / "home")
+    assert found.conversations == 2
+    assert set(found.per_question["rewrite recall@5"]) == {"c1"}
+    assert found.share_of_rewrite == found.per_question["standalone recall@5"]["c1"]
+
+
+async def test_the_same_id_twice_is_named(tmp_path: Path) -> None:
+    folder = write(tmp_path / "set", ROW, ROW, corpus=CORPUS)
+    with pytest.raises(InputError, match=r"line 2 has the id 'c1' of .*line 1"):
+        await measured(folder, tmp_path / "home")
+
+
 @pytest.mark.parametrize(
     ("ranking", "gold", "expected"),
     [
@@ -88,7 +116,6 @@ def test_recall_is_of_five(ranking: list[str], gold: list[str], expected: float)
         ({"gold": []}, "'gold'"),
         ({"gold": ["d9"]}, "'d9'.*not in the corpus"),
         ({"turns": [{"role": "assistant", "text": "Yes."}]}, "do not alternate"),
-        ({"rewrite": ""}, "'rewrite'"),
     ],
 )
 async def test_wrong_rows_are_named(tmp_path: Path, change: dict[str, Any], said: str) -> None:

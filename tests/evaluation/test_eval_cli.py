@@ -111,8 +111,8 @@ def test_a_report_is_written(tmp_path: Path, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("understanding", "{none}"), "There is no heldout.jsonl"),
-        (("conversation", "{none}"), "There is no heldout.jsonl"),
+        (("understanding", "{none}"), "There is no file of JSON lines"),
+        (("conversation", "{none}"), "There is no file of JSON lines"),
         (("cache", "{none}"), "There is no pairs.jsonl"),
         (("cache", "{set}", "--baseline", "{none}/x.json"), "There is no"),
         (("cache", "{set}", "--baseline", "{set}/corpus.jsonl"), "is not JSON"),

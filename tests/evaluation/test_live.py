@@ -12,6 +12,7 @@ from quoth.core.errors import InputError
 from quoth.core.settings import Settings
 from quoth.evaluation.live import evaluate_live, load_windows
 from quoth.evaluation.live_stream import evaluate_stream
+from tests.support.cli import quoth
 
 SAMPLE = Path(__file__).parents[2] / "examples" / "hf-course"
 BOOK = SAMPLE / "books" / "course.fr.pdf"
@@ -60,6 +61,14 @@ async def test_lectures_of_one_language_are_replayed(folder: Path, settings: Set
     assert found.cards == counted["cards"]
     assert len(found.waits_s) >= bool(found.cards)
     assert (found.merged, found.latency_ms["p50"] > 0) == (0, True)
+
+
+def test_the_hits_of_windows_are_figures_of_their_own(folder: Path, settings: Settings) -> None:
+    words = ("eval", "live", str(folder), "--book", str(BOOK), "--lang", "fr")
+    said = quoth(settings.home, "--json", *words).json
+    assert {"hit@1", "hit@3"} <= said.keys()
+    assert said["hits"] == {name: said[name] for name in ("hit@1", "hit@3")}
+    assert said["hit@1"] <= said["hit@3"] <= 1
 
 
 async def test_windows_of_one_language_are_judged(folder: Path, settings: Settings) -> None:

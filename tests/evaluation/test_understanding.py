@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from quoth.core.errors import InputError
 from quoth.core.types import Filter, FilterField, Query
 from quoth.evaluation.questions import Expected, ExpectedFilter, load_understanding
-from quoth.evaluation.understanding import report_on, same
+from quoth.evaluation.understanding import evaluate_understanding, report_on, same
 
 LENGTHS = {"talk": 2400.0, "short": 1200.0}
 
@@ -153,10 +154,24 @@ def test_files_that_are_missing_or_empty_are_named(tmp_path: Path) -> None:
         load_understanding(tmp_path, split="dev")
     with pytest.raises(InputError, match="holds no question"):
         load_understanding(write(tmp_path), split="dev")
-    (tmp_path / "dev.jsonl").write_text(json.dumps(ROW), "utf-8")
-    (tmp_path / "shelf.json").unlink()
-    with pytest.raises(InputError, match=r"There is no .*shelf\.json"):
-        load_understanding(tmp_path, split="dev")
+    (tmp_path / "dev.jsonl").unlink()
+    with pytest.raises(InputError, match="no file of JSON lines"):
+        load_understanding(tmp_path)
+
+
+async def test_questions_stand_alone_in_files_of_any_name(tmp_path: Path) -> None:
+    (tmp_path / "one.jsonl").write_text(json.dumps(ROW), "utf-8")
+    plain = {"text": "Pourquoi les abeilles dansent-elles ?", "kind": "conceptual",
+             "language": "fr", "filters": []}  # fmt: skip
+    with gzip.open(tmp_path / "two.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.write(json.dumps(plain))
+    data = load_understanding(tmp_path)
+    assert (data.split, data.shelf.languages) == ("all", ("en", "fr"))
+    found = await evaluate_understanding(tmp_path)
+    assert (found.questions, found.split) == (2, "all")
+    assert (found.exact_filters, found.false_filters, found.languages) == (1.0, 0.0, 1.0)
+    (tmp_path / "heldout.jsonl").write_text(json.dumps(plain), "utf-8")
+    assert (await evaluate_understanding(tmp_path)).split == "heldout"
 
 
 def test_aspects_are_compared_without_articles(tmp_path: Path) -> None:

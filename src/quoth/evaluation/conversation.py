@@ -1,7 +1,8 @@
 """Follow-up questions: what the standalone wording finds, against the hand-written rewrite.
 
 Every wording goes through the same engine; only the first comes with what was said before. A row
-whose rewrite is its own question opens a new topic, and must stay as it is.
+whose rewrite is its own question opens a new topic, and must stay as it is. Rows may lack a
+rewrite; what is compared with it is then null.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from quoth.evaluation.corpus import Progress, open_corpus
 from quoth.evaluation.datasets import CorpusRow, load_corpus
 from quoth.evaluation.jsonl import (
     Row,
-    locate_file,
+    locate_rows,
     objects,
     optional,
     read_rows,
+    require_ids,
     text,
     texts,
 )
 from quoth.evaluation.retrieval import document_ranking
 from quoth.pipeline.retrieve import Request, Retrieved
 
-SPLIT = "heldout"
 DEPTH = 5
 CHOICES = {"final_k": 4 * DEPTH, "context_window": 0}
 """Deep enough for five documents even where several chunks of one stand before the next."""
@@ -40,7 +41,10 @@ WORDINGS = ("standalone", "question", "rewrite")
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Turns, the question that follows them, its rewrite and the documents that answer it."""
+    """Turns, the question that follows them, its rewrite and the documents that answer it.
+
+    ``rewrite`` is empty where there is none.
+    """
 
     id: str
     turns: tuple[Turn, ...]
@@ -49,9 +53,9 @@ class Conversation:
     gold: tuple[str, ...]
 
     @property
-    def is_followup(self) -> bool:
-        """Whether the question needs what went before."""
-        return self.rewrite != self.question
+    def is_followup(self) -> bool | None:
+        """Whether the question needs what went before; None where no rewrite says so."""
+        return self.rewrite != self.question if self.rewrite else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +76,15 @@ class ConversationReport:
 
     ``share_of_rewrite`` is the recall of the standalone question over that of the rewrite,
     ``topics_kept`` the share of new topics that were left as they were, ``followups`` how often
-    the flag is right.
+    the flag is right: each of the rows with a rewrite, None where there are none.
     """
 
     conversations: int
     split: str
-    recall_at_5: Mapping[str, float]
-    share_of_rewrite: float
-    topics_kept: float
-    followups: float
+    recall_at_5: Mapping[str, float | None]
+    share_of_rewrite: float | None
+    topics_kept: float | None
+    followups: float | None
     lost: tuple[Lost, ...]
     per_question: Mapping[str, Mapping[str, float]]
 
@@ -89,33 +93,36 @@ async def evaluate_conversations(
     folder: Path,
     *,
     corpus: Path | None = None,
-    split: str = SPLIT,
+    split: str | None = None,
     settings: Settings,
     progress: Progress,
 ) -> ConversationReport:
-    """Measure the conversations of ``SPLIT.jsonl``; raises InputError.
+    """Measure the conversations of ``SPLIT.jsonl``, or as `locate_rows` finds them.
 
+    Raises InputError.
     The corpus is that of another folder, of the folder itself, or the ``contexts`` of the rows.
     """
-    path = locate_file(folder, f"{split}.jsonl")
-    rows = list(read_rows(path))
+    split, paths = locate_rows(folder, split)
+    rows = [pair for path in paths for pair in read_rows(path)]
     held = _corpus(corpus or folder, rows, given=corpus is not None)
     known = {each.id for each in held}
     conversations = [_conversation(row, at, known=known) for row, at in rows]
     if not conversations:
-        raise InputError(f"{path} holds no conversation.")
+        raise InputError(f"{paths[0] if len(paths) == 1 else folder} holds no conversation.")
+    require_ids((each.id, at) for each, (_, at) in zip(conversations, rows, strict=True))
     found: dict[str, dict[str, float]] = {each: {} for each in WORDINGS}
     queries: dict[str, Query] = {}
     async with open_corpus(held, settings=settings, progress=progress) as engine:
         sources = {each.document_id: each.source for each in await engine.documents()}
         for at, each in enumerate(conversations):
             progress("Asking", at, len(conversations))
-            asked = (
-                Request(each.question, CHOICES, history=each.turns, checked=False),
-                Request(each.question, CHOICES, checked=False),
-                Request(each.rewrite, CHOICES, checked=False),
-            )
-            for wording, request in zip(WORDINGS, asked, strict=True):
+            asked = {
+                "standalone": Request(each.question, CHOICES, history=each.turns, checked=False),
+                "question": Request(each.question, CHOICES, checked=False),
+            }
+            if each.rewrite:
+                asked["rewrite"] = Request(each.rewrite, CHOICES, checked=False)
+            for wording, request in asked.items():
                 came = await engine.retrieve(request, trace=Trace())
                 ranking = await _ranking(engine, came, sources=sources)
                 found[wording][each.id] = recall(ranking, gold=each.gold)
@@ -135,12 +142,15 @@ def _report(
     found: Mapping[str, Mapping[str, float]],
     split: str,
 ) -> ConversationReport:
-    means = {wording: sum(values.values()) / len(values) for wording, values in found.items()}
-    topics = [each for each in conversations if not each.is_followup]
-    kept = [queries[each.id].standalone == each.question for each in topics]
-    flags = {
-        each.id: float(queries[each.id].is_followup == each.is_followup) for each in conversations
-    }
+    means = {wording: _mean(list(values.values())) for wording, values in found.items()}
+    judged = [each for each in conversations if each.rewrite]
+    kept = [
+        float(queries[each.id].standalone == each.question)
+        for each in judged
+        if not each.is_followup
+    ]
+    flags = {each.id: float(queries[each.id].is_followup == each.is_followup) for each in judged}
+    own, best = (sum(found[name][each.id] for each in judged) for name in ("standalone", "rewrite"))
     lost = [
         Lost(
             each.id,
@@ -150,22 +160,26 @@ def _report(
             round(found["standalone"][each.id], 3),
             round(found["rewrite"][each.id], 3),
         )
-        for each in conversations
+        for each in judged
         if found["standalone"][each.id] < found["rewrite"][each.id]
     ]
     return ConversationReport(
         conversations=len(conversations),
         split=split,
         recall_at_5=means,
-        share_of_rewrite=means["standalone"] / means["rewrite"] if means["rewrite"] else 0.0,
-        topics_kept=sum(kept) / len(kept) if kept else 1.0,
-        followups=sum(flags.values()) / len(flags),
+        share_of_rewrite=(own / best if best else 0.0) if judged else None,
+        topics_kept=_mean(kept or [1.0]) if judged else None,
+        followups=_mean(list(flags.values())),
         lost=tuple(sorted(lost, key=lambda each: each.recall - each.recall_of_rewrite)),
         per_question={
             **{f"{wording} recall@5": dict(found[wording]) for wording in WORDINGS},
             "followup": flags,
         },
     )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
 
 
 async def _ranking(engine: Engine, came: Retrieved, *, sources: Mapping[str, str]) -> list[str]:
@@ -183,7 +197,8 @@ def _corpus(folder: Path, rows: Sequence[tuple[Row, str]], *, given: bool) -> tu
             text(each, "id", at), optional(each, "title", at), text(each, "text", at)
         )
         for row, at in rows
-        for each in objects(row, "contexts", at)
+        for key in ("contexts", "corpus")
+        for each in objects(row, key, at)
     }
     if not contexts:
         raise InputError(
@@ -208,4 +223,6 @@ def _conversation(row: Row, at: str, *, known: set[str]) -> Conversation:
     if unknown := set(gold) - known:
         raise InputError(f"{at} names '{min(unknown)}', which is not in the corpus.")
     question = text(row, "question", at)
-    return Conversation(text(row, "id", at), tuple(turns), question, text(row, "rewrite", at), gold)
+    return Conversation(
+        text(row, "id", at), tuple(turns), question, optional(row, "rewrite", at), gold
+    )

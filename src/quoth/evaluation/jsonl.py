@@ -5,12 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from quoth.core.errors import InputError
 
 Row = Mapping[str, object]
+HELD_OUT = "heldout"
+"""What is measured unless another part is named; rules are written with the other one."""
+ALL = "all"
 
 
 def locate_file(folder: Path, name: str) -> Path:
@@ -19,6 +22,31 @@ def locate_file(folder: Path, name: str) -> Path:
         if path.is_file():
             return path
     raise InputError(f"There is no {name} or {name}.gz in {folder}. Name the folder of a set.")
+
+
+def locate_rows(folder: Path, split: str | None) -> tuple[str, list[Path]]:
+    """Return the part of a set that is measured, and its files, plain or gzipped.
+
+    Without a name it is ``heldout.jsonl`` where there is one, else every file of JSON lines but
+    the corpus. Raises InputError where there is none.
+    """
+    if split is not None:
+        return split, [locate_file(folder, f"{split}.jsonl")]
+    found = [*folder.glob("*.jsonl"), *folder.glob("*.jsonl.gz")]
+    own = sorted(path for path in found if path.name.partition(".")[0] != "corpus")
+    held = [path for path in own if path.name.partition(".")[0] == HELD_OUT]
+    if not own:
+        raise InputError(f"There is no file of JSON lines (.jsonl) in {folder}.")
+    return (HELD_OUT, held) if held else (ALL, own)
+
+
+def require_ids(rows: Iterable[tuple[str, str]]) -> None:
+    """Raise InputError where two rows, given with their places, have the same id."""
+    places: dict[str, str] = {}
+    for key, at in rows:
+        if key in places:
+            raise InputError(f"{at} has the id '{key}' of {places[key]}.")
+        places[key] = at
 
 
 def read_rows(path: Path) -> Iterator[tuple[Row, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_args
@@ -16,17 +16,21 @@ from quoth.core.types import (
     Turn,
 )
 from quoth.evaluation.jsonl import (
+    HELD_OUT,
     Row,
-    locate_file,
+    locate_rows,
     objects,
     read_object,
     read_rows,
+    require_ids,
     text,
     texts,
 )
 from quoth.text.numbers import from_roman, to_roman
 
 SHELF = "shelf.json"
+BOOK, LABELS, HOUR_S = "book", tuple(map(str, range(1, 1001))), 3600.0
+"""The book and the length of talks on a shelf that is made for questions without one."""
 KINDS: tuple[str, ...] = get_args(QueryKind)
 FIELDS: tuple[str, ...] = get_args(FilterField)
 
@@ -61,22 +65,33 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class UnderstandingSet:
-    """The shelf that the questions refer to, its printed page labels by document, and they."""
+    """The shelf that the questions refer to, its printed page labels by document, and they.
+
+    ``split`` names the part of the set.
+    """
 
     shelf: CollectionOutline
     labels: Mapping[str, tuple[str, ...]]
     questions: tuple[Expected, ...]
+    split: str = HELD_OUT
 
 
-def load_understanding(folder: Path, *, split: str) -> UnderstandingSet:
-    """Read ``shelf.json`` and ``SPLIT.jsonl`` of a folder; raises InputError with file and line."""
-    path = locate_file(folder, f"{split}.jsonl")
-    shelf, labels = _shelf(folder / SHELF)
-    rows = tuple(
-        _expected(row, at, number=number) for number, (row, at) in enumerate(read_rows(path), 1)
-    )
+def load_understanding(folder: Path, *, split: str | None = None) -> UnderstandingSet:
+    """Read the questions of a folder, and ``shelf.json`` where it is; raises InputError.
+
+    Without a shelf the questions stand alone: they are taken to be about a book and a talk, and
+    about the documents, speakers and chapters that their filters name.
+    """
+    split, paths = locate_rows(folder, split)
+    found = [pair for path in paths for pair in read_rows(path)]
+    rows = tuple(_expected(row, at, number=number) for number, (row, at) in enumerate(found, 1))
+    path = paths[0] if len(paths) == 1 else folder
     if not rows:
         raise InputError(f"{path} holds no question.")
+    require_ids((row.id, at) for row, (_, at) in zip(rows, found, strict=True))
+    if not (folder / SHELF).is_file():
+        return UnderstandingSet(_made_shelf(rows), {BOOK: LABELS}, rows, split)
+    shelf, labels = _shelf(folder / SHELF)
     known = {each.document_id for each in shelf.documents}
     for each in rows:
         for condition in (
@@ -84,7 +99,31 @@ def load_understanding(folder: Path, *, split: str) -> UnderstandingSet:
         ):
             if unknown := set(condition.values) - known:
                 raise InputError(f"{path} names {sorted(map(str, unknown))}, not on the shelf.")
-    return UnderstandingSet(shelf, labels, rows)
+    return UnderstandingSet(shelf, labels, rows, split)
+
+
+def _made_shelf(questions: Sequence[Expected]) -> CollectionOutline:
+    """Return a shelf with a book, a talk, and the documents that questions name."""
+    named: dict[str, dict[str, None]] = {"document": {}, "speaker": {}, "chapter": {}}
+    for each in questions:
+        for condition in (c for one in (*each.filters, each.lifts) for c in one):
+            named.setdefault(condition.field, {}).update(dict.fromkeys(map(str, condition.values)))
+    talks = [Document(f"of {name}", "", "transcript", "ready", speaker=name, seconds=HOUR_S)
+             for name in named["speaker"]]  # fmt: skip
+    return CollectionOutline(
+        version="made",
+        languages=tuple(dict.fromkeys(each.language for each in questions)),
+        documents=(
+            Document(BOOK, "", "pdf", "ready", pages=len(LABELS)),
+            Document("talk", "", "transcript", "ready", seconds=HOUR_S),
+            *talks,
+            *(Document(name, name, "pdf", "ready") for name in named["document"]),
+        ),
+        headings=tuple(
+            Heading(BOOK, (f"Chapter {name}",), at, at, chapter=name)
+            for at, name in enumerate(named["chapter"])
+        ),
+    )
 
 
 def _shelf(path: Path) -> tuple[CollectionOutline, dict[str, tuple[str, ...]]]:

@@ -30,8 +30,6 @@ from quoth.query.entity_index import build_entity_index
 from quoth.query.understand import understand
 from quoth.text.analyzer import normalize_name
 
-SPLIT = "heldout"
-"""What is measured unless another part is named; rules are written with the other one."""
 MOMENT_SECONDS = 120.0
 """The widest range that still counts as one moment."""
 TIMED = 3
@@ -84,10 +82,11 @@ class UnderstandingReport:
 
 
 async def evaluate_understanding(
-    folder: Path, *, split: str = SPLIT, settings: Settings | None = None
+    folder: Path, *, split: str | None = None, settings: Settings | None = None
 ) -> UnderstandingReport:
-    """Analyse every question of ``SPLIT.jsonl`` with ``shelf.json``; raises InputError.
+    """Analyse the questions of a folder, with its ``shelf.json`` if there is one.
 
+    They are those of ``SPLIT.jsonl``, or as `locate_rows` finds them. Raises InputError.
     With settings the questions are embedded first, as the engine does; without, the classifiers
     of types and follow-ups know the words alone.
     """
@@ -99,7 +98,7 @@ async def evaluate_understanding(
     def ask(row: Expected) -> Query:
         return understand(row.text, names=names, history=row.history, vector=vectors.get(row.text))
 
-    return report_on(data, ask=ask, split=split)
+    return report_on(data, ask=ask)
 
 
 async def _embed(texts: Sequence[str], settings: Settings) -> Matrix:
@@ -110,9 +109,7 @@ async def _embed(texts: Sequence[str], settings: Settings) -> Matrix:
         embedder.close()
 
 
-def report_on(
-    data: UnderstandingSet, *, ask: Callable[[Expected], Query], split: str = SPLIT
-) -> UnderstandingReport:
+def report_on(data: UnderstandingSet, *, ask: Callable[[Expected], Query]) -> UnderstandingReport:
     """Judge whatever understands the questions of a set."""
     longest = max((each.seconds or 0 for each in data.shelf.documents), default=0.0)
     lengths = {each.document_id: each.seconds or longest for each in data.shelf.documents}
@@ -146,7 +143,7 @@ def report_on(
     exact_of = judged["filters"]
     return UnderstandingReport(
         questions=len(data.questions),
-        split=split,
+        split=data.split,
         exact_filters=mean_of(exact_of.values()),
         exact_where_expected=mean_of(v for k, v in exact_of.items() if expected[k]),
         false_filters=mean_of(1 - v for k, v in exact_of.items() if not expected[k]),

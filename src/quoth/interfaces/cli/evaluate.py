@@ -32,7 +32,10 @@ Baseline = Annotated[
     Path | None,
     typer.Option("--baseline", help="Compare question by question with a report saved by --json."),
 ]
-Split = Annotated[str, typer.Option(help="The part of the set: heldout, or dev.")]
+Split = Annotated[
+    str | None,
+    typer.Option(help="The part of the set, as dev for dev.jsonl; else heldout, else all files."),
+]
 Ablation = Annotated[
     list[str] | None, typer.Option("--set", help="plan.FIELD=VALUE, for an ablation.")
 ]
@@ -107,7 +110,7 @@ async def retrieval(
 async def understanding(
     run: EvaluationRun,
     folder: Folder,
-    split: Split = "heldout",
+    split: Split = None,
 ) -> Measured:
     """Judge how questions are understood: filters, types, languages, follow-ups, time."""
     from quoth.evaluation.understanding import evaluate_understanding
@@ -135,7 +138,7 @@ async def conversation(
     corpus: Annotated[
         Path | None, typer.Option(help="Folder with the corpus, where it is another one.")
     ] = None,
-    split: Split = "heldout",
+    split: Split = None,
 ) -> Measured:
     """Judge follow-ups: what the standalone question finds, against a rewrite by hand."""
     require_extra("eval", module="ir_measures", what="This measurement")
@@ -151,7 +154,8 @@ async def conversation(
         "follow-ups": found.followups,
     }
     text = f"{found.conversations} conversations ({found.split})"
-    return found, ReportSummary(shares, misses=found.lost, text=text)
+    known = {name: value for name, value in shares.items() if value is not None}
+    return found, ReportSummary(known, misses=found.lost, text=text)
 
 
 @app.command()
@@ -313,7 +317,7 @@ async def _evaluate(
     before = None if baseline is None else read_baseline(baseline)
     with reporting(session, "Loading") as progress:
         found, summary = await measure(EvaluationRun(session.settings, progress))
-    made: Json = to_json(found)
+    made: Json = {**to_json(found), **summary.figures}
     comparisons = () if before is None else compare(series_of(made), before)
     if report is not None:
         title = "quoth: evaluation"

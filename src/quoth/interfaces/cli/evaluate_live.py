@@ -54,6 +54,7 @@ async def live(
     }
     return found, ReportSummary(
         shares,
+        figures=found.hits,
         head=("most certain on-book", "rank 1 right"),
         rows=list(found.curve.items()),
         misses=found.misses,

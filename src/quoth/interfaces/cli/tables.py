@@ -21,13 +21,17 @@ MAX_MISSES = 20
 
 @dataclass(frozen=True, slots=True)
 class ReportSummary:
-    """What a person is shown of a report: shares, a table, what was wrong, and a sentence."""
+    """What a person is shown of a report: shares, a table, what was wrong, and a sentence.
+
+    ``figures`` are those of the report that programs find by these names as well.
+    """
 
     shares: Mapping[str, float] = field(default_factory=dict)
     head: Sequence[str] = ()
     rows: Sequence[Sequence[object]] = ()
     misses: Sequence[Any] = ()
     text: str = ""
+    figures: Mapping[str, float] = field(default_factory=dict)
 
 
 def show_summary(session: CliSession, summary: ReportSummary) -> None:

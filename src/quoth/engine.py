@@ -206,7 +206,11 @@ class Engine(DocumentEngine):
             filters=tuple(request.filters),
             choices=repr(sorted(request.choices.items())),
             plan=plan,
-            models=(*model_names(parts), f"{small.provider}:{small.model}" if small else ""),
+            models=(
+                *model_names(parts),
+                f"{small.provider}:{small.model}" if small else "",
+                parts.transformer.name if parts.transformer else "",
+            ),
             prompt=choose_prompt(parts.prompts, name=plan.prompt, profile=plan.profile),
             checked=request.checked,
         )

@@ -20,6 +20,7 @@ from quoth.core.errors import (
     EmbeddingError,
     GenerationError,
     RerankError,
+    RetrievalError,
 )
 from quoth.core.page_images import PageEmbedder, PictureShape
 from quoth.core.protocols import (
@@ -33,12 +34,13 @@ from quoth.core.protocols import (
     Generator,
     Matrix,
     Message,
+    QueryTransformer,
     Reranker,
     Role,
     Written,
 )
 from quoth.core.settings import Settings
-from quoth.core.types import Chunk, Scored, Usage
+from quoth.core.types import Chunk, Scored, Turn, Usage
 
 __all__ = [
     "AnyOf",
@@ -63,12 +65,15 @@ __all__ = [
     "Overlaps",
     "PageEmbedder",
     "PictureShape",
+    "QueryTransformer",
     "RerankError",
     "Reranker",
+    "RetrievalError",
     "Role",
     "Scored",
     "Settings",
     "StoreAccess",
+    "Turn",
     "Usage",
     "VectorStore",
     "Written",

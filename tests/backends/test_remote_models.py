@@ -17,7 +17,7 @@ import quoth
 from quoth.backends.embedders.registry import open_embedder
 from quoth.backends.rerankers.access import PROVIDERS as RERANKING
 from quoth.backends.rerankers.registry import Rerankers
-from quoth.backends.states import check_parts
+from quoth.backends.states import check_parts, part_states
 from quoth.bootstrap import close_embedder
 from quoth.core.errors import ConfigError, EmbeddingError, RerankError
 from quoth.core.protocols import CountsUsage, Embedder, FallsBack, Reranker
@@ -249,11 +249,13 @@ BROUGHT = """
 import sys
 import quoth
 
-parts = {"embedder": "mine", "store": "shelf", "reranker": "mine", "generator": "mine:large"}
+parts = {"embedder": "mine", "store": "shelf", "reranker": "mine", "generator": "mine:large",
+         "query_transformer": "mine"}
 with quoth.open(sys.argv[1], **parts) as library:
     library.add(sys.argv[2])
-    answer = library.ask("How does the colony stay warm?")
+    answer = library.ask("How does the colony stay toasty?")
     print(answer.provider, answer.model, len(answer.citations) > 0)
+    print(answer.query.standalone)
     print(sorted(library._engine.parts.reranker.name.split()), library._engine.parts.embedder.name)
 """
 
@@ -271,7 +273,11 @@ def test_an_installed_package_brings_its_components(tmp_path: Path) -> None:
         check=False,
     )
     assert done.stderr == ""
-    said = ["brought large True", "['brought-reranker'] brought-embedder"]
+    said = [
+        "brought large True",
+        "How does the colony stay warm?",
+        "['brought-reranker'] brought-embedder",
+    ]
     assert done.stdout.splitlines() == said
 
 
@@ -282,6 +288,7 @@ def test_an_installed_package_brings_its_components(tmp_path: Path) -> None:
         ("reranker", "is an object of str, which lacks: close, name, score"),
         ("generator", "cannot be opened: KeyError: 'key'"),
         ("store", "is None, which lacks: build"),
+        ("query_transformer", "is an object of str, which lacks: close, name, transform"),
     ],
 )
 def test_a_component_that_does_not_fit_stops_the_start(
@@ -300,3 +307,7 @@ def test_a_component_that_does_not_fit_stops_the_start(
 def test_what_no_package_brings_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="There is no store 'table'"):
         check_parts(Settings(embedder="fake", store="table", home=tmp_path))
+    with pytest.raises(ConfigError, match="There is no query_transformer 'x'"):
+        check_parts(Settings(embedder="fake", query_transformer="x", home=tmp_path))
+    named = [each.part for each in part_states(Settings(embedder="fake", query_transformer="x"))]
+    assert "query_transformer" in named

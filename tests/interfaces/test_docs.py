@@ -72,17 +72,19 @@ def test_the_components_of_own_parts_work_as_an_installed_package(
     monkeypatch.syspath_prepend(about.parent)
     (tmp_path / "bees.md").write_text("In winter the colony stays warm by shivering.\n")
     (tmp_path / "abeilles.md").write_text("La colonie se réchauffe en frissonnant, en hiver.\n")
-    parts = dict.fromkeys(("embedder", "reranker", "store"), "mine")
+    parts = dict.fromkeys(("embedder", "reranker", "store", "query_transformer"), "mine")
     with quoth.open(str(tmp_path / "home"), **parts, generator="mine:large") as library:
         library.add(tmp_path / "bees.md", language="en")
         library.add(tmp_path / "abeilles.md", language="fr")
         english = quoth.Filter("language", "in", ("en",))
         question = "How does the colony stay warm?"
         answer = library.ask(question, filters=[english])
+        asked = library.ask("What does the colony do in cold weather?")
         found = library.search(question, k=5, filters=[english], mode="semantic")
     assert (answer.provider, answer.model, answer.degraded) == ("mine", "large", ())
     assert [citation.document_name for citation in answer.citations] == ["bees"]
     assert [hit.document for hit in found] == ["bees"]
+    assert asked.query.standalone == "What does the colony do in winter weather?"
 
 
 @pytest.mark.parametrize("words", [*commands()])

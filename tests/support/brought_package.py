@@ -1,4 +1,4 @@
-"""A package as pip installs it, which brings a store, an embedder, a reranker and a generator."""
+"""A package as pip installs it, which brings one component of each kind."""
 
 from __future__ import annotations
 
@@ -64,6 +64,23 @@ def generator(settings, model):
     return made
 
 
+class Transformer:
+    """Says what a word means, and what was asked before."""
+
+    name = "brought-transformer"
+
+    async def transform(self, query, *, history):
+        before = "".join(f" {turn.question}" for turn in history)
+        return query.replace("toasty", "warm") + before
+
+    async def close(self):
+        pass
+
+
+def transformer(settings):
+    return Transformer()
+
+
 def nothing(access):
     return None
 
@@ -86,6 +103,10 @@ unfit = brought_to_quoth:nothing
 
 [quoth.rerankers]
 mine = brought_to_quoth:reranker
+unfit = brought_to_quoth:words
+
+[quoth.query_transformers]
+mine = brought_to_quoth:transformer
 unfit = brought_to_quoth:words
 
 [quoth.generators]

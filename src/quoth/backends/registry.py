@@ -20,6 +20,7 @@ Part = Literal[
     "transcriber",
     "moderator",
     "page_embedder",
+    "query_transformer",
 ]
 
 
@@ -90,6 +91,7 @@ BACKENDS: Mapping[Part, Mapping[str, Backend]] = {
         "rules": Backend("moderation.words", "WordModerator"),
         "openai": Backend("moderation.openai", "OpenAIModerator", "remote", ("httpx2",)),
     },
+    "query_transformer": {},  # Only other packages bring one.
     "page_embedder": {"onnx": Backend("page_embedders.onnx", "OnnxPageEmbedder")},
     "transcriber": {
         "whisper": Backend(

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from quoth.backends.embedders.registry import DEFAULT_EMBEDDER, embedding_access, folder_of
 from quoth.backends.indexes.registry import store_access
+from quoth.backends.query_transformers import transformer_name
 from quoth.backends.registry import Part, plugin, require
 from quoth.backends.s3 import SCHEME, S3Access, checked_address
 from quoth.core.errors import ConfigError
@@ -49,6 +50,8 @@ def part_states(settings: Settings) -> list[PartState]:
     ]
     if settings.page_embedder not in (None, "none"):
         parts.append(("page_embedder", settings.page_embedder or "", _pages))
+    if transformer := transformer_name(settings):
+        parts.append(("query_transformer", transformer, _transformer))
     if settings.moderation.strip() not in ("off", "none"):
         parts.append(("moderator", settings.moderation, _moderator))
     states = []
@@ -151,6 +154,11 @@ def _pages(settings: Settings) -> list[RemotePart]:
     from quoth.backends.page_embedders.registry import page_model_folder
 
     page_model_folder(settings)
+    return []
+
+
+def _transformer(settings: Settings) -> list[RemotePart]:
+    require("query_transformer", transformer_name(settings))
     return []
 
 

@@ -13,6 +13,7 @@ from quoth.backends.embedders.registry import with_embedder as with_embedder
 from quoth.backends.generators.limited import NO_MODELS, open_models
 from quoth.backends.moderation.registry import open_moderator
 from quoth.backends.page_embedders.registry import open_page_embedder
+from quoth.backends.query_transformers import open_transformer
 from quoth.backends.s3 import open_files
 from quoth.backends.servers import is_new_library as is_new_library
 from quoth.backends.servers import require_servers
@@ -135,7 +136,8 @@ def _open_resources(
         models = open_models(settings, breakers=breakers)
     judge = open_judge(settings, models.generator) if settings.judge else None
     moderator = None if settings.moderation.strip() in NONE else open_moderator(settings)
-    for model in (models.generator, models.small, *models.named, judge, moderator):
+    transformer = open_transformer(settings)
+    for model in (models.generator, models.small, *models.named, judge, moderator, transformer):
         if model is not None:
             closing.push_async_callback(model.close)
     rerankers = open_rerankers(settings, space := token_space(settings, embedder))
@@ -165,6 +167,7 @@ def _open_resources(
         sentence_scorer=scorer,
         space=space,
         page_embedder=pages,
+        transformer=transformer,
         prompts=prompts,
         operator_description=about,
         files=None if settings.files is None else open_files(settings),

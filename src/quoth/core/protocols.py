@@ -13,7 +13,7 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from quoth.core.types import Chunk, Filter, Scored, Usage
+from quoth.core.types import Chunk, Filter, Scored, Turn, Usage
 
 Speaker = Literal["system", "user", "assistant"]
 FinishReason = Literal["end", "length", "refusal", "other"]
@@ -321,6 +321,23 @@ class Generator(Protocol):
 
     async def complete(self, instructions: str, text: str, *, max_tokens: int) -> str:
         """Do a small task on a text, such as rewording it; raises GenerationError."""
+        ...
+
+    async def close(self) -> None:
+        """Close connections."""
+        ...
+
+
+class QueryTransformer(Protocol):
+    """Rewords a query before it is searched."""
+
+    name: str
+
+    async def transform(self, query: str, *, history: Sequence[Turn]) -> str:
+        """Return the text that is searched for a query that stands alone; raises RetrievalError.
+
+        ``history`` holds the turns before, oldest first.
+        """
         ...
 
     async def close(self) -> None:

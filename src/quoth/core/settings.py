@@ -114,6 +114,11 @@ class Settings(BaseSettings):
     gpu: bool = True
     """Whether a reranker of this machine runs on a graphics processor where the package onnxruntime
     has a provider for it (CUDA, ROCm), with the model_fp16.onnx of its folder if that is there."""
+    query_transformer: str = Field(default="", max_length=200)
+    """What rewords a query before it is searched: the name of one that another package brings
+    (entry point quoth.query_transformers); empty for none."""
+    transform_seconds: float = Field(default=2, gt=0, le=3600)
+    """Time limit of the query transformer; after it the query is searched as it was."""
     judge: str | None = None
     """The entailment judge for verification: llm (the language model itself) or a folder with an
     ONNX model for entailment, by path or by its name in the models folder; None for none."""

@@ -24,6 +24,7 @@ from quoth.core.protocols import (
     Index,
     Matrix,
     Moderator,
+    QueryTransformer,
     Reranker,
     TokenRows,
     TokenVectorStore,
@@ -161,6 +162,8 @@ class SharedComponents:
     readers: Callable[[], FileParser]
     pages: Callable[[], PdfPages]
     page_embedder: PageEmbedder | None = None
+    transformer: QueryTransformer | None = None
+    """What rewords a query before it is searched."""
     """What compares the question with pictures of pages."""
     sentences: Embedder | None = None
     """What embeds the sentences of passages and answers where ``embedder`` is on a server."""

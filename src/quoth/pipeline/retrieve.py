@@ -33,6 +33,7 @@ from quoth.pipeline.moderation import moderate_question
 from quoth.pipeline.rank import RankedList, SearchContext
 from quoth.pipeline.search_collection import search_collection
 from quoth.pipeline.selection import found_little, fuse_with, note_given, read_context, select_hits
+from quoth.pipeline.transform import transform_query
 from quoth.query.dialogue_act import SMALL_TALK, DialogueAct, read_act
 from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.parse import FilterReach, describe_filters, dropped_fields, parse_filters
@@ -186,8 +187,7 @@ async def open_request(
     # Which embedder the index has, and whether the question may be sent, is known after that.
     allowed, view = await asyncio.to_thread(_read_tenant, parts, request, meter)
     if moderates:
-        history = request.history
-        allowed = await moderate_question(allowed, question, history=history, trace=trace)
+        allowed = await moderate_question(allowed, question, history=request.history, trace=trace)
     encoded = None
     if plan.mode != "keyword" and small_talk is None:
         encoded = await encode_query(question, embedder=allowed.embedder, trace=trace)
@@ -246,6 +246,7 @@ async def analyse(context: RequestContext) -> AnalysedQuery:
             fallback="rules",
             limit_ms=context.plan.expansion_ms,
         )
+    query = await transform_query(query, parts, history=request.history, trace=trace)
     plan = limited(plan_for_kind(context.plan, query.kind, overrides=request.choices))
     if query.continues:
         plan = replace(plan, final_k=min(plan.rerank_pool, CONTINUED * plan.final_k))
@@ -331,9 +332,8 @@ async def _with_words(
 ) -> AnalysedQuery:
     """Return the query with some of its words replaced, and with the vectors of that."""
     standalone = replace_words(analysed.query.standalone, better)
-    encoded = analysed.encoded
+    encoded, embedder = analysed.encoded, context.parts.embedder
     if encoded is not None:
-        embedder = context.parts.embedder
         encoded = await encode_query(standalone, embedder=embedder, trace=context.trace)
     query = replace(analysed.query, standalone=standalone)
     return replace(analysed, query=query, encoded=encoded)

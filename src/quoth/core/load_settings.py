@@ -89,7 +89,7 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
         if name in below:
             where = f"in {file if name in written else file.with_suffix('.yaml')}"
         if name in aliased:
-            where = f"(variable {' or '.join(variables_of(name))})"
+            where = f"(variable {' or '.join(variables_of(name, os.environ))})"
         if first["type"] == "extra_forbidden":
             raise _unknown(name, f" {where}" if name in below else "") from None
         if name in theirs:

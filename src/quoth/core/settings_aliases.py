@@ -7,7 +7,6 @@ Environment variables rank as the environment does, below quoth's own ``QUOTH_``
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -69,9 +68,9 @@ def read_aliases(environment: Mapping[str, str]) -> Aliased:
     return found
 
 
-def variables_of(setting: str) -> list[str]:
+def variables_of(setting: str, environment: Mapping[str, str]) -> list[str]:
     """Return the alias variables that set a setting and are given."""
-    return [name for name, place in SETTINGS.items() if place == setting and os.environ.get(name)]
+    return [name for name, place in SETTINGS.items() if place == setting and environment.get(name)]
 
 
 def _read(name: str, text: str, *, kind: type) -> Any:

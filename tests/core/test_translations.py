@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from quoth.core import translations
+from quoth.core.errors import IndexMismatch
+from quoth.interfaces.http import problem_details
 
 ENGLISH = translations._sentences("en")
 SOURCE = Path(translations.__file__).parents[1]
@@ -114,3 +116,11 @@ def test_an_embedder_that_cannot_be_opened_is_named_in_french_too() -> None:
     told = translations.restate(said, "fr")
     assert "a été indexée avec voyage:voyage-3.5" in told
     assert "a besoin d’une clé" in told
+
+
+def test_an_index_of_another_model_is_named_without_its_store() -> None:
+    said = IndexMismatch("Rebuild it with: quoth --store qdrant@http://10.0.0.7:6333 reindex")
+    english = problem_details._detail(said)
+    assert "10.0.0.7" not in english
+    assert english.endswith("quoth --collection NAME reindex")
+    assert "fait par un autre modèle" in translations.restate(english, "fr")

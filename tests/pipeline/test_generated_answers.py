@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from quoth.answering.verification import EvidenceSpan, StatementCheck
 from quoth.backends.entailment.llm import GeneratorJudge
 from quoth.core.errors import GenerationError
 from quoth.core.events import (
@@ -27,6 +28,8 @@ from quoth.core.protocols import (
 )
 from quoth.core.types import Answer, Turn, Usage
 from quoth.engine import Engine
+from quoth.interfaces.cli.render import marked
+from quoth.interfaces.markdown import markdown_sentences
 from quoth.pipeline.retrieve import Request
 from quoth.testing import ScriptedGenerator
 from tests.support.citation_checks import check_spans
@@ -253,6 +256,40 @@ async def test_strict_never_shows_a_sentence_that_was_not_finished(home: Path) -
     broken = GenerationError("It broke off.", code="llm_timeout")
     answer = await answer_of(home, *HONEST, f" {TORN}", broken, policy="strict")
     assert "41" not in answer.text
+
+
+async def nearest_only(statement: str, sources: Any, **_: Any) -> StatementCheck:
+    """Verify as across languages: the nearest sentence is named, and proves nothing."""
+    line = sources.by_number[1].lines[0]
+    return StatementCheck("unverified", 0.5, (EvidenceSpan(1, line.start, line.end),))
+
+
+async def test_another_language_than_the_sources_is_shown_as_not_checked(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quoth.pipeline.generate.verify", nearest_only)
+    answer = await answer_of(home, "Der Leuchtturm wurde aus Granit gebaut. [Source 1]")
+    (sentence,) = answer.sentences
+    assert (sentence.support, sentence.citations) == ("unverified", (1,))
+    assert answer.citations[0].support == "unverified"
+    assert (answer.status, answer.grounded, answer.model) == ("partial", False, "script")
+    assert any("marked as not checked" in warning for warning in answer.warnings)
+    assert "[not checked]" in marked(answer).plain
+    assert "*(not checked)*" in "".join(markdown_sentences(answer, address=lambda *_: None))
+
+
+async def test_strict_has_the_words_of_sources_in_another_language(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quoth.pipeline.generate.verify", nearest_only)
+    written = "Der Leuchtturm wurde aus Granit gebaut."
+    answer = await answer_of(home, f"{written} [Source 1]", policy="strict")
+    assert written not in answer.text
+    assert all(each.support == "supported" for each in answer.sentences)
+    assert answer.degraded == ("generate:foreign:extractive",)
+    (warning,) = (each for each in answer.warnings if "another language" in each)
+    assert f"quoth explain {answer.query_id}" in warning
+    assert [each.text for each in answer.rejected] == [written]
 
 
 async def test_a_deadline_cuts_the_writing(home: Path) -> None:

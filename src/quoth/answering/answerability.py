@@ -386,11 +386,12 @@ def _is_label(text: str, parts: Sequence[TextToken], at: int) -> bool:
 
 
 Note = Literal[
-    "unsupported", "dropped", "cut", "refused", "silent", "empty", "failed", "language", "links"
+    *("unsupported", "unverified", "dropped", "cut", "refused", "silent", "empty", "foreign"),
+    *("failed", "language", "links"),
 ]
 
 
 def add_warning(kind: Note, *, language: str, query_id: str = "") -> str:
     """Return the warning about a generated answer."""
-    values = {"query_id": query_id} if kind == "empty" else {}
+    values = {"query_id": query_id} if kind in ("empty", "foreign") else {}
     return translate(f"answering.model_{kind}", language, **values)

@@ -22,7 +22,11 @@ from quoth.text.place_name import place_name
 Format = Literal["md", "html", "json", "csv"]
 
 _MARKERS = re.compile(r"(?: ?\[(\d+)\])+")
-DOUBTS = {"partly": "supported in part by its source", "unsupported": "supported by no source"}
+DOUBTS = {
+    "partly": "supported in part by its source",
+    "unsupported": "supported by no source",
+    "unverified": "not checked",
+}
 """What is written behind a sentence that its source does not bear out."""
 COLUMNS = (
     *("question", "sentence", "support", "number", "source", "snippet", "link"),

@@ -33,8 +33,11 @@ from quoth.text.markdown import URL_SIGNS
 Address = Callable[[str | None, str], str | None]
 """Return the address that may be shown for a link of the engine and its document's id."""
 
-DOUBTS: Mapping[str, str] = {"en": "no source supports this", "fr": "aucune source ne l'appuie"}
-"""What is written behind a sentence that no source supports."""
+DOUBTS: Mapping[str, Mapping[str, str]] = {
+    "unsupported": {"en": "no source supports this", "fr": "aucune source ne l'appuie"},
+    "unverified": {"en": "not checked", "fr": "non vérifié"},
+}
+"""What is written behind a sentence that no source supports, or that could not be checked."""
 NOTE: Mapping[str, str] = {"en": "Note: ", "fr": "Remarque\u202f: "}
 NEAR = 1200
 """Characters of a passage that is shown because nothing better was found."""
@@ -62,7 +65,7 @@ def markdown_sentences(answer: Answer, *, address: Address, page: str | None = N
             text if answer.model else code_span(text),
             numbers,
             links=_sentence_links(page, number, numbers) or links,
-            doubted=doubt == EXPORTED["unsupported"],
+            support=next((each for each in DOUBTS if EXPORTED[each] == doubt), ""),
         )
         for text, numbers, doubt, number in pieces(answer)
     ]
@@ -112,7 +115,7 @@ async def to_markdown(
                     said if sent or held else said.lstrip(),
                     event.citations,
                     links=_sentence_links(page, number, event.citations) or links,
-                    doubted=event.support == "unsupported",
+                    support=event.support,
                 )
                 proved = proved or bool(event.citations)
                 if proved and held:
@@ -148,11 +151,15 @@ def code_span(text: str) -> str:
 
 
 def _sentence(
-    text: str, numbers: tuple[int, ...], *, links: Mapping[int, str | None], doubted: bool
+    text: str, numbers: tuple[int, ...], *, links: Mapping[int, str | None], support: str
 ) -> str:
     cited = "".join(f" {_mark(number, links.get(number))}" for number in numbers)
-    language = detect_language(text.strip(), among=("en", "fr"), fallback="en") if doubted else "en"
-    return f"{break_links(text)}{cited}" + (f" *({DOUBTS[language]})*" if doubted else "")
+    shown = f"{break_links(text)}{cited}"
+    doubt = DOUBTS.get(support)
+    if doubt is None:
+        return shown
+    language = detect_language(text.strip(), among=("en", "fr"), fallback="en")
+    return f"{shown} *({doubt[language]})*"
 
 
 def _sentence_links(page: str | None, number: int, cited: tuple[int, ...]) -> dict[int, str | None]:

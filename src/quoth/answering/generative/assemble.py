@@ -42,6 +42,7 @@ class Composed:
 
     ``dropped`` counts the sentences removed as unsupported, ``declined`` those that only say that
     the sources do not answer; ``rejected`` are all that no source supports, shown or not.
+    ``foreign`` counts those that can only be compared with a text in another language.
     ``invented`` counts the cited sources that do not exist, ``cleaned`` the links and tags removed.
     ``finish`` is None where the stream was interrupted.
     """
@@ -54,6 +55,7 @@ class Composed:
     invented: int = 0
     cleaned: int = 0
     declined: int = 0
+    foreign: int = 0
     rejected: tuple[RejectedSentence, ...] = ()
 
 
@@ -68,6 +70,7 @@ class _AnswerDraft:
     number: int = 0
     dropped: int = 0
     declined: int = 0
+    foreign: int = 0
 
     def cite(self, verdict: StatementCheck, make: Cite) -> tuple[list[Citation], tuple[int, ...]]:
         """Return the new citations, and the numbers of all; one span has one number."""
@@ -136,6 +139,7 @@ async def compose(
         invented=reader.invented,
         cleaned=reader.cleaned,
         declined=draft.declined,
+        foreign=draft.foreign,
         rejected=tuple(draft.rejected),
     )
 
@@ -151,6 +155,7 @@ def _closed(
     """Append a verified sentence to the answer, or drop it."""
     draft.number += 1
     draft.declined += verdict.declines
+    draft.foreign += verdict.support == "unverified" and not (part.torn or verdict.declines)
     kept = _is_kept(part, verdict, policy=policy)
     new, numbers = draft.cite(verdict, cite) if kept else ([], ())
     if verdict.support != "supported" and not verdict.declines:
@@ -199,7 +204,7 @@ def finalize_answer(
     passages: Sequence[Passage],
     writer: tuple[str, str] | None = None,
 ) -> Answer:
-    """Return the generated answer if any of it is supported, else the verbatim one.
+    """Return the generated answer if any of it has a citation, else the verbatim one.
 
     ``quoted`` is the verbatim answer to the same query; it is returned with a warning where the
     model refused, failed, found nothing or wrote nothing that a source supports. ``passages`` are
@@ -213,10 +218,13 @@ def finalize_answer(
         counts=replace(quoted.counts, invented=composed.invented),
         rejected=composed.rejected,
     )
-    claims = [sentence for sentence in composed.sentences if sentence.support != "unverified"]
-    proved = [claim for claim in claims if claim.citations]
+    claims = [
+        sentence
+        for sentence in composed.sentences
+        if sentence.support != "unverified" or sentence.citations
+    ]
     refused = finish is not None and finish.reason == "refusal"
-    if refused or not proved:
+    if refused or not any(claim.citations for claim in claims):
         silent = composed.declined > 0 and not composed.rejected
         return _without_support(known, composed, refused=refused, silent=silent)
     language = quoted.query.language
@@ -238,7 +246,7 @@ def finalize_answer(
         contradictions=disputed,
         status=_status(quoted.status, composed, claims=claims),
         closest=(),
-        grounded=all(claim.citations for claim in claims),
+        grounded=all(claim.citations and claim.support == "supported" for claim in claims),
         warnings=(*before, *warnings, *conflict_notice(disputed, language=language)),
         counts=replace(
             known.counts,
@@ -262,8 +270,8 @@ def _without_support(quoted: Answer, composed: Composed, *, refused: bool, silen
     elif silent and composed.finish.reason != "length":
         kind, status = "silent", "low_relevance"
     else:
-        kind = "empty"
-    if kind in ("refused", "empty"):  # failures are in the trace already
+        kind = "foreign" if composed.foreign == len(composed.rejected) else "empty"
+    if kind in ("refused", "empty", "foreign"):  # failures are in the trace already
         degraded = (*degraded, f"generate:{kind}:extractive")
     warning = add_warning(kind, language=quoted.query.language, query_id=quoted.query_id)
     return replace(quoted, status=status, warnings=(*quoted.warnings, warning), degraded=degraded)
@@ -285,6 +293,8 @@ def _notes(composed: Composed, quoted: Answer) -> list[Note]:
     found: list[Note] = []
     if any(sentence.support == "unsupported" for sentence in composed.sentences):
         found.append("unsupported")
+    if any(each.support == "unverified" and each.citations for each in composed.sentences):
+        found.append("unverified")
     if composed.dropped:
         found.append("dropped")
     if composed.finish is None or composed.finish.reason == "length":

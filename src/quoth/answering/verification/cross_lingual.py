@@ -1,9 +1,9 @@
 """Cross-lingual verification, where statement and source share no words.
 
 The cosines of a multilingual embedder lie close together, so the best sentence is scored by how far
-it stands out among all sentences of the sources. Numbers must be the same in any language; a "not"
-on one side only, or names without any match, reduce confidence. Cosines hardly reflect a "not", so
-they never exceed what the lexical check allows (docs/decisions/046).
+it stands out among all sentences of the sources. Cosines hardly tell order, direction, negation or
+words of opposite meaning: false statements stand out nearly as often as true ones. So no statement
+is supported by them: at most it is "unverified" beside the nearest sentence (docs/decisions/068).
 """
 
 from __future__ import annotations
@@ -36,9 +36,11 @@ MAX_COMPARED = 36
 """Maximum number of embedded sentences of all sources."""
 MIN_COMPARED = 8
 """Minimum number of sentences for a meaningful standard score."""
-SUPPORTED = 0.8
-"""The probability from which the best sentence supports a statement."""
-BIAS, STANDS_OUT, LEADS = -5.8, 1.685, 0.737
+STANDS_OUT = 0.8
+"""The probability of being about the same from which the best sentence is named."""
+MAX_SCORE = 0.5
+"""Maximum probability of support: of the statements that stand out about half are true."""
+BIAS, DISTANCE, LEADS = -5.8, 1.685, 0.737
 """Weights fitted on sentences of XQuAD in four languages against the English passages."""
 NAME_PREFIX = 3
 """Prefix length by which names match across languages."""
@@ -48,7 +50,8 @@ NAME_PREFIX = 3
 class ForeignClaim:
     """A statement with the sentence of another language that is nearest to it.
 
-    ``missing`` is what that sentence does not have, such as "number 45".
+    ``lines`` is empty where none stands out or something is against it. ``missing`` is what that
+    sentence does not have, such as "number 45".
     """
 
     lines: tuple[SourceSentence, ...]
@@ -81,7 +84,8 @@ async def align_cross_lingual(
     """Find the equivalent sentence of another language; None where too few exist.
 
     The features are the standard score of its cosine among all and its lead before the next one, in
-    the same unit. A doubt that cosines cannot settle leaves it unverified. Raises EmbeddingError.
+    the same unit. It is "unverified", or "unsupported" where a number or month differs or no sentence
+    stands out. Raises EmbeddingError.
     """
     parts = tokens(statement, language=language)
     values = read_values(statement, parts, language=language)
@@ -99,7 +103,7 @@ async def align_cross_lingual(
     best = int(cosines[: len(among)].argmax())
     rest = np.delete(cosines, best)
     spread = float(rest.std()) + 1e-3
-    odds = BIAS + STANDS_OUT * float(cosines[best] - rest.mean()) / spread
+    odds = BIAS + DISTANCE * float(cosines[best] - rest.mean()) / spread
     odds += LEADS * float(cosines[best] - rest.max()) / spread
     score = logistic(odds)
     line = read_line(among[best])
@@ -107,10 +111,10 @@ async def align_cross_lingual(
     doubts = list(_doubts(parts, values=values, line=line))
     unread = {language, among[best].language} - set(LANGUAGES)
     doubts += [f"language {each}" for each in sorted(unread)]
-    support: Support = "unsupported" if wrong or score < SUPPORTED else "supported"
-    if doubts and support == "supported":
-        support = "unverified"
-    return ForeignClaim((among[best],), score, support, tuple(dict.fromkeys(wrong + doubts)))
+    support: Support = "unsupported" if wrong or score < STANDS_OUT else "unverified"
+    proofs = () if support == "unsupported" or doubts else (among[best],)
+    missing = tuple(dict.fromkeys(wrong + doubts))
+    return ForeignClaim(proofs, min(score, MAX_SCORE), support, missing)
 
 
 def _all(sources: Sources) -> Iterator[SourceSentence]:

@@ -56,7 +56,8 @@ class StatementCheck:
     """The verification result of a statement.
 
     ``score`` is the probability of support, 0 to 1. ``proofs`` are the sentences that decided,
-    empty where nothing supports it. ``faults`` name what the evidence does not have, such as
+    empty where nothing supports it; of an unverified statement, the nearest sentence of another
+    language. ``faults`` name what the evidence does not have, such as
     "number 45". ``declines`` marks a sentence that only says that the sources do not answer.
     """
 
@@ -89,7 +90,7 @@ async def verify(
     """Verify a statement against its cited sources, then against the others.
 
     One without citations is checked against all. Sentences in other languages than the statement
-    are compared by ``embed``; without it, the result is "unverified". ``judge`` is consulted for
+    never support it: it is "unverified", with the nearest sentence by ``embed``. ``judge`` is consulted for
     any evidence that is not a verbatim quotation. Raises EmbeddingError and JudgeError.
     """
     statement = _OPENING.sub("", statement)
@@ -145,7 +146,7 @@ async def _checked(
     )
     if across is None:
         return _better(best, UNVERIFIED)
-    proofs = _proofs(across.lines) if across.support == "supported" else ()
+    proofs = _proofs(across.lines)
     other = StatementCheck(across.support, across.score, proofs, faults=across.missing)
     return _better(best, other)
 

@@ -26,7 +26,7 @@ from quoth.interfaces.cli.render import (
     WIDEST,
     answer_sources,
     answer_text,
-    unsupported,
+    doubt_mark,
     with_links,
     wrap_text,
 )
@@ -126,8 +126,9 @@ class Watching:
             self._token(event.text, self._evidence)
         elif isinstance(event, SentenceVerified):
             # Where a sentence is shown only after its check, one without support never was.
-            if event.support == "unsupported" and self.shown[self._checked :].strip():
-                self._flow.mark(unsupported(self._language))
+            doubt = doubt_mark(event.support, self._language)
+            if doubt and self.shown[self._checked :].strip():
+                self._flow.mark(doubt)
             self._checked = len(self.shown)
             self._flow.end()
             self._sentences += event.kept

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -11,7 +11,7 @@ from rich.style import Style
 from rich.text import Text
 
 from quoth.core.command_line import command_line
-from quoth.core.types import Answer, Hit, Sentence
+from quoth.core.types import Answer, Hit, Sentence, Support
 from quoth.interfaces.cli.session import CliSession
 from quoth.interfaces.links import answer_page, mark_links, public_answer
 from quoth.text.place_name import place_name
@@ -27,6 +27,14 @@ WIDEST = 110
 """Columns of an answer on the widest terminal; longer lines are hard to read."""
 MAX_TITLE = 60
 """Characters of a document's title in a list of sources."""
+DOUBT_MARKS: Mapping[Support, str] = {
+    "unsupported": "[unsupported]",
+    "unverified": "[not checked]",
+}
+DOUBT_MARKS_FR: Mapping[Support, str] = {
+    "unsupported": "[non appuyé]",
+    "unverified": "[non vérifié]",
+}
 TIE = "\ue000"
 """Stands for a blank at which no line may end."""
 
@@ -80,20 +88,21 @@ def with_links(text: str, sentences: Sequence[Sentence], *, page: str | None) ->
 
 
 def marked(answer: Answer, *, page: str | None = None) -> Text:
-    """Return an answer's text with a mark behind every sentence that no source supports."""
+    """Return an answer's text with a mark behind every sentence that is not proved."""
     text, whole = Text(), with_links(answer.text, answer.sentences, page=page)
     done = 0
     for each in answer.sentences:
-        if each.support == "unsupported":
+        if doubt := doubt_mark(each.support, answer.query.language):
             text.append(whole[done : each.end])
-            text.append(f" {unsupported(answer.query.language)}", style="red")
+            text.append(f" {doubt}", style="red")
             done = each.end
     return text.append(whole[done:])
 
 
-def unsupported(language: str) -> str:
-    """Return the mark of a sentence that no source supports."""
-    return "[non appuyé]" if language == "fr" else "[unsupported]"
+def doubt_mark(support: Support, language: str) -> str:
+    """Return the mark of a sentence that no source supports, or that could not be checked."""
+    marks = DOUBT_MARKS_FR if language == "fr" else DOUBT_MARKS
+    return marks.get(support, "")
 
 
 def wrap_text(screen: Console, text: Text) -> Text:
@@ -130,6 +139,8 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
         head.append(place_name(each.document_name, each.place, each.section_heading))
         if each.support == "partly":
             head.append(" · in part", style="yellow")
+        if each.support == "unverified":
+            head.append(" · not checked", style="yellow")
         out.print_line(head.append("  ").append(_link(out, each.link)))
         quoted = each.snippet[slice(*each.marked)] if each.marked else each.snippet
         out.print_line(Text(f"     “{trim(quoted)}”", style="dim"))

@@ -1,7 +1,7 @@
 """Measures how claims are checked against a source in another language.
 
     python scripts/make_claims.py DATA CLAIMS
-    python scripts/measure_translated.py DATA CLAIMS            # xquad: the same paragraphs in four languages
+    python scripts/measure_translated.py DATA CLAIMS   # xquad
 
 The true and false claims of `make_claims.py` about a paragraph are checked against the same
 paragraph in another language, with the four paragraphs around it. Months, weekdays and words of
@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from quoth.answering.verification import Sources, cache_embeddings, read_sources, verify
+from quoth.answering.verification import cache_embeddings, read_sources, verify
 from quoth.bootstrap import open_embedder
 from quoth.core.protocols import Matrix
 from quoth.core.settings import Settings
@@ -37,8 +37,8 @@ EXCHANGED = {
     "en": "January July, March October, Monday Thursday, Sunday Tuesday, allowed forbidden, "
     "opened closed",
     "de": "Januar Juli, März Oktober, Montag Donnerstag, Sonntag Dienstag, erlaubt verboten, "
-    "mehr weniger, größte kleinste, älteste jüngste, vor nach, Norden Süden, Osten Westen, erste letzte, "
-    "gewann verlor, höher niedriger",
+    "mehr weniger, größte kleinste, älteste jüngste, vor nach, Norden Süden, Osten Westen, "
+    "erste letzte, gewann verlor, höher niedriger",
     "es": "enero julio, marzo octubre, lunes jueves, domingo martes, permitido prohibido, "
     "más menos, mayor menor, antes después, norte sur, este oeste, primera última, ganó perdió, "
     "alto bajo",

@@ -386,9 +386,9 @@ def _is_label(text: str, parts: Sequence[TextToken], at: int) -> bool:
 
 
 Note = Literal[
-    *("unsupported", "unverified", "dropped", "cut", "refused", "silent", "empty", "foreign"),
-    *("failed", "language", "links"),
-]
+    "unsupported", "unverified", "dropped", "cut", "refused", "silent", "empty", "foreign",
+    "failed", "language", "links",
+]  # fmt: skip
 
 
 def add_warning(kind: Note, *, language: str, query_id: str = "") -> str:

@@ -84,8 +84,8 @@ async def align_cross_lingual(
     """Find the equivalent sentence of another language; None where too few exist.
 
     The features are the standard score of its cosine among all and its lead before the next one, in
-    the same unit. It is "unverified", or "unsupported" where a number or month differs or no sentence
-    stands out. Raises EmbeddingError.
+    the same unit. It is "unverified"; where a number or month differs, or no sentence stands out,
+    "unsupported". Raises EmbeddingError.
     """
     parts = tokens(statement, language=language)
     values = read_values(statement, parts, language=language)

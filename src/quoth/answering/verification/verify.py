@@ -90,8 +90,8 @@ async def verify(
     """Verify a statement against its cited sources, then against the others.
 
     One without citations is checked against all. Sentences in other languages than the statement
-    never support it: it is "unverified", with the nearest sentence by ``embed``. ``judge`` is consulted for
-    any evidence that is not a verbatim quotation. Raises EmbeddingError and JudgeError.
+    never support it: it is "unverified", with the nearest sentence by ``embed``. ``judge`` is asked
+    about evidence that is not a verbatim quotation. Raises EmbeddingError and JudgeError.
     """
     statement = _OPENING.sub("", statement)
     made_up = invented_quotation(statement, sources)

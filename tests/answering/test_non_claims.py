@@ -89,3 +89,19 @@ def test_a_denial_in_the_words_of_the_question_is_no_claim(
     said: str, question: str, language: str, silent: bool
 ) -> None:
     assert is_non_claim(said, language, question=question) is silent
+
+
+@pytest.mark.parametrize(("statement", "language"), rows("answering", "non_claims.declining"))
+def test_models_decline_in_many_words(statement: str, language: str) -> None:
+    assert is_non_claim(statement, language)
+    assert is_non_claim(statement, "en", question="What does it cost?")
+
+
+@pytest.mark.parametrize(("statement", "language"), rows("answering", "non_claims.answering"))
+def test_an_apology_or_a_but_does_not_decline(statement: str, language: str) -> None:
+    assert not is_non_claim(statement, language)
+
+
+def test_an_apology_alone_claims_nothing() -> None:
+    assert is_non_claim("I'm sorry.", "en")
+    assert not is_non_claim("", "en")

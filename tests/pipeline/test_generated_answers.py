@@ -258,6 +258,21 @@ async def test_strict_never_shows_a_sentence_that_was_not_finished(home: Path) -
     assert "41" not in answer.text
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "I'm sorry, but the provided sources do not mention this.",
+        "I don't have enough information to answer this question.",
+        "Es tut mir leid, aber die Quellen erwähnen das nicht.",
+    ],
+)
+async def test_an_apology_of_the_model_is_no_answer(home: Path, written: str) -> None:
+    answer = await answer_of(home, written)
+    assert answer.status == "low_relevance"
+    assert any("finds no answer" in warning for warning in answer.warnings)
+    assert answer.rejected == ()
+
+
 async def nearest_only(statement: str, sources: Any, **_: Any) -> StatementCheck:
     """Verify as across languages: the nearest sentence is named, and proves nothing."""
     line = sources.by_number[1].lines[0]

@@ -15,74 +15,13 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from quoth.answering.verification.signs import SIGN_WORDS, below_zero, signs_before
+from quoth.answering.verification.units import SCALES, UNITS
 from quoth.query.filters.patterns import mapping
 from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import ORDINALS, WORDS, spoken_number
 from quoth.text.stop_words import STOP_WORDS
 
-
-def _grouped(text: str) -> Mapping[str, str]:
-    """Map each word of a line to the line's first word."""
-    lines = [line.split() for line in text.strip().splitlines()]
-    return MappingProxyType({word: line[0] for line in lines for word in line})
-
-
-UNITS = _grouped(
-    """
-    % percent percents percentage pourcent
-    ‰ permille
-    $ dollar dollars usd
-    € euro euros eur
-    £ gbp sterling pound pounds
-    franc francs chf
-    crown crowns couronne couronnes
-    krone kroner krona kronor
-    peso pesos
-    rupee rupees roupie roupies
-    yuan renminbi
-    ¥ yen yens jpy
-    km kilometre kilometres kilometer kilometers
-    m metre metres meter meters
-    cm centimetre centimetres centimeter centimeters
-    mm millimetre millimetres millimeter millimeters
-    mile miles
-    foot feet pied pieds
-    kg kilo kilos kilogram kilograms kilogramme kilogrammes
-    g gram grams gramme grammes
-    mg milligram milligrams milligramme milligrammes
-    ton tons tonne tonnes
-    litre litres liter liters
-    ml millilitre millilitres milliliter milliliters
-    second seconds seconde secondes sec
-    ms millisecond milliseconds milliseconde millisecondes
-    minute minutes min
-    hour hours heure heures
-    day days jour jours
-    week weeks semaine semaines
-    month months mois
-    year years yr yrs an ans annee annees
-    century centuries siecle siecles
-    byte bytes octet octets
-    kb kilobyte kilobytes ko
-    mb megabyte megabytes mo
-    gb gigabyte gigabytes go
-    hz hertz
-    degree degrees degre degres °
-    celsius
-    fahrenheit
-    page pages
-    chapter chapters chapitre chapitres
-    """
-)
-"""Units in English and French, normalized, and the canonical name of each."""
-SCALES: Mapping[str, int] = {
-    **dict.fromkeys("hundred hundreds cents".split(), 10**2),
-    **dict.fromkeys("thousand thousands mille milliers k".split(), 10**3),
-    **dict.fromkeys("million millions".split(), 10**6),
-    **dict.fromkeys("billion billions milliard milliards".split(), 10**9),
-    **dict.fromkeys("trillion trillions".split(), 10**12),
-}
-"""Words that multiply the preceding number."""
 _VAGUE = frozenset("one un une first premier premiere second seconde neuf sept".split())
 """Number words that usually are other words."""
 SPELLED = {
@@ -168,6 +107,27 @@ def tokens(text: str, *, language: str, offset: int = 0) -> tuple[TextToken, ...
             found.append(TextToken(word, stem, start + offset, end + offset))
         if negated:
             found.append(TextToken("not", "", end + offset - 2, end + offset))
+    return signed(found)
+
+
+def signed(parts: Sequence[TextToken]) -> tuple[TextToken, ...]:
+    """Join signs in words with their numbers: "minus 14" and "14 below zero" have the word -14."""
+    words = [part.word for part in parts]
+    if not SIGN_WORDS.intersection(words):
+        return tuple(parts)
+    numbers = [is_number(part) or part.word in SPELLED for part in parts]
+    amounts = [number or word in UNITS for number, word in zip(numbers, words, strict=True)]
+    before = signs_before(words, numbers, amounts=amounts)
+    below = below_zero(words, numbers)
+    found: list[TextToken] = []
+    for at, part in enumerate(parts):
+        if at in before:
+            continue
+        if at in below or at - 1 in before:
+            value = f"-{SPELLED.get(part.word, part.word)}"
+            start = parts[at - 1].start if at - 1 in before else part.start
+            part = TextToken(value, value, start, part.end)
+        found.append(part)
     return tuple(found)
 
 

@@ -21,6 +21,10 @@ class WordClasses:
 
     negations: frozenset[str]
     conditions: frozenset[str]
+    attributions: frozenset[str]
+    exceptions: frozenset[str]
+    contrasts: frozenset[str]
+    joins: frozenset[str]
     quantifiers: frozenset[str]
     forward_causes: frozenset[str]
     backward_causes: frozenset[str]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise, takewhile
 
 from quoth.answering.verification.claim import Claim, WordClasses, word_classes
+from quoth.answering.verification.governance import governing_words
 from quoth.answering.verification.located_claim import (
     CLAUSE,
     ELSEWHERE,
@@ -35,7 +36,8 @@ MAX_ORDERED = 16
 FAULTS = frozenset(
     """
     lost_name lost_displaced_name lost_number lost_date lost_unit lost_displaced negations_new
-    negated_before condition_before opposite
+    negated_before condition_before opposite reported condition_after contrasted
+    clause_crossed
     """.split()
 )
 """Features of what no wording makes up for: one of them, and a claim is not supported."""
@@ -60,7 +62,7 @@ def support_features(
     missing = [*missing_values(found), *missing_negation(found, blocks)]
     features = _recall(found) | _unmatched(found) | _values(found, missing)
     features |= _sequence(found, blocks) | _polarity(found, blocks) | _order(found)
-    features |= _clauses(found)
+    features |= _clauses(found) | _governance(found, blocks)
     return features, tuple(dict.fromkeys(what for _, what in missing))
 
 
@@ -210,6 +212,33 @@ def _polarity(found: Found, blocks: Sequence[Block]) -> dict[str, float]:
         "quantifiers_moved": float(len((quantifiers & theirs_all) - set(inside))),
         "quantifiers_lost": float(len(lost)),
     }
+
+
+def _governance(found: Found, blocks: Sequence[Block]) -> dict[str, float]:
+    """Count the words that say of what corresponds who says it, or under which condition.
+
+    ``clause_crossed`` counts the places where a claim goes on in another clause, and leaves out its
+    subject: "…, and students".
+    """
+    parts, line = found.parts, found.lines[0].line
+    low, high = matching_span(blocks, parts)
+    ours = found.claim.tokens
+    governing = governing_words(ours, parts[:low], parts[high:], words=found.words)
+    found_words = {name: float(len(each)) for name, each in governing.items()}
+    contrasts, crossed = 0, 0
+    for one, two in pairwise(blocks):
+        gap = parts[one[1] + one[2] : two[1]]
+        inside = governing_words(ours, gap, (), words=found.words)
+        found_words["reported"] += len(inside["reported"])
+        contrasts += len(inside["contrasted"])
+        joins = [at for at, part in enumerate(gap) if part.word in found.words.joins]
+        crossed += any(
+            line.text[: gap[at].start - line.start].rstrip().endswith((",", ";"))
+            and any(part.stem for part in gap[at + 1 :])
+            for at in joins[-1:]
+        )
+    found_words["contrasted"] += contrasts
+    return found_words | {"clause_crossed": float(crossed)}
 
 
 def _order(found: Found) -> dict[str, float]:

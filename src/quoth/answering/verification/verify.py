@@ -21,6 +21,7 @@ from quoth.answering.verification.evidence import (
     score_claim,
     support_head,
 )
+from quoth.answering.verification.governance import governing_words
 from quoth.answering.verification.source_index import IndexedSource, Sources, SourceSentence
 from quoth.answering.verification.tokens import TextToken, tokens
 from quoth.core.calibration import logistic
@@ -196,10 +197,12 @@ def find_quotation(statement: str, among: Sequence[IndexedSource]) -> StatementC
     for source in among:
         for start, end in source.find(tokens(statement, language=source.language)):
             held = source.around(start, end)
-            whole = bool(held) and held[0].tokens[0].start == start
-            if held and not whole and _negated(held[0], start):
+            opens = bool(held) and held[0].tokens[0].start == start
+            whole = opens and held[-1].tokens[-1].end == end
+            if held and not opens and _negated(held[0], start):
                 continue
-            whole = whole and held[-1].tokens[-1].end == end
+            if held and not whole and _governed(held, start, end):
+                continue
             if whole and len(held) == 1:
                 return StatementCheck("supported", 1.0, _proofs(held))
             sentences = len(held) if whole else MAX_QUOTED_SENTENCES
@@ -233,6 +236,23 @@ def _negated(line: SourceSentence, start: int) -> bool:
     before: list[TextToken] = [part for part in line.tokens if part.end <= start][-CLAUSE:]
     words = word_classes(line.language)
     return any(part.word in words.negations | words.conditions for part in before)
+
+
+def _governed(held: Sequence[SourceSentence], start: int, end: int) -> bool:
+    """Return whether sentences say of a part who says it, or under which condition it holds."""
+    first, last = held[0], held[-1]
+    ahead = first.text[: start - first.start].rstrip()
+    behind = last.text[end - last.start :].lstrip()
+    before = [part for part in first.tokens if part.end <= start]
+    after = [part for part in last.tokens if part.start >= end]
+    said = [part for line in held for part in line.tokens if start <= part.start < end]
+    found = governing_words(
+        said,
+        [] if ahead.endswith(_BOUNDARIES) else before,
+        [] if behind.startswith(_BOUNDARIES) else after,
+        words=word_classes(first.language),
+    )
+    return any(found.values())
 
 
 def _proofs(lines: Sequence[SourceSentence]) -> tuple[EvidenceSpan, ...]:

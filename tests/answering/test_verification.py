@@ -20,6 +20,7 @@ from quoth.answering.verification import (
     Sources,
     StatementCheck,
     cache_embeddings,
+    describe_reasons,
     read_sources,
     verify,
 )
@@ -107,14 +108,14 @@ async def test_the_same_in_other_words_is_supported(statement: str) -> None:
 @pytest.mark.parametrize(
     ("statement", "fault"),
     [
-        ("The tower was built in 1989 for the fair in Paris.", "number 1989"),
+        ("The tower was built in 1989 for the fair in Paris.", "elsewhere number 1989"),
         ("It is 330 kilometres tall and weighs 10,100 tonnes.", "unit 330 km"),
         ("It is 10,100 metres tall and weighs 330 tonnes.", "unit 10,100 m"),
         ("The tower was not built in 1889 for the fair in Paris.", "negation not"),
-        ("Paris is the capital of Germany.", "name Paris"),
+        ("Paris is the capital of Germany.", "elsewhere name Paris"),
         ("The wall fell on 9 December 1989.", "date December"),
-        ("Yeast bread needs 24 hours, while sourdough needs 3 hours.", "number 24"),
-        ("Iron rusts faster in Paris.", "negation not"),
+        ("Yeast bread needs 24 hours, while sourdough needs 3 hours.", "elsewhere number 24"),
+        ("Iron rusts faster in Paris.", "omitted negation not"),
         ("The tower is 330 metres tall and weighs 10,100 tonnes, 12 of them paint.", "number 12"),
     ],
 )
@@ -414,3 +415,24 @@ async def test_no_supported_sentence_has_a_number_that_its_proofs_lack(statement
         held = " ".join(proved(verdict)).replace(",", "")
         numbers = set(re.findall(r"\d+", statement.replace(",", "")))
         assert numbers <= set(re.findall(r"\d+", held))
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        (
+            "en",
+            "Not in the sources: number 45. In another place of the sources: number 1974. "
+            "Left out of what the source says: condition if.",
+        ),
+        (
+            "fr",
+            "Pas dans les sources\u202f: number 45. Ailleurs dans les sources\u202f: number 1974. "
+            "Omis de ce que dit la source\u202f: condition if.",
+        ),
+    ],
+)
+def test_a_value_in_another_place_is_not_called_missing(language: str, told: str) -> None:
+    reasons = ("number 45", "elsewhere number 1974", "omitted condition if")
+    assert describe_reasons(reasons, language=language) == told
+    assert describe_reasons((), language=language) == ""

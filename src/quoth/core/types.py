@@ -450,9 +450,9 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class RejectedSentence:
-    """A sentence that a language model wrote and no source was found to support.
+    """What a language model wrote and no source supports; ``score`` is the probability of support.
 
-    ``score`` is the probability of support, ``reasons`` what the sources lack: "number 45".
+    ``reasons`` say what differs: "number 45", "elsewhere number 1974", "omitted condition if".
     """
 
     text: str

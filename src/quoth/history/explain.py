@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from quoth.answering.answerability import describe_degradation
+from quoth.answering.verification import describe_reasons
 from quoth.core.plan import Plan
 from quoth.core.translations import restate
 from quoth.core.types import Answer, Chunk, Document, Filter, LegScore, Locator, ScoreKind
@@ -297,8 +298,8 @@ def _notes(record: Record) -> Iterator[str]:
         yield "The candidates of this question are not stored."
     yield from record.answer.warnings
     for each in record.answer.rejected:
-        reasons = f" Not in the sources: {', '.join(each.reasons)}." if each.reasons else ""
-        yield f"The model wrote, without proof ({each.score:.2f}): “{each.text}”{reasons}"
+        reasons = describe_reasons(each.reasons, language=record.answer.query.language)
+        yield f"The model wrote, without proof ({each.score:.2f}): “{each.text}” {reasons}".rstrip()
     yield from (
         f"Sources {each.first} and {each.second} differ about {each.about}."
         for each in record.answer.contradictions

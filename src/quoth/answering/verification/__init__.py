@@ -6,6 +6,7 @@ source_index, claim        the sources and a statement, tokenized alike
 evidence, features, head   the sentences that may support it, and the trained probability
 cross_lingual              the same without words in common
 non_claims                 statements without a claim
+reasons                    why a statement is not supported, in words
 verify                     all steps in order, and quotations within statements
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from quoth.answering.verification.cross_lingual import Embed, cache_embeddings
 from quoth.answering.verification.non_claims import is_non_claim
+from quoth.answering.verification.reasons import describe_reasons
 from quoth.answering.verification.source_index import Sources, read_sources
 from quoth.answering.verification.verify import EvidenceSpan, StatementCheck, verify
 
@@ -22,6 +24,7 @@ __all__ = [
     "Sources",
     "StatementCheck",
     "cache_embeddings",
+    "describe_reasons",
     "is_non_claim",
     "read_sources",
     "verify",

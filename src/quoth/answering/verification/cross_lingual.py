@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quoth.answering.verification.claim import LANGUAGES
+from quoth.answering.verification.reasons import OMITTED
 from quoth.answering.verification.source_index import ReadLine, Sources, SourceSentence, read_line
 from quoth.answering.verification.tokens import (
     TextToken,
@@ -139,7 +140,7 @@ def _doubts(
 ) -> Iterator[str]:
     ours, theirs = negations(parts), negations(line.line.tokens)
     if bool(ours) != bool(theirs):
-        yield f"negation {(ours or theirs)[0]}"
+        yield f"negation {ours[0]}" if ours else f"{OMITTED}negation {theirs[0]}"
     names = [
         each.key for each in values if each.kind == "name" and each.sure and each.key.isascii()
     ]

@@ -22,6 +22,7 @@ from quoth.answering.verification.located_claim import (
     sentence_before,
     words_around,
 )
+from quoth.answering.verification.reasons import OMITTED
 from quoth.answering.verification.source_index import ReadLine, Sources
 from quoth.answering.verification.tokens import TextToken
 
@@ -36,8 +37,7 @@ MAX_ORDERED = 16
 FAULTS = frozenset(
     """
     lost_name lost_displaced_name lost_number lost_date lost_unit lost_displaced negations_new
-    negated_before condition_before opposite reported condition_after contrasted
-    clause_crossed
+    negated_before condition_before opposite attribution condition contrast clause_crossed
     """.split()
 )
 """Features of what no wording makes up for: one of them, and a claim is not supported."""
@@ -59,11 +59,18 @@ def support_features(
         sentence_before(lines[0], sources),
     )
     blocks = matching_blocks(claim.tokens, found.parts)
-    missing = [*missing_values(found), *missing_negation(found, blocks)]
+    missing = [*missing_values(found, sources=sources), *missing_negation(found, blocks)]
     features = _recall(found) | _unmatched(found) | _values(found, missing)
     features |= _sequence(found, blocks) | _polarity(found, blocks) | _order(found)
-    features |= _clauses(found) | _governance(found, blocks)
-    return features, tuple(dict.fromkeys(what for _, what in missing))
+    governing, crossed = _governing(found, blocks)
+    features |= _clauses(found) | {kind: float(len(each)) for kind, each in governing.items()}
+    features["clause_crossed"] = float(crossed)
+    omitted = [
+        f"{OMITTED}{kind} {word}"
+        for kind, each in governing.items()
+        for word in dict.fromkeys(each)
+    ]
+    return features, tuple(dict.fromkeys([*(what for _, what in missing), *omitted]))
 
 
 def _recall(found: Found) -> dict[str, float]:
@@ -214,31 +221,29 @@ def _polarity(found: Found, blocks: Sequence[Block]) -> dict[str, float]:
     }
 
 
-def _governance(found: Found, blocks: Sequence[Block]) -> dict[str, float]:
-    """Count the words that say of what corresponds who says it, or under which condition.
+def _governing(found: Found, blocks: Sequence[Block]) -> tuple[dict[str, list[str]], int]:
+    """Find the words that say of what corresponds who says it, or under which condition.
 
-    ``clause_crossed`` counts the places where a claim goes on in another clause, and leaves out its
+    The second value counts the places where a claim goes on in another clause and leaves out its
     subject: "…, and students".
     """
     parts, line = found.parts, found.lines[0].line
     low, high = matching_span(blocks, parts)
     ours = found.claim.tokens
     governing = governing_words(ours, parts[:low], parts[high:], words=found.words)
-    found_words = {name: float(len(each)) for name, each in governing.items()}
-    contrasts, crossed = 0, 0
+    crossed = 0
     for one, two in pairwise(blocks):
         gap = parts[one[1] + one[2] : two[1]]
         inside = governing_words(ours, gap, (), words=found.words)
-        found_words["reported"] += len(inside["reported"])
-        contrasts += len(inside["contrasted"])
+        governing["attribution"] += inside["attribution"]
+        governing["contrast"] += inside["contrast"]
         joins = [at for at, part in enumerate(gap) if part.word in found.words.joins]
         crossed += any(
             line.text[: gap[at].start - line.start].rstrip().endswith((",", ";"))
             and any(part.stem for part in gap[at + 1 :])
             for at in joins[-1:]
         )
-    found_words["contrasted"] += contrasts
-    return found_words | {"clause_crossed": float(crossed)}
+    return governing, crossed
 
 
 def _order(found: Found) -> dict[str, float]:

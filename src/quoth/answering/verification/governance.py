@@ -1,4 +1,4 @@
-"""What governs a part of a sentence: who says or believes it, and under which condition it holds."""
+"""What governs a part of a sentence: who says it, and under which condition it holds."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def governing_words(
     """Return the words that govern a part, by kind, as far as the claim ``said`` has none of it."""
     near, next_words = before[-BEFORE:], after[:AFTER]
     return {
-        "reported": _lacking(said, (*near, *next_words), words.attributions),
-        "condition_after": _lacking(said, next_words, words.exceptions),
-        "contrasted": _lacking(said, before[-BESIDE:], words.contrasts),
+        "attribution": _lacking(said, (*near, *next_words), words.attributions),
+        "condition": _lacking(said, next_words, words.exceptions),
+        "contrast": _lacking(said, before[-BESIDE:], words.contrasts),
     }
 
 

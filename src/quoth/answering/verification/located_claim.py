@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from quoth.answering.verification.claim import Claim, WordClasses
+from quoth.answering.verification.reasons import IN_ANOTHER_PLACE, OMITTED
 from quoth.answering.verification.source_index import ReadLine, Sources
 from quoth.answering.verification.tokens import TextToken, Value
 
@@ -48,12 +49,14 @@ class Found:
         return self.lines[0].line.tokens
 
 
-def missing_values(found: Found) -> Iterator[tuple[str, str]]:
+def missing_values(found: Found, *, sources: Sources) -> Iterator[tuple[str, str]]:
     """Yield the kind of each value that no sentence has in its place, and the value as written."""
     claim, lines = found.claim, found.lines
     for value in claim.values:
         shown = f"{value.kind} {claim.shown(value)}"
         holders = [line for line in lines if line.holds(value)]
+        if not holders and _is_elsewhere(value, claim, sources):
+            shown = f"{IN_ANOTHER_PLACE}{shown}"
         if value.kind == "name":
             if not holders and not _is_known(value, found):
                 yield "name" if value.sure else "first_word", shown
@@ -62,17 +65,17 @@ def missing_values(found: Found) -> Iterator[tuple[str, str]]:
                 and value.sure
                 and all(_is_displaced(claim, value, each) for each in holders)
             ):
-                yield "displaced_name", shown
+                yield "displaced_name", f"{IN_ANOTHER_PLACE}{shown}"
         elif not holders:
             yield value.kind, shown
         elif value.unit and not _unit_fits(value, holders):
             yield "unit", f"unit {claim.shown(value)} {value.unit}"
         elif value.kind == "number" and not _same_thing(claim, value, holders):
-            yield "thing", shown
+            yield "thing", f"{IN_ANOTHER_PLACE}{shown}"
         elif all(_is_displaced(claim, value, line) for line in holders):
-            yield "displaced", shown
+            yield "displaced", f"{IN_ANOTHER_PLACE}{shown}"
         elif _belongs_elsewhere(claim, value, holders, lines):
-            yield "elsewhere", shown
+            yield "elsewhere", f"{IN_ANOTHER_PLACE}{shown}"
 
 
 def missing_negation(found: Found, blocks: Sequence[Block]) -> Iterator[tuple[str, str]]:
@@ -84,7 +87,15 @@ def missing_negation(found: Found, blocks: Sequence[Block]) -> Iterator[tuple[st
         part.word for part in found.parts[max(0, low - CLAUSE) : high] if part.word in negating
     ]
     if len(ours) % 2 != len(theirs) % 2:
-        yield "negation", f"negation {(ours or theirs)[0]}"
+        yield "negation", f"negation {ours[0]}" if ours else f"{OMITTED}negation {theirs[0]}"
+
+
+def _is_elsewhere(value: Value, claim: Claim, sources: Sources) -> bool:
+    """Return whether a source has all words of a value, in sentences that were not compared."""
+    wanted = {part.word for part in claim.tokens[value.first : value.last + 1]}
+    return bool(wanted) and any(
+        wanted <= {part.word for part in source.tokens} for source in sources.by_number.values()
+    )
 
 
 def _is_known(value: Value, found: Found) -> bool:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from quoth.answering.verification.signs import SIGN_WORDS, below_zero, signs_before

@@ -83,9 +83,23 @@ class AnswerView extends Base {
     return html`<section class="rejected">
       <h2>${t("answer.rejected")}</h2>
       <ul>${answer.rejected.map((/** @type {any} */ each) => html`<li><s>${each.text}</s>
-        ${each.reasons.length ? html`<small>${t("answer.reasons", { reasons: each.reasons.join(", ") })}</small>` : nothing}</li>`)}</ul>
+        ${reasonsOf(each.reasons).map((told) => html`<small>${told}</small>`)}</li>`)}</ul>
     </section>`;
   }
+}
+
+/**
+ * Return why a sentence is not proved, in words. @param {string[]} reasons
+ */
+function reasonsOf(reasons) {
+  const elsewhere = reasons.filter((each) => each.startsWith("elsewhere "));
+  const omitted = reasons.filter((each) => each.startsWith("omitted "));
+  const missing = reasons.filter((each) => !elsewhere.includes(each) && !omitted.includes(each));
+  return [
+    missing.length && t("answer.reasons", { reasons: missing.join(", ") }),
+    elsewhere.length && t("answer.reasonsElsewhere", { reasons: elsewhere.map((each) => each.slice(10)).join(", ") }),
+    omitted.length && t("answer.reasonsOmitted", { reasons: omitted.map((each) => each.slice(8)).join(", ") }),
+  ].filter(Boolean);
 }
 
 /**

@@ -12,12 +12,12 @@ from quoth.answering.extractive.select import Statement, statement_of
 from quoth.answering.extractive.write import statement_span
 from quoth.answering.verification.tokens import (
     NEGATIONS,
-    UNITS,
     Kind,
     TextToken,
     read_values,
     tokens,
 )
+from quoth.answering.verification.units import UNITS
 from quoth.core.translations import translate
 from quoth.core.types import Citation, Contradiction, Passage
 

@@ -3,7 +3,7 @@
 The cosines of a multilingual embedder lie close together, so the best sentence is scored by how far
 it stands out among all sentences of the sources. Cosines hardly tell order, direction, negation or
 words of opposite meaning: false statements stand out nearly as often as true ones. So no statement
-is supported by them: at most it is "unverified" beside the nearest sentence (docs/decisions/068).
+is supported by them: at most it is "unverified" beside the nearest sentence (docs/decisions/069).
 """
 
 from __future__ import annotations

@@ -73,6 +73,10 @@ def test_agents_and_the_command_line_link_into_the_app(
     start, end = (first.snippet_start + at for at in first.marked)
     span = f"start={start}&end={end}"
     assert result.citations[0].link == f"{PUBLIC}/d/{first.document_id}?{span}"
+    doubted = replace(answer.sentences[0], citations=(), support="unsupported")
+    marked = replace(answer, sentences=(doubted, *answer.sentences[1:]))
+    shown = ask_result(marked, base=None, settings=plain).answer
+    assert shown == f"{answer.text[: doubted.end]} [unsupported]{answer.text[doubted.end :]}"
     bare = ask_result(answer, base=None, settings=plain)
     assert (bare.answer, bare.citations[0].link) == (answer.text, None)
     assert PUBLIC not in quoth(home, "ask", QUESTION).out

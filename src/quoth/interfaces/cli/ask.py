@@ -26,11 +26,11 @@ from quoth.interfaces.cli.render import (
     WIDEST,
     answer_sources,
     answer_text,
-    doubt_mark,
     with_links,
     wrap_text,
 )
 from quoth.interfaces.cli.session import CliSession
+from quoth.interfaces.doubt_mark import doubt_mark
 from quoth.interfaces.links import answer_page
 from quoth.text.json_codec import to_json
 from quoth.text.language import detect_language

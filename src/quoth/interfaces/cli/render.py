@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -11,8 +11,9 @@ from rich.style import Style
 from rich.text import Text
 
 from quoth.core.command_line import command_line
-from quoth.core.types import Answer, Hit, Sentence, Support
+from quoth.core.types import Answer, Hit, Sentence
 from quoth.interfaces.cli.session import CliSession
+from quoth.interfaces.doubt_mark import doubt_mark
 from quoth.interfaces.links import answer_page, mark_links, public_answer
 from quoth.text.place_name import place_name
 
@@ -27,14 +28,6 @@ WIDEST = 110
 """Columns of an answer on the widest terminal; longer lines are hard to read."""
 MAX_TITLE = 60
 """Characters of a document's title in a list of sources."""
-DOUBT_MARKS: Mapping[Support, str] = {
-    "unsupported": "[unsupported]",
-    "unverified": "[not checked]",
-}
-DOUBT_MARKS_FR: Mapping[Support, str] = {
-    "unsupported": "[non appuyé]",
-    "unverified": "[non vérifié]",
-}
 TIE = "\ue000"
 """Stands for a blank at which no line may end."""
 
@@ -97,12 +90,6 @@ def marked(answer: Answer, *, page: str | None = None) -> Text:
             text.append(f" {doubt}", style="red")
             done = each.end
     return text.append(whole[done:])
-
-
-def doubt_mark(support: Support, language: str) -> str:
-    """Return the mark of a sentence that no source supports, or that could not be checked."""
-    marks = DOUBT_MARKS_FR if language == "fr" else DOUBT_MARKS
-    return marks.get(support, "")
 
 
 def wrap_text(screen: Console, text: Text) -> Text:

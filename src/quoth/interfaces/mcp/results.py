@@ -13,6 +13,7 @@ from quoth.answering.answerability import describe_degradation, notes
 from quoth.answering.generative.sanitize import Characters
 from quoth.core.settings import Settings
 from quoth.core.types import Answer, Chunk, Citation, Document, Hit, Locator
+from quoth.interfaces.doubt_mark import doubt_mark
 from quoth.interfaces.links import answer_page, mark_links, reading_link, shown_span
 from quoth.pipeline.retrieve import Retrieved
 from quoth.text.locators import label
@@ -65,7 +66,8 @@ class CitationResult:
 class AskResult:
     """An answer whose marks ``[1]`` are the numbers of its citations.
 
-    They link to their sentences in the web app where the service has a public address.
+    They link to their sentences in the web app where the service has a public address. Behind a
+    sentence that no source supports stands ``[unsupported]``, in French ``[non appuyé]``.
 
     ``closest`` are passages near the question where nothing answers it. ``status`` is answered,
     partial, low_relevance, no_results, degraded or small_talk.
@@ -153,11 +155,21 @@ def search_result(found: Retrieved, *, degraded: Sequence[str], base: str | None
 
 
 def ask_result(answer: Answer, *, base: str | None, settings: Settings) -> AskResult:
-    """Show an answer; with a ``public_url`` its marks link into the web app."""
+    """Show an answer, with a mark behind what no source supports or what was not checked.
+
+    With a ``public_url`` the marks of citations link into the web app.
+    """
     text = answer.text
+    added = [
+        (each.end, f" {mark}")
+        for each in answer.sentences
+        if (mark := doubt_mark(each.support, answer.query.language))
+    ]
     if page := answer_page(settings, answer.query_id):
-        for _start, end, link in reversed([*mark_links(text, answer.sentences, page=page)]):
-            text = f"{text[:end]}({link}){text[end:]}"
+        links = mark_links(text, answer.sentences, page=page)
+        added += [(end, f"({link})") for _start, end, link in links]
+    for end, words in sorted(added, reverse=True):
+        text = f"{text[:end]}{words}{text[end:]}"
     closest = () if answer.citations else answer.closest
     return AskResult(
         answer=text,

@@ -152,7 +152,10 @@ class Tools:
         filters: Filters | None = None,
         history: History | None = None,
     ) -> Annotated[CallToolResult, AskResult]:
-        """Answer a question from the documents; every sentence cites the words that prove it."""
+        """Answer a question from the documents; sentences cite the words that prove them.
+
+        One that no source supports ends in [unsupported].
+        """
         seat = await self._seat(context)
         name = await chosen(seat, collection)
         turns = tuple(Turn(each.question, each.answer) for each in history or ())

@@ -57,6 +57,10 @@ def closed(text: str, known: Sequence[int] = KNOWN) -> list[tuple[str, tuple[int
             "天空是蓝色的。[Source 1]它很远。[Source 2]",
             [("天空是蓝色的。", (1,)), ("它很远。", (2,))],
         ),
+        (
+            "Er wurde am 3. Mai 1952 eröffnet [Source 1]. Am 14. Januar ruhte er. [Source 2]",
+            [("Er wurde am 3. Mai 1952 eröffnet.", (1,)), ("Am 14. Januar ruhte er.", (2,))],
+        ),
         ("**Bold.** **[Source 1]** Next.", [("**Bold.** Next.", (1,))]),
         ("It is `a. B [Source 1]` that [Source 2].", [("It is `a. B [Source 1]` that.", (2,))]),
         ("- one [Source 1]\n- two [Source 2]", [("one", (1,)), ("two", (2,))]),

@@ -56,6 +56,10 @@ CASES = [
     "Table A-1. The names of keys.|See Table 4.|It lists them.",
     "It was in 1990.|In 1991.|Rain fell.",
     "これは文です。|次の文です。",
+    "Der Hafen wurde am 3. Mai 1952 eröffnet.|Am 14. Januar, dem 2. Tag, fror er zu.",
+    "Montag, 3. Juli 1950.|Das 19. Jahrhundert endete.|Es war der 4. August.",
+    "Dne 3. 5. 1952 se otevřel přístav.|Potom nic.",
+    "It has 3.|Max has 4.|I am 5.|My dog is 12.|March was wet.",
 ]
 
 

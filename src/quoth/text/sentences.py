@@ -130,6 +130,12 @@ _LETTERED = _words(
     "étape vitamine cas groupe équipe lettre colonne ligne ensemble couche exemple"
 )
 
+# Where German writes "3." for "third", also in dates: behind these, in front of those. Its months
+# that are English words, too, need one of the former.
+_ORDINAL_OPENERS = _words("am im zum zur vom beim ins der die das des dem den")
+_ORDINAL_MONTHS = _words("januar jänner februar feber märz mai juni juli oktober dezember")
+_DAY = re.compile(r"(?:(\S+)\s+)?(?<!\S)\d{1,2}\Z")
+
 
 def sentences(text: str, *, breaks: Sequence[int] = ()) -> list[Span]:
     """Return the sentences of a text as (start, end), without the white space around them.
@@ -228,7 +234,7 @@ def _ends(text: str, stop: re.Match[str], *, begin: int, end: int, lower: bool) 
     if small in _NUMBERED:
         number = r"\d" if small in ("no", "nos") else r"\d|[ivxlcIVXLC]{2,}\b|[B-Z]\b"
         return re.match(number, bare) is None
-    if _numbers_an_item(text, word, stop.start(), begin=begin):
+    if _numbers_an_item(text, word, at, begin=begin) or _is_ordinal(text, at, bare, begin=begin):
         return False
     if len(word) == 1 and word.isupper():
         # A letter, or the initial of a name.
@@ -250,6 +256,18 @@ def _is_starter(rest: str) -> bool:
     following = _WORD.match(rest)
     name = following.group().strip(',;:!?.)»”"').lower() if following else ""
     return name.replace("’", "'") in _STARTERS
+
+
+def _is_ordinal(text: str, at: int, rest: str, *, begin: int) -> bool:
+    """Return whether a stop makes an ordinal of a number: "am 3. Mai", "3. 5. 1952"."""
+    day, following = _DAY.search(text, max(begin, at - 24), at), _WORD.match(rest)
+    if day is None or following is None or _is_starter(rest):
+        return False
+    before, after = (day[1] or "").lower(), following.group()
+    if before in _ORDINAL_OPENERS or after.lower().strip(",;:.") in _ORDINAL_MONTHS:
+        return True
+    figures = r"\d{4}\W?" if re.fullmatch(r"\d{1,2}\.", before) else r"\d{1,2}\."
+    return re.fullmatch(figures, after) is not None
 
 
 def _numbers_an_item(text: str, word: str, at: int, *, begin: int) -> bool:

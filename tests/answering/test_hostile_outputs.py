@@ -14,10 +14,8 @@ from typing import Any
 
 import pytest
 
-from quoth.answering.generative.stream_reader import (
-    LONGEST,
-    AnswerReader,
-)
+from quoth.answering.generative.overlong import LONGEST
+from quoth.answering.generative.stream_reader import AnswerReader
 
 FOLDER = Path(__file__).parents[1] / "data" / "hostile"
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))

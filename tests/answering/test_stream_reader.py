@@ -10,11 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.answering.generative.stream_reader import (
-    LONGEST,
-    AnswerReader,
-    ParsedSentence,
-)
+from quoth.answering.generative.overlong import LONGEST
+from quoth.answering.generative.stream_reader import AnswerReader, ParsedSentence
 from tests.support.counting import is_proportional
 
 KNOWN = (1, 2, 3)
@@ -77,6 +74,20 @@ def closed(text: str, known: Sequence[int] = KNOWN) -> list[tuple[str, tuple[int
         ("Blue [1]. Far [2].", [("Blue.", (1,)), ("Far.", (2,))]),
         ("Blue [Source 1]. Far[2].", [("Blue.", (1,)), ("Far.", ())]),
         ("Take x[1] and a_[2].", [("Take x[1] and a_[2].", ())]),
+        (
+            "It is blue (1). Far (2), and old.(3)",
+            [("It is blue.", (1,)), ("Far, and old.", (2, 3))],
+        ),
+        ("It is blue. (1) It is far. (2)", [("It is blue.", (1,)), ("It is far.", (2,))]),
+        ("It is blue¹. Far.² Old ¹²", [("It is blue.", (1,)), ("Far.", (2,)), ("Old", (1, 2))]),
+        ("It is blue <sup>1</sup>. Far.<sup>2, 3</sup>", [("It is blue.", (1,)), ("Far.", (2, 3))]),
+        ("Built in 1968 (1). Sold in 1974¹.", [("Built in 1968.", (1,)), ("Sold in 1974.", (1,))]),
+        ("It is blue [1]. Far (2).", [("It is blue.", (1,)), ("Far (2).", ())]),
+        ("Do this: (1) sow. (2) Reap.", [("Do this: (1) sow.", ()), ("(2) Reap.", ())]),
+        ("(1) Sow.\n(2) Reap (3).", [("Sow.", ()), ("Reap.", (3,))]),
+        ("See step (2). See article 5 (1).", [("See step (2).", ()), ("See article 5 (1).", ())]),
+        ("It has 35 m², 10² and 3 m<sup>3</sup>.", [("It has 35 m², 10² and 3 m³.", ())]),
+        ("²³⁵U, (a+b)² and (9).", [("²³⁵U, (a+b)² and (9).", ())]),
         ("It is [sic] blue [source code].", [("It is [sic] blue [source code].", ())]),
         ("[Source 1][Source 2]", []),
         ("", []),
@@ -156,6 +167,7 @@ ATOMS = [
     *("\r\n", "\r", "\u00a0", "mailto:a@b.c"),
     *". [ ] ( ) < > ` ~~~ `` ** _ ! \\ “ ” é Dr. e.g. : ht tps :// evil.com /p?q=1 ]: ](".split(),
     *"// <b> </b> <script> </script> <!-- --> <think> </think> www.e.f javascript: and".split(),
+    *"(1) (2) ¹ ² ¹² <sup>2</sup> <sup> </sup> 3 m".split(),
     *"Source <|im_start|> [INST] … 0 12 ' \"".split(),
 ]
 answers = st.lists(st.sampled_from(ATOMS) | st.text(max_size=3), max_size=40).map("".join)
@@ -208,6 +220,9 @@ HARD = {
     "lines": "\n",
     "thoughts": "<think>",
     "letters": "a",
+    "raised": "a¹ ",
+    "places": "a. (1) ",
+    "raised tags": "<sup>1</sup> ",
     "sentences": "The sky is blue. [Source 1] ",
 }
 

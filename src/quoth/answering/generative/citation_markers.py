@@ -2,9 +2,11 @@
 
 A marker is between square brackets of any width: ``[Source 1]``, ``[sources 1, 2]``, ``[Source 1-3
 | Page 3]``, ``【Source: 1】``; the word also in other languages, with "see" before it. In round
-brackets only the word with a number is one: ``(Source 1)``. A bare number, ``[1]``, may be a copied
-footnote: it cites only until the answer uses the word. The word in look-alike letters of another
-script is removed and cites nothing.
+brackets the word with a number is one: ``(Source 1)``. A bare number, ``[1]``, may be a copied
+footnote: it cites only until the answer uses the word. ``(1)``, ``¹`` and ``<sup>1</sup>`` are
+markers by their place, of a source that exists, in an answer without square brackets: behind a
+phrase, neither the number of an item nor a square. The word in look-alike letters of another script
+is removed and cites nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MAX_RANGE = 20
 """Maximum sources in one range; of a longer one only the ends count."""
@@ -21,12 +23,18 @@ MAX_NUMBERS = 40
 MARKER = "\x00"
 """Stands for a marker in text being parsed; never part of a model's text."""
 
+RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _OPEN, _SHUT = r"\[【［〔⟦", r"\]】］〕⟧"
 BRACKETS = re.compile(
     rf"(?P<stars>\*{{0,3}})(?:[{_OPEN}](?P<square>[^{_OPEN}{_SHUT}]{{0,400}})[{_SHUT}]"
     r"|[(（](?P<round>[^()（）\n\[\]]{0,200})[)）])(?P=stars)"
+    rf"|(?P<raised>[{RAISED}]{{1,4}})|(?i:<sup>(?P<tagged>\s*\d[\s\d,;]{{0,20}})</sup>)"
 )
-"""A pair of brackets without nested ones."""
+"""A pair of brackets without nested ones, or a raised number."""
+UNFINISHED = re.compile(
+    rf"(?:[{RAISED}]{{1,3}}|(?i:<sup>[\s\d,;]{{0,20}}(?:<(?:/(?:s(?:up?)?)?)?)?))\Z"
+)
+"""The beginning of a raised number at the end of a text."""
 _BROKEN_OFF = re.compile(rf"[{_OPEN}(（]([^{_OPEN}{_SHUT}()\n]{{0,400}})\Z")
 _WORD = r"(?:sources?|src|quellen?|fuentes?|fonti|fonte)"
 _NUMERO = r"\s?(?:n\s?[:°#]?|no\.|nr\.|nº|#|:|№)?\s?(?=-?\d)"
@@ -45,14 +53,27 @@ _HYPHENS = str.maketrans("−‐‑", "---")
 _INDEX = re.compile(r"(?:(?<![^\W\d_])[^\W\d_]|_)\Z")
 _SEPARATED = re.compile(rf"{MARKER}(?:[^\S\n]*(?:[,;/&+]|and|et)?[^\S\n]*{MARKER})+")
 _WRAPPED = re.compile(rf"[{_OPEN}(（]\s*{MARKER}\s*[{_SHUT})）]")
+_PLACED = re.compile(r"[1-9]\d?(?:\s?[,;–-]\s?\d{1,2})*")
+_ITEM = re.compile(r"[(（]\d{1,2}[)）]\s+\w")
+_YEAR = re.compile(r"(?<!\d)[12]\d{3}\Z")
+_LABELS = frozenset(
+    "absatz alinéa art art. article articles artikel case clause equation equations eq. figure "
+    "figures item items paragraph paragraphs paragraphe part point points rule rules satz schritt "
+    "section sections step steps table tables étape étapes".split()
+)
+"""What is numbered by "(1)" behind it: "step (1)", "article 5 (1)"."""
 
 
 @dataclass(frozen=True, slots=True)
 class CitationMarker:
-    """The numbers in a marker, unchecked; empty if it only looks like a marker."""
+    """The numbers in a marker, unchecked; empty if it only looks like a marker.
+
+    A ``placed`` one is a marker by its place alone, such as ``(1)``.
+    """
 
     numbers: tuple[int, ...]
     bare: bool = False
+    placed: bool = False
 
 
 def parse_marker(inner: str, *, round_brackets: bool = False) -> CitationMarker | None:
@@ -74,10 +95,51 @@ def parse_marker(inner: str, *, round_brackets: bool = False) -> CitationMarker 
 def marker_in(found: re.Match[str]) -> CitationMarker | None:
     """Return the marker of a `BRACKETS` match; None for ``x[1]`` and other brackets."""
     if found["square"] is None:
-        return parse_marker(found["round"], round_brackets=True)
+        named = found["round"] and parse_marker(found["round"], round_brackets=True)
+        return named or _placed_marker(found)
     marker = parse_marker(found["square"])
     before = found.string[max(0, found.start() - 2) : found.start()]
     return None if marker and marker.bare and _INDEX.search(before) else marker
+
+
+def _placed_marker(found: re.Match[str]) -> CitationMarker | None:
+    """Return the marker that ``(1)``, ``¹`` or ``<sup>1</sup>`` is at its place."""
+    inner = unicodedata.normalize(
+        "NFKC", found["round"] or found["raised"] or found["tagged"] or ""
+    )
+    if not _PLACED.fullmatch(inner.strip()):
+        return None
+    text, start = found.string, found.start()
+    before = text[max(0, start - 400) : start]
+    is_placed = _is_behind_phrase if found["round"] else _is_raised_behind
+    if not is_placed(before, text[found.end() : found.end() + 8]):
+        return None
+    return CitationMarker(_numbers(inner.strip(), 0), bare=True, placed=True)
+
+
+def _is_behind_phrase(before: str, after: str) -> bool:
+    """Return whether a number in round brackets is behind a phrase, and numbers no item."""
+    words = before.split()[-2:]
+    if (
+        not words
+        or words[-1][-1] in ":;"
+        or not _LABELS.isdisjoint(" ".join(words).lower().split())
+    ):
+        return False
+    if words[-1].rstrip("*\"'”’»)")[-1:] in tuple(".!?…。"):
+        return not _ITEM.search(before)
+    return not after.strip(" *") or after.lstrip(" *")[0] in ".,;:!?…。)](（\n"
+
+
+def _is_raised_behind(before: str, after: str) -> bool:
+    """Return whether a raised number is behind a word, and is no power: "km²", "10²", "x²"."""
+    behind = before.rstrip(f"{RAISED},; ")
+    if not behind or (before[-1:].isspace() and after[:1].isalnum()):
+        return False
+    letters = re.search(r"[^\W\d_]*\Z", behind)
+    if letters is not None and letters[0]:
+        return len(letters[0]) > 2
+    return bool(_YEAR.search(behind)) or behind[-1] in ".!?…,;:\"'”’»。"
 
 
 def without_broken_marker(text: str) -> str:
@@ -100,13 +162,29 @@ class MarkerReader:
         self.invented = 0
         self._known = known
         self._word_used = False
+        self._square_used = False
+
+    def marker_in(self, found: re.Match[str]) -> CitationMarker | None:
+        """Return the marker of a `BRACKETS` match, as far as the answer so far uses this form."""
+        marker = marker_in(found)
+        if marker is None or not marker.placed:
+            return marker
+        numbers = marker.numbers
+        if found["raised"] and not self._are_known(numbers):  # "¹²" for 1 and 2
+            numbers = tuple(map(int, unicodedata.normalize("NFKC", found["raised"])))
+        if self._word_used or self._square_used or not self._are_known(numbers):
+            return None
+        return replace(marker, numbers=numbers)
+
+    def _are_known(self, numbers: Collection[int]) -> bool:
+        return all(number in self._known for number in numbers)
 
     def extract(self, text: str) -> tuple[str, tuple[int, ...]]:
         """Return the text with a `MARKER` for every run of markers, and the numbers it cites."""
         numbers: dict[int, None] = {}
 
         def take(found: re.Match[str]) -> str:
-            marker = marker_in(found)
+            marker = self.marker_in(found)
             if marker is None:
                 return found.group()
             unknown = set(marker.numbers).difference(self._known)
@@ -114,6 +192,7 @@ class MarkerReader:
             if not (marker.bare and self._word_used):
                 numbers.update(dict.fromkeys(n for n in marker.numbers if n in self._known))
             self._word_used = self._word_used or not marker.bare
+            self._square_used = self._square_used or not marker.placed
             return MARKER
 
         marked = _SEPARATED.sub(MARKER, BRACKETS.sub(take, text))

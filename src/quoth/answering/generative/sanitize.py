@@ -12,7 +12,7 @@ import re
 
 from markdown_it import MarkdownIt
 
-from quoth.answering.generative.citation_markers import MARKER, parse_marker
+from quoth.answering.generative.citation_markers import MARKER, RAISED, parse_marker
 from quoth.answering.prompts import INVISIBLE, without_heads
 
 _LONGEST_ESCAPE = 1100
@@ -89,6 +89,8 @@ TAG = re.compile(rf"{_HIDDEN}|</?[a-zA-Z][^<>]{{0,400}}>")
 """Markup that may separate two sentences."""
 _ELEMENT = re.compile(r"</?([a-zA-Z][a-zA-Z0-9_]*)(?=[\s/>:])[^<>]{0,400}>")
 _SHORT_ELEMENT = re.compile(r"</?[a-zA-Z](?:\s*/?>|\s[^<>]*=[^<>]*>)")
+_RAISED = re.compile(r"(?i)<sup>\s*([\d,; ]{1,20}?)\s*</sup>")
+_TO_RAISED = str.maketrans("0123456789", RAISED)
 _CODE = "\x01"
 _MARKDOWN = MarkdownIt("zero", {"html": True}).enable(["backticks", "link", "image", "html_inline"])
 _MARKDOWN.validateLink = lambda url: True  # type: ignore[method-assign]
@@ -155,7 +157,8 @@ class Sanitizer:
                 self.cleaned += 1
             else:
                 out.append(token.content.replace("`", "'"))
-        return _ELEMENT.sub(self._element, "".join(out)), code
+        marked = _RAISED.sub(lambda found: found[1].translate(_TO_RAISED), "".join(out))
+        return _ELEMENT.sub(self._element, marked), code
 
     def finish(self, text: str, code: list[str]) -> str:
         """Return the sentence without addresses, with its code spans restored."""

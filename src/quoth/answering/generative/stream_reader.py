@@ -15,10 +15,11 @@ from typing import Literal
 
 from quoth.answering.generative.citation_markers import (
     BRACKETS,
+    UNFINISHED,
     MarkerReader,
-    marker_in,
     without_broken_marker,
 )
+from quoth.answering.generative.overlong import LONGEST, forced_end
 from quoth.answering.generative.sanitize import (
     TAG,
     Characters,
@@ -28,9 +29,6 @@ from quoth.answering.generative.sanitize import (
 )
 from quoth.text.sentences import _OPENERS, _STOP, _ends
 
-CLAUSE_LIMIT, WORD_LIMIT, LONGEST = 600, 750, 900
-"""Characters from which an unfinished sentence is closed: after a clause, after a word,
-anywhere."""
 CODE_LIMIT = 4000
 """Maximum characters of code in one piece."""
 LOOK_AHEAD = 60
@@ -56,18 +54,17 @@ class ParsedSentence:
     torn: bool = False
 
 
-_BULLET = r"(?:[-*+•‣◦▪–—]|\d{1,3}[.)]|[a-z]\)|#{1,6}|>)"
+_BULLET = r"(?:[-*+•‣◦▪–—]|\d{1,3}[.)]|\(\d{1,2}\)|[a-z]\)|#{1,6}|>)"
 _LEAD = re.compile(rf"\s*(?:{_BULLET}[^\S\n]+){{0,4}}")
-_LEAD_MAYBE = re.compile(r"(?:[-*+•‣◦▪–—]|\d{1,3}[.)]?|[a-z]\)?|#{1,6}|>|`{1,3}|~{1,3})")
+_LEAD_MAYBE = re.compile(
+    r"(?:[-*+•‣◦▪–—]|\d{1,3}[.)]?|\((?:\d{1,2}\)?)?|[a-z]\)?|#{1,6}|>|`{1,3}|~{1,3})"
+)
 _NEW_BLOCK = re.compile(rf"{_BULLET}[^\S\n]|\||`{{3}}|~{{3}}")
 _HEADING = re.compile(r"\*\*[^*\n]{1,200}\*\*:?|(?s:.*)[:：]\**")
 _EVENT = re.compile(
     r"(?P<stop>[.!?…]+)(?:[^\S\n]?»|[\"'”’)\]])*|(?P<wide>[。！？]+[」』”）]*)|(?P<line>\n)"
     r"|(?P<ticks>`{1,64})|(?P<thought><(?:think|thinking|reasoning)\s*>)|(?P<open>[\[【［〔⟦(（<])"
 )
-_CLAUSE = re.compile(r"[,;:)—–]\s")
-_SPACE = re.compile(r"\s")
-_PUNCTUATION = re.compile(r"[)\]>*,;、，]")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _TARGET = re.compile(r"\((?:[^()\n]|\([^()\n]{0,400}\)){0,400}\)")
 _SEPARATOR = re.compile(r"\s*(?:[,;/&+]|(?:and|et)\b)?\s*")
@@ -149,7 +146,7 @@ class AnswerReader:
         begin = self._begin
         event = _EVENT.search(self._text, self._look)
         at = event.start() if event else len(self._text)
-        cut = self._forced_end(begin, at)
+        cut = forced_end(self._text, begin, at)
         if cut:
             return self._close(cut, forced=True)
         if event is None:
@@ -184,19 +181,6 @@ class AnswerReader:
         self._begin = self._look = start
         return None
 
-    def _forced_end(self, begin: int, before: int) -> int:
-        """Return where an overlong sentence is cut, else 0."""
-        for pattern, low, high in (
-            (_CLAUSE, CLAUSE_LIMIT, WORD_LIMIT),
-            (_SPACE, WORD_LIMIT, LONGEST),
-            (_PUNCTUATION, WORD_LIMIT, LONGEST),
-        ):
-            if before > begin + low:
-                found = pattern.search(self._text, begin + low, min(before, begin + high))
-                if found is not None:
-                    return found.start() + (pattern is not _SPACE)
-        return begin + LONGEST if before > begin + LONGEST else 0
-
     def _span_end(self, event: re.Match[str]) -> int:
         """Return the end of a code span, a bracket or a tag, which contain no sentence ends."""
         text, at = self._text, event.start()
@@ -209,7 +193,7 @@ class AnswerReader:
             )
         else:
             found = (TAG if event["open"] == "<" else BRACKETS).match(text, at)
-            if found and event["open"] != "<" and marker_in(found) is None:
+            if found and event["open"] != "<" and self._markers.marker_in(found) is None:
                 linked = event["open"] == "[" and text[found.end() : found.end() + 1] in ("(", "")
                 found = found if linked else None
         if found is None or _BLANK_LINE.search(text, at, found.end()):
@@ -255,7 +239,9 @@ class AnswerReader:
         after = len(self._text) - len(self._text[at:].lstrip())
         if not rest or (not self._final and _LEAD_MAYBE.fullmatch(rest)):
             raise _NeedMoreText
-        line = BRACKETS.sub(lambda found: "" if marker_in(found) else found[0], self._text[:at])
+        line = BRACKETS.sub(
+            lambda found: "" if self._markers.marker_in(found) else found[0], self._text[:at]
+        )
         line = line[begin:].rstrip()
         heading = "#" in self._text[:begin] or _HEADING.fullmatch(line)
         row = line.rpartition("\n")[2].startswith("|")
@@ -296,13 +282,17 @@ class AnswerReader:
             start = _SEPARATOR.match(text, end).end()  # type: ignore[union-attr]
             if start == len(text) and not self._final:
                 raise _NeedMoreText
-            tag = TAG.match(text, start)
-            found = tag or BRACKETS.match(text, start)
+            if UNFINISHED.match(text, start) and not self._final:
+                raise _NeedMoreText
+            found, tag = BRACKETS.match(text, start), TAG.match(text, start)
+            if found and (found["raised"] or found["tagged"]):
+                tag = None
+            found = tag or found
             if found is None:
                 if text[start : start + 1] in tuple("[【［〔⟦(（<*"):
                     self._wait_for_end(start)
                 break
-            if tag is None and (marker_in(found) is None or self._begins_with_marker()):
+            if not tag and (not self._markers.marker_in(found) or self._begins_with_marker()):
                 break
             end = self._target_end(found.end())
             if "\n" not in text[at:start]:
@@ -314,7 +304,7 @@ class AnswerReader:
         """Return whether the answer puts its markers before the sentences."""
         if self._markers_first is None:
             found = BRACKETS.match(self._text, self._begin or 0)
-            return found is not None and marker_in(found) is not None
+            return found is not None and self._markers.marker_in(found) is not None
         return self._markers_first
 
     def _close(self, end: int, *, forced: bool = False) -> None:

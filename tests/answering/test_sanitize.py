@@ -282,6 +282,22 @@ def test_honest_text_stays(written: str, expected: str | None) -> None:
 def test_thoughts_are_not_part_of_the_answer() -> None:
     assert shown("<think>The user wants " + "x " * 3000 + "</think>\n\nYes.") == "Yes."
     assert shown("<think>never ends") == ""
+    assert shown("Let me see. <thinking>No. Hm.</thinking> Yes.") == "Let me see. Yes."
+    assert shown("Take `</think>` out.") == "Take `< /think>` out."
+    assert shown("<answer>Yes.</answer>") == "Yes."
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_what_a_closing_tag_alone_ends_was_reasoning(size: int) -> None:
+    text = "Hm. It is [1] blue.\nWait</think>\n\nIt is far. <think>No.</think> Yes,</think> it is."
+    reader = AnswerReader((1,))
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    parts = [*(part for piece in pieces for part in reader.feed(piece)), *reader.close()]
+    kinds = [part.kind for part in parts]
+    assert kinds.count("restart") == 1
+    after = parts[kinds.index("restart") + 1 :]
+    assert "".join(part.lead + part.text for part in after) == "It is far. Yes, it is."
+    assert reader.cleaned == 0
 
 
 def test_invisible_characters_go_wherever_the_pieces_are_cut() -> None:

@@ -20,7 +20,7 @@ TALK = [Message("user", "What is a gradient?")]
 
 @asynccontextmanager
 async def opened(name: str, model: str, server: Server) -> AsyncIterator[ModelGenerator]:
-    url = server.url + DIALECTS[name].path
+    url = server.url + DIALECTS.get(name, OPENAI).path
     access = Access(provider=name, model=model, url=url, window=1000, key="k")
     generator: ModelGenerator = backend("generator", name)(access)
     yield generator
@@ -63,6 +63,23 @@ async def test_a_model_that_thinks_is_asked_not_to(
     async with Server(reply) as server, opened(name, model, server) as generator:
         await say(generator)
     assert server.asked[0].body.get(says[0]) == says[1]
+
+
+@pytest.mark.parametrize("name", ["openai", "openai-compatible", "openrouter", "ollama"])
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ("<think>", "Hm.", "</think>", "Yes."),
+        ("<think>", "\nHm.\n", "</think>\n\n", "Yes."),
+        ("<think>", "Hm.", "</", "think", ">", "Yes."),
+    ],
+)
+async def test_reasoning_in_tags_is_left_out_however_it_is_sent(
+    name: str, pieces: tuple[str, ...]
+) -> None:
+    reply = DIALECTS.get(name, OPENAI).stream(*pieces)
+    async with Server(reply) as server, opened(name, "m/m", server) as generator:
+        assert await say(generator) == "Yes."
 
 
 REFUSED = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quoth.backends.generators.reasoning import ReasoningStripper
+from quoth.backends.generators.reasoning import ReasoningStripper, without_reasoning
 
 
 def told(pieces: list[str]) -> str:
@@ -33,6 +33,19 @@ def told(pieces: list[str]) -> str:
 )
 def test_what_is_left_of_a_text(text: str, answer: str) -> None:
     assert told([text]) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("<think>Hm.</think>\n\nYes.", "Yes."),
+        ("Hm.\n</think>\n\nYes.", "Yes."),
+        ("Yes, <think> and </think> are tags.", "Yes, <think> and </think> are tags."),
+        ("Yes.", "Yes."),
+    ],
+)
+def test_a_complete_text_may_lack_the_opening_tag(text: str, answer: str) -> None:
+    assert without_reasoning(text) == answer
 
 
 @given(st.lists(st.sampled_from(["<think>", "</think>", "<", "th", "\n", " ", "Yes.", ">"])))

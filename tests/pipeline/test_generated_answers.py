@@ -208,6 +208,15 @@ async def test_an_unsupported_sentence_is_left_out(home: Path, policy: str) -> N
     ]
 
 
+async def test_reasoning_without_its_opening_tag_is_not_shown(home: Path) -> None:
+    thoughts = HONEST[0].replace("[Source 1]", ""), "Hm. ", FALSE[:-10], "\n</think>\n\n"
+    events = await events_of(home, ScriptedGenerator(*thoughts, *HONEST))
+    answer = done(events)
+    assert answer.text == (await answer_of(home, *HONEST)).text
+    assert "".join(each.text for each in events if isinstance(each, TextAdded)) == answer.text
+    assert (answer.status, answer.warnings, answer.rejected) == ("answered", (), ())
+
+
 async def test_strict_shows_nothing_that_was_not_checked(home: Path) -> None:
     events = await events_of(home, ScriptedGenerator(*HONEST, " ", FALSE), policy="strict")
     assert not any("Norway" in each.text for each in events if isinstance(each, TextAdded))

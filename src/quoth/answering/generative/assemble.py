@@ -111,24 +111,32 @@ async def compose(
 
     A sentence is shown once it is verified. With the policy "mark" every sentence stays, with its
     support; "drop" removes those that no source supports, "strict" all that are not supported.
-    Nothing is shown before one sentence has a citation: without any the answer is another one.
+    Nothing is shown before one sentence has a citation: without any the answer is another one. Nor
+    before the model itself cites a source: what it writes until then may be its reasoning.
     """
     draft = _AnswerDraft()
     waiting: list[TextAdded | CitationAdded | SentenceVerified] = []
     finish: Finish | None = None
+    cites = False
     async with aclosing(_parts(pieces, reader)) as parts:
         async for part in parts:
             if isinstance(part, Finish):
                 finish = part
+            elif part.kind == "restart":
+                draft, cites = _AnswerDraft(number=draft.number), False
+                waiting.clear()
             else:
                 verdict = TORN if part.torn else await check(part.text, part.numbers)
                 waiting += _closed(part, verdict, draft=draft, cite=cite, policy=policy)
-                if draft.citations:
+                cites = cites or bool(part.numbers)
+                if cites and draft.citations:
                     for event in waiting:
                         yield event
                     waiting.clear()
     for event in waiting:
-        if isinstance(event, SentenceVerified):
+        if draft.citations:
+            yield event
+        elif isinstance(event, SentenceVerified):
             yield replace(event, kept=False)
     yield Composed(
         draft.text,

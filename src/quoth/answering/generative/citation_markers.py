@@ -28,7 +28,7 @@ _OPEN, _SHUT = r"\[【［〔⟦", r"\]】］〕⟧"
 BRACKETS = re.compile(
     rf"(?P<stars>\*{{0,3}})(?:[{_OPEN}](?P<square>[^{_OPEN}{_SHUT}]{{0,400}})[{_SHUT}]"
     r"|[(（](?P<round>[^()（）\n\[\]]{0,200})[)）])(?P=stars)"
-    rf"|(?P<raised>[{RAISED}]{{1,4}})|(?i:<sup>(?P<tagged>\s*\d[\s\d,;]{{0,20}})</sup>)"
+    rf"|(?P<raised>[{RAISED}]{{1,4}})|(?i:<sup>(?P<tagged>\s*[\d,; ]{{1,20}}\s*)</sup>)"
 )
 """A pair of brackets without nested ones, or a raised number."""
 UNFINISHED = re.compile(

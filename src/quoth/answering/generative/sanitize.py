@@ -74,7 +74,8 @@ ELEMENTS = frozenset(
     "sub summary sup svg table tbody td template textarea tfoot th thead time title tr track tt "
     "ul var video wbr xmp eos bos pad unk start_of_turn end_of_turn think thinking reasoning "
     "sources system user assistant human tool instructions a b i p q s u tool_call tool_calls "
-    "tool_use function_call function_calls function_results invoke im_start im_end".split()
+    "tool_use function_call function_calls function_results invoke im_start im_end answer final "
+    "final_answer response".split()
 )
 _NEW_LINES = frozenset("br p div li tr h1 h2 h3 h4 h5 h6 ul ol table blockquote pre hr".split())
 _CHAT = r"<[|｜][^<>\n]{0,60}[|｜]>|<</?SYS>>|\[/?INST\]"
@@ -85,11 +86,13 @@ _HIDDEN = (
     r"(?:[^\S\n]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[^\S\n]*$)"
 )
 _REMOVED = re.compile(_HIDDEN)
-TAG = re.compile(rf"{_HIDDEN}|</?[a-zA-Z][^<>]{{0,400}}>")
-"""Markup that may separate two sentences."""
+THOUGHT = r"</?(?:think|thinking|reasoning)\s*>"
+"""A tag around a model's reasoning."""
+_RAISED = r"(?i:<sup>\s*([\d,; ]{1,20}?)\s*</sup>)"
+TAG = re.compile(rf"{_HIDDEN}|(?!{THOUGHT}|{_RAISED})</?[a-zA-Z][^<>]{{0,400}}>")
+"""Markup that may separate two sentences, but for reasoning and raised numbers."""
 _ELEMENT = re.compile(r"</?([a-zA-Z][a-zA-Z0-9_]*)(?=[\s/>:])[^<>]{0,400}>")
 _SHORT_ELEMENT = re.compile(r"</?[a-zA-Z](?:\s*/?>|\s[^<>]*=[^<>]*>)")
-_RAISED = re.compile(r"(?i)<sup>\s*([\d,; ]{1,20}?)\s*</sup>")
 _TO_RAISED = str.maketrans("0123456789", RAISED)
 _CODE = "\x01"
 _MARKDOWN = MarkdownIt("zero", {"html": True}).enable(["backticks", "link", "image", "html_inline"])
@@ -157,7 +160,7 @@ class Sanitizer:
                 self.cleaned += 1
             else:
                 out.append(token.content.replace("`", "'"))
-        marked = _RAISED.sub(lambda found: found[1].translate(_TO_RAISED), "".join(out))
+        marked = re.sub(_RAISED, lambda found: found[1].translate(_TO_RAISED), "".join(out))
         return _ELEMENT.sub(self._element, marked), code
 
     def finish(self, text: str, code: list[str]) -> str:

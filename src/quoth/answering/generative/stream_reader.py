@@ -22,6 +22,7 @@ from quoth.answering.generative.citation_markers import (
 from quoth.answering.generative.overlong import LONGEST, forced_end
 from quoth.answering.generative.sanitize import (
     TAG,
+    THOUGHT,
     Characters,
     Sanitizer,
     close_gaps,
@@ -44,13 +45,14 @@ class ParsedSentence:
     """A finished sentence or code block, without markers and sanitized.
 
     ``lead`` precedes it: white space, line breaks, the bullet of a list. ``numbers`` are the
-    sources that it cites; a ``torn`` sentence was not finished by the model.
+    sources that it cites; a ``torn`` sentence was not finished by the model. All before a
+    ``restart`` was reasoning.
     """
 
     lead: str
     text: str
     numbers: tuple[int, ...]
-    kind: Literal["sentence", "code"] = "sentence"
+    kind: Literal["sentence", "code", "restart"] = "sentence"
     torn: bool = False
 
 
@@ -63,7 +65,7 @@ _NEW_BLOCK = re.compile(rf"{_BULLET}[^\S\n]|\||`{{3}}|~{{3}}")
 _HEADING = re.compile(r"\*\*[^*\n]{1,200}\*\*:?|(?s:.*)[:：]\**")
 _EVENT = re.compile(
     r"(?P<stop>[.!?…]+)(?:[^\S\n]?»|[\"'”’)\]])*|(?P<wide>[。！？]+[」』”）]*)|(?P<line>\n)"
-    r"|(?P<ticks>`{1,64})|(?P<thought><(?:think|thinking|reasoning)\s*>)|(?P<open>[\[【［〔⟦(（<])"
+    rf"|(?P<ticks>`{{1,64}})|(?P<thought>{THOUGHT})|(?P<open>[\[【［〔⟦(（<])"
 )
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _TARGET = re.compile(r"\((?:[^()\n]|\([^()\n]{0,400}\)){0,400}\)")
@@ -98,6 +100,7 @@ class AnswerReader:
         self._fence = ""
         self._code = ""
         self._thought = ""
+        self._reasoned = False
         self._markers_first: bool | None = None
         self._started = False
         self._out: list[ParsedSentence] = []
@@ -155,10 +158,7 @@ class AnswerReader:
             self._look = len(self._text)
             raise _NeedMoreText
         if event["thought"]:
-            self._thought = event["thought"].replace("<", "</").rstrip("> \t\n")
-            self._text = self._text[:at] + self._text[event.end() :]
-            self._look = at
-            self._sanitizer.cleaned += 1
+            self._begin_thought(event)
         elif event["ticks"] or event["open"]:
             self._look = self._span_end(event)
         else:
@@ -284,12 +284,11 @@ class AnswerReader:
                 raise _NeedMoreText
             if UNFINISHED.match(text, start) and not self._final:
                 raise _NeedMoreText
-            found, tag = BRACKETS.match(text, start), TAG.match(text, start)
-            if found and (found["raised"] or found["tagged"]):
-                tag = None
-            found = tag or found
+            tag = TAG.match(text, start)
+            found = tag or BRACKETS.match(text, start)
             if found is None:
-                if text[start : start + 1] in tuple("[【［〔⟦(（<*"):
+                opens = text[start : start + 1] in tuple("[【［〔⟦(（<*")
+                if opens and not re.match(THOUGHT, text[start:]):
                     self._wait_for_end(start)
                 break
             if not tag and (not self._markers.marker_in(found) or self._begins_with_marker()):
@@ -313,9 +312,8 @@ class AnswerReader:
         raw = self._text[begin:end]
         if self._markers_first is None:
             self._markers_first = self._begins_with_marker()
-        if self._final and end == len(self._text):
-            raw = without_broken_marker(raw)
-        marked, code = self._sanitizer.strip_markup(raw)
+        at_end = self._final and end == len(self._text)
+        marked, code = self._sanitizer.strip_markup(without_broken_marker(raw) if at_end else raw)
         unmarked, numbers = self._markers.extract(marked)
         text = self._sanitizer.finish(close_gaps(unmarked), code)
         text = collapse_white_space(text).strip()
@@ -330,6 +328,20 @@ class AnswerReader:
         lead = collapse_white_space(self._lead) if self._started else self._lead.lstrip()
         self._out.append(ParsedSentence(lead, text, numbers, kind))
         self._lead, self._started = "", True
+
+    def _begin_thought(self, event: re.Match[str]) -> None:
+        """Begin to skip a model's reasoning; a first closing tag alone ends what came before."""
+        at = event.start()
+        self._text = self._text[:at] + self._text[event.end() :]
+        self._look = at
+        if not event["thought"].startswith("</"):
+            self._thought = event["thought"].replace("<", "</").rstrip("> \t\n")
+        elif not self._reasoned:
+            self._text = self._text[at:]
+            self._out.append(ParsedSentence("", "", (), "restart"))
+            self._begin, self._new_line, self._lead = None, True, ""
+            self._started, self._markers_first = False, None
+        self._reasoned = True
 
     def _skip_thought(self) -> None:
         """Remove a model's reasoning up to its closing tag."""

@@ -20,12 +20,14 @@ from quoth.backends.generators.pydantic_ai import ModelGenerator
 NO_KEY = "none"
 """Stands where a server wants no key; the library insists on one."""
 
-# A stream that just stops was broken off; it is not the end of an answer.
-_ENDS = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
-_OLDER_WORD = OpenAIModelProfile(
+_ENDS = OpenAIModelProfile(
+    # A stream that just stops was broken off; it is not the end of an answer.
     openai_chat_streaming_requires_finish_reason=True,
-    openai_chat_supports_max_completion_tokens=False,
+    # Never written: the library finds tags of reasoning only as pieces of their own, and loses the
+    # answer where the closing one is not. `quoth.backends.generators.reasoning` finds them.
+    thinking_tags=("\0think", "\0/think"),
 )
+_OLDER_WORD = OpenAIModelProfile(**_ENDS, openai_chat_supports_max_completion_tokens=False)
 """Servers of the protocol all know ``max_tokens``; few know the newer name."""
 _OLLAMA = OpenAIModelProfile(
     **_OLDER_WORD, supports_thinking=True, openai_supports_reasoning_effort_none=True

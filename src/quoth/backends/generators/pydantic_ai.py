@@ -26,7 +26,7 @@ from quoth.backends.generators.errors import (
 )
 from quoth.backends.generators.http_client import collect_responses
 from quoth.backends.generators.messages import text_in, to_library
-from quoth.backends.generators.reasoning import ReasoningStripper
+from quoth.backends.generators.reasoning import ReasoningStripper, without_reasoning
 from quoth.core.errors import GenerationError
 from quoth.core.prices import price
 from quoth.core.protocols import Finish, FinishReason, GenerationParams, Message, Written
@@ -186,9 +186,8 @@ class ModelGenerator:
         return settings
 
     def _answer_in(self, response: ModelResponse) -> str:
-        said = ReasoningStripper()
         parts = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-        if text := said.feed(parts) + said.end():
+        if text := without_reasoning(parts):
             return text
         raise self._speechless(self._finish(response).reason)
 

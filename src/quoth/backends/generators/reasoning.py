@@ -7,6 +7,17 @@ from typing import Literal
 _OPENS, _CLOSES = "<think>", "</think>"
 
 
+def without_reasoning(text: str) -> str:
+    """Return the answer in a complete text.
+
+    The opening tag of its reasoning may be in the prompt of the model's template.
+    """
+    said = ReasoningStripper()
+    answer = said.feed(text) + said.end()
+    thought, closes, rest = answer.partition(_CLOSES)
+    return rest.lstrip() if closes and _OPENS not in thought else answer
+
+
 class ReasoningStripper:
     """Strips a leading ``<think>…</think>`` from a text that arrives in pieces.
 

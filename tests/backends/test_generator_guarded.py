@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 
 from quoth.backends.embedders.cached import CachedEmbedder
+from quoth.backends.generators import registry
 from quoth.backends.generators.fallback import FallbackGenerator
 from quoth.backends.generators.guarded import (
     GuardedGenerator,
     guard_generator,
     limit_chain,
 )
+from quoth.backends.generators.limited import open_models
 from quoth.backends.generators.limits import Limits, model_breaker
 from quoth.backends.rerankers.registry import GuardedReranker
 from quoth.core.circuit_breaker import CircuitBreaker
@@ -34,6 +36,7 @@ from quoth.core.protocols import (
     Message,
     Written,
 )
+from quoth.core.settings import Settings
 from quoth.core.types import Usage
 from quoth.retrieval.rerank import ProgressiveReranker
 from quoth.testing import WordReranker
@@ -49,7 +52,8 @@ Step = Written | Exception | float
 class Scripted:
     """Follows a script for each call, the last one for all that come after."""
 
-    provider, model, window, endpoint, local = "openai", "gpt-5.6-luna", 8192, "api", False
+    provider, model, window, endpoint = "openai", "gpt-5.6-luna", 8192, "api"
+    local = False
 
     def __init__(self, *scripts: Iterable[Step]) -> None:
         self.scripts = scripts
@@ -253,6 +257,38 @@ async def test_each_wait_has_its_limit(script: list[Step], limits: Limits) -> No
     _pieces, ended = await said(GuardedGenerator(inner, limits=limits))
     assert ended == "llm_timeout"
     assert (time.monotonic() - began < 5, inner.open) == (True, 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "script"),
+    [
+        ({"llm_first_seconds": 0.1}, [0.4, "Water ", END]),
+        ({"llm_first_seconds": 0.05, "llm_seconds": 0.1}, [0.4, "Water ", END]),
+        ({"llm_first_seconds": 9, "llm_seconds": 0.1}, ["Water ", 0.4, END]),
+    ],
+)
+async def test_a_limit_that_is_set_holds_for_a_local_model(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], script: list[Step]
+) -> None:
+    inner = Scripted(script)
+    inner.local = True
+    monkeypatch.setattr(registry, "LazyGenerator", lambda _access: inner)
+    settings = Settings(generator="ollama:m", llm_retries=0, **given)
+    generator = open_models(settings, breakers=[]).generator
+    assert generator is not None
+    long = (Message("user", "water " * 2000),)
+    with pytest.raises(GenerationError) as caught:
+        await collect(generator.stream(long, writing=GenerationParams()))
+    assert caught.value.code == "llm_timeout"
+
+
+async def test_a_local_model_has_time_to_read_by_default() -> None:
+    inner = Scripted([0.3, "Water ", END])
+    inner.local = True
+    short = Limits(first_token_s=0.01, total_s=0.01)
+    long = (Message("user", "water " * 2000),)
+    pieces = GuardedGenerator(inner, limits=short).stream(long, writing=GenerationParams())
+    assert await collect(pieces) == ["Water ", END]
 
 
 async def test_a_model_that_never_waits_is_cut_in_time() -> None:

@@ -152,10 +152,11 @@ class Settings(BaseSettings):
     llm_tokenizer: Path | None = None
     """The language model's tokenizer.json, for exact token counts; None for an over-estimate."""
     llm_first_seconds: float = Field(default=10, gt=0, le=3600)
-    """Time limit of a language model for its first word, and between words; a local model, or one
-    that is loaded first, may need more."""
+    """Time limit of a language model for its first word, and between words. Unless it is set, a
+    local model has a second more for its first word for every 50 tokens of the prompt."""
     llm_seconds: float = Field(default=30, gt=0, le=3600)
-    """Time limit of a language model for a whole answer."""
+    """Time limit of a language model for a whole answer; unless it is set, a local model has the
+    same addition."""
     llm_retries: int = Field(default=2, ge=0, le=10)
     """Retries of a call to a language model after a transient failure."""
     llm_proxy: SecretStr | None = None

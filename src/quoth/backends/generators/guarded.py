@@ -24,7 +24,6 @@ from quoth.text.analyzer import estimate_tokens
 
 T = TypeVar("T")
 
-
 LOCAL_TOKENS_PER_S = 50.0
 """Tokens of a prompt that a slow computer reads per second; a local model gets that much longer."""
 FIRST_PAUSE_S = 0.5
@@ -52,9 +51,10 @@ def limit_chain(generator: Generator, *, limits: Limits | None = None) -> Genera
     if isinstance(generator, GuardedGenerator):
         return generator
     limits = limits or Limits()
-    return GuardedGenerator(
-        generator, limits=replace(limits, first_token_s=limits.total_s, retries=0)
+    whole = replace(
+        limits, first_token_s=limits.total_s, first_extends=limits.total_extends, retries=0
     )
+    return GuardedGenerator(generator, limits=whole)
 
 
 class GuardedGenerator:
@@ -154,7 +154,8 @@ class GuardedGenerator:
         """Make one call: yield its pieces, then `Finish`."""
         size, said = 0, False
         reading = self._reading_s(messages)
-        limit_s, began = self.limits.first_token_s + reading, began + reading
+        limit_s = self.limits.first_token_s + self.limits.first_extends * reading
+        began += self.limits.total_extends * reading
         inner = closable(self.inner, messages, writing)
         with self._passing():
             async with aclosing(inner):
@@ -203,7 +204,7 @@ class GuardedGenerator:
                 if not limit.expired():
                     raise
         what = (
-            f"sent nothing for {limit_s:g} s (setting llm_first_seconds)"
+            f"sent nothing for {limit_s:.3g} s (setting llm_first_seconds)"
             if limit_s < left
             else "was not done in time (setting llm_seconds)"
         )

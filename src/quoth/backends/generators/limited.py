@@ -38,6 +38,9 @@ def open_models(settings: Settings, *, breakers: list[CircuitBreaker]) -> Langua
         first_token_s=settings.llm_first_seconds,
         between_tokens_s=settings.llm_first_seconds,
         total_s=settings.llm_seconds,
+        # A limit that was set holds as it is.
+        first_extends="llm_first_seconds" not in settings.model_fields_set,
+        total_extends="llm_seconds" not in settings.model_fields_set,
         retries=settings.llm_retries,
     )
     guard = partial(guard_generator, limits=limits, breakers=breakers)

@@ -16,6 +16,9 @@ from quoth.core.protocols import Generator
 class Limits:
     """Limits of one call, in seconds and bytes of text.
 
+    A local model gets the time to read the prompt in addition to the first token's and the total
+    limit, as far as these are ``first_extends`` and ``total_extends``.
+
     The connect timeout belongs to the client (`http_client.CONNECT_S`). After a failure no retry
     begins later than ``retry_within_s`` after the start of the call, unless the provider gave the
     time in Retry-After.
@@ -24,6 +27,8 @@ class Limits:
     first_token_s: float = 10.0
     between_tokens_s: float = 10.0
     total_s: float = 30.0
+    first_extends: bool = True
+    total_extends: bool = True
     max_bytes: int = 1 << 20
     retries: int = 2
     retry_within_s: float = 2.0

@@ -52,7 +52,7 @@ CODES: dict[Fault, set[str]] = {
     "unknown_model": {"llm_unknown_model"},
     "limited": {"llm_limited"},
     "unavailable": {"llm_unavailable"},
-    "broken": {"llm_unavailable"},
+    "broken": {"generation_failed"},
     "denied": {"llm_denied"},
     "endless": {"llm_too_long", "llm_timeout"},
     "endless_line": {"llm_too_long"},

@@ -201,7 +201,7 @@ FAILURES: list[tuple[Fault, str, bool]] = [
     ("too_long", "llm_too_long", False),
     ("limited", "llm_limited", True),
     ("overloaded", "llm_unavailable", True),
-    ("broken", "llm_unavailable", True),
+    ("broken", "generation_failed", True),
 ]
 
 

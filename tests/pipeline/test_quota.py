@@ -68,6 +68,10 @@ async def test_who_used_up_the_day_is_answered_without_the_model_and_told(tmp_pa
         used = first["usage"]
         assert spent(house) == used["input_tokens"] + used["output_tokens"] > 1
         then = await ask(client)
+        body = {"messages": [{"role": "user", "content": QUESTION}], "model": "quoth"}
+        json_mode = {**body, "response_format": {"type": "json_object"}}
+        refused = await client.post("/v1/chat/completions", json=json_mode)
+    assert (refused.status_code, "used up its tokens" in refused.text) == (400, True)
     assert (then["degraded"], then["provider"]) == ([ENDED], None)
     assert then["citations"]
     assert len(model.told) == 1

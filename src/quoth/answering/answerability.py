@@ -391,7 +391,6 @@ Note = Literal[
 ]  # fmt: skip
 
 
-def add_warning(kind: Note, *, language: str, query_id: str = "") -> str:
+def add_warning(kind: Note, *, language: str) -> str:
     """Return the warning about a generated answer."""
-    values = {"query_id": query_id} if kind in ("empty", "foreign") else {}
-    return translate(f"answering.model_{kind}", language, **values)
+    return translate(f"answering.model_{kind}", language)

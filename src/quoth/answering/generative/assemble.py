@@ -281,7 +281,7 @@ def _without_support(quoted: Answer, composed: Composed, *, refused: bool, silen
         kind = "foreign" if composed.foreign == len(composed.rejected) else "empty"
     if kind in ("refused", "empty", "foreign"):  # failures are in the trace already
         degraded = (*degraded, f"generate:{kind}:extractive")
-    warning = add_warning(kind, language=quoted.query.language, query_id=quoted.query_id)
+    warning = add_warning(kind, language=quoted.query.language)
     return replace(quoted, status=status, warnings=(*quoted.warnings, warning), degraded=degraded)
 
 

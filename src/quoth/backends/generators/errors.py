@@ -66,7 +66,7 @@ _MEANINGS: tuple[tuple[type[ModelAPIError], GenerationCode, bool, str], ...] = (
      "cannot be reached, or broke the connection off. Look at the address and the network"),
     (ModelUnavailableError, "llm_unavailable", True,
      "cannot serve the model at the moment. Try again later"),
-    (ModelServerError, "llm_unavailable", True, "failed by itself. Try again later"),
+    (ModelServerError, "generation_failed", True, "failed by itself. Try again later"),
 )  # fmt: skip
 """What each error of the library means: our code, whether to retry, and the end of the sentence."""
 _TOO_LONG = (

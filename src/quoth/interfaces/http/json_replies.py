@@ -15,6 +15,8 @@ from typing import Any
 from quoth.core.errors import InputError
 from quoth.core.protocols import Generator
 from quoth.core.types import Answer
+from quoth.pipeline.components import Components
+from quoth.pipeline.egress import BUDGET_EXHAUSTED
 from quoth.text.json_codec import json_object
 
 MAX_TOKENS = 2000
@@ -22,6 +24,14 @@ TRIES = 2
 NO_GENERATOR = (
     "response_format asks for JSON, and no language model is configured here that could write it. "
     "Leave it out, or ask the operator to set one (QUOTH_GENERATOR)."
+)
+USED_UP = (
+    "response_format asks for JSON, and the language model that would write it has used up its "
+    "tokens for today. Leave it out, or ask again tomorrow."
+)
+NOT_ALLOWED = (
+    "response_format asks for JSON, and the privacy settings do not allow the language model that "
+    "would write it. Leave it out."
 )
 INSTRUCTIONS = (
     "Write one JSON object that holds what the answer says, and nothing else: no comment, no "
@@ -37,6 +47,14 @@ class NoJsonMode(InputError):
     """JSON was asked for, and no language model is there to write it, or it wrote none."""
 
     code = "unsupported_response_format"
+
+
+def no_json_mode(parts: Components, allowed: Components) -> NoJsonMode:
+    """Return why no language model writes JSON: of ``parts`` the tenant is ``allowed`` none."""
+    if parts.generator is None:
+        return NoJsonMode(NO_GENERATOR)
+    used_up = allowed.generation_disabled_reason == BUDGET_EXHAUSTED
+    return NoJsonMode(USED_UP if used_up else NOT_ALLOWED)
 
 
 async def write_json(answer: Answer, *, schema: dict[str, Any], generator: Generator) -> str:

@@ -23,7 +23,7 @@ from quoth.core.errors import NotFound, QuothError
 from quoth.core.events import Event
 from quoth.core.types import Answer
 from quoth.interfaces.http.dependencies import Reader
-from quoth.interfaces.http.json_replies import NO_GENERATOR, NoJsonMode, task_reply, write_json
+from quoth.interfaces.http.json_replies import no_json_mode, task_reply, write_json
 from quoth.interfaces.http.openai_schemas import (
     OWNER,
     ChatChoice,
@@ -158,7 +158,7 @@ async def _json(
     """Answer with a JSON object; a stream sends it as one piece."""
     parts = await asyncio.to_thread(apply_privacy_settings, caller.engine.parts)
     if (generator := parts.generator) is None:
-        raise NoJsonMode(NO_GENERATOR)
+        raise no_json_mode(caller.engine.parts, parts)
     answer = await caller.engine.answer(question, keep=keep)
     text = await write_json(answer, schema=body.json_schema or {}, generator=generator)
     tokens = sum(generator.count_tokens([answer.text, text]))

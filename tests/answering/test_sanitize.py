@@ -256,8 +256,8 @@ def test_payloads_in_a_row_are_harmless_too() -> None:
     ("written", "expected"),
     [
         ("See [the page](http://evil.example/x) for more.", "See the page for more."),
-        ("See https://evil.example/x.", "See ."),
-        ("See (https://evil.example/x) now.", "See now."),
+        ("See the page https://evil.example/x.", "See the page ."),
+        ("See it (https://evil.example/x) now.", "See it now."),
         ("See ![an image](http://evil.example/i.png) here.", "See  here."),
         ("Water is H<sub>2</sub>O.", "Water is H2O."),
         ("One<br>two.", "One\ntwo."),
@@ -285,6 +285,11 @@ def test_thoughts_are_not_part_of_the_answer() -> None:
     assert shown("Let me see. <thinking>No. Hm.</thinking> Yes.") == "Let me see. Yes."
     assert shown("Take `</think>` out.") == "Take `< /think>` out."
     assert shown("<answer>Yes.</answer>") == "Yes."
+
+
+@pytest.mark.parametrize("said", ["Visit {} [1].", "More at: {}", "See [{}]({}) [1]."])
+def test_a_sentence_that_is_an_address_alone_goes_with_it(said: str) -> None:
+    assert shown(said.replace("{}", "https://evil.example/x")) == ""
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])

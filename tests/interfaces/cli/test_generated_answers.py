@@ -55,7 +55,10 @@ async def test_what_the_options_chose_is_in_the_plan(home: Path, server: Server)
 @pytest.mark.parametrize(
     ("question", "note"),
     [
-        (ASKED, "The language model cannot be reached or is overloaded: the sources are quoted word for word."),
+        (
+            ASKED,
+            "The language model cannot be reached or is overloaded: the sources are quoted word",
+        ),
         ("Quel goût a le miel de châtaignier ?", "Le modèle de langage est injoignable"),
     ],
 )

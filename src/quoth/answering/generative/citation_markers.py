@@ -53,6 +53,18 @@ _HYPHENS = str.maketrans("−‐‑", "---")
 _INDEX = re.compile(r"(?:(?<![^\W\d_])[^\W\d_]|_)\Z")
 _SEPARATED = re.compile(rf"{MARKER}(?:[^\S\n]*(?:[,;/&+]|and|et)?[^\S\n]*{MARKER})+")
 _WRAPPED = re.compile(rf"[{_OPEN}(（]\s*{MARKER}\s*[{_SHUT})）]")
+_ATTRIBUTION = (
+    "(?:according to|as per|per|based on|see"
+    "|as (?:stated|described|noted|mentioned|reported|shown) (?:in|by)"
+    "|selon|d[’']après|voir|comme (?:indiqué|mentionné|décrit) dans"
+    "|laut|gemäß|siehe|según|secondo)"
+)
+"""What stands in front of a source's name and says nothing without it."""
+_NAMED = re.compile(rf"(?i)\b({_ATTRIBUTION}\s)({_WORD}\s\d{{1,3}})\b")
+_ATTRIBUTED = re.compile(
+    rf"(?i)(?P<open>\A\W{{0,8}}|,\s|[(（]\s?){_ATTRIBUTION}\s{MARKER}"
+    r"(?P<shut>,\s(?P<next>\w)|(?=\s?[)）.;!?]|\Z))"
+)
 _PLACED = re.compile(r"[1-9]\d?(?:\s?[,;–-]\s?\d{1,2})*")
 _ITEM = re.compile(r"[(（]\d{1,2}[)）]\s+\w")
 _YEAR = re.compile(r"(?<!\d)[12]\d{3}\Z")
@@ -195,8 +207,18 @@ class MarkerReader:
             self._square_used = self._square_used or not marker.placed
             return MARKER
 
-        marked = _SEPARATED.sub(MARKER, BRACKETS.sub(take, text))
+        named = _NAMED.sub(r"\1[\2]", text)
+        marked = _SEPARATED.sub(MARKER, BRACKETS.sub(take, named))
+        marked = _ATTRIBUTED.sub(_without_attribution, marked)
         return _WRAPPED.sub(MARKER, marked), tuple(numbers)
+
+
+def _without_attribution(found: re.Match[str]) -> str:
+    """Return what is left of "According to [1], the dam …": the marker, and "The"."""
+    opening, following = found["open"], found["next"]
+    if opening.startswith(","):
+        return MARKER + (found["shut"] if following else "")
+    return f"{opening}{MARKER}{following.upper() if following else ''}"
 
 
 def _numbers(text: str, start: int) -> tuple[int, ...]:

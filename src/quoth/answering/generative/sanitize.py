@@ -128,6 +128,10 @@ _ACTIVE_CODE = re.compile(
 _CLOSING = ".,;!?)»”…，。；！？）"
 
 
+MIN_WORDS = 3
+"""Words without which a sentence that had an address says nothing more."""
+
+
 class Sanitizer:
     """Removes links, images, HTML and addresses; ``cleaned`` counts them.
 
@@ -136,6 +140,7 @@ class Sanitizer:
 
     def __init__(self, *, secret: str = "") -> None:
         self.cleaned = 0
+        self._addresses = 0
         self._secret = re.compile(re.escape(secret), re.IGNORECASE) if secret else None
 
     def strip_markup(self, text: str) -> tuple[str, list[str]]:
@@ -165,8 +170,16 @@ class Sanitizer:
 
     def finish(self, text: str, code: list[str]) -> str:
         """Return the sentence without addresses, with its code spans restored."""
+        self._addresses = 0
         spans = iter([self.plain(span) for span in code])
         return re.sub(_CODE, lambda _: f"`{next(spans)}`", self.plain(text))
+
+    def is_emptied(self, text: str) -> bool:
+        """Return whether a finished sentence said only where an address was: "Visit .".
+
+        The sentence is the last one that was finished.
+        """
+        return self._addresses > 0 and len(re.findall(r"\w+", text)) < MIN_WORDS
 
     def plain(self, text: str, *, code: bool = False) -> str:
         """Return the text without addresses, the secret and active markup."""
@@ -188,6 +201,7 @@ class Sanitizer:
 
     def _address(self, found: re.Match[str]) -> str:
         self.cleaned += 1
+        self._addresses += 1
         before = found.string[max(0, found.start() - 1) : found.start()]
         after = found.string[found.end() : found.end() + 1]
         return "" if not before or before.isspace() or (after in _CLOSING and after) else " "

@@ -318,7 +318,7 @@ class AnswerReader:
         text = self._sanitizer.finish(close_gaps(unmarked), code)
         text = collapse_white_space(text).strip()
         self._lead += self._text[:begin]
-        if re.search(r"\w", text):
+        if re.search(r"\w", text) and not self._sanitizer.is_emptied(text):
             self._add(text, numbers, "sentence")
         self._lead += " " if forced else ""
         self._text = self._text[end:]

@@ -289,7 +289,10 @@ def test_thoughts_are_not_part_of_the_answer() -> None:
 
 @pytest.mark.parametrize("said", ["Visit {} [1].", "More at: {}", "See [{}]({}) [1]."])
 def test_a_sentence_that_is_an_address_alone_goes_with_it(said: str) -> None:
-    assert shown(said.replace("{}", "https://evil.example/x")) == ""
+    written = said.replace("{}", "https://evil.example/x")
+    assert shown(written) == ""
+    parts = AnswerReader((1,)).feed(f"It is blue. {written.rstrip('.')}. It is far. So it is ")
+    assert [part.lead + part.text for part in parts[:2]] == ["It is blue.", " It is far."]
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])

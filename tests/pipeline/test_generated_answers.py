@@ -311,8 +311,7 @@ async def test_strict_has_the_words_of_sources_in_another_language(
     assert written not in answer.text
     assert all(each.support == "supported" for each in answer.sentences)
     assert answer.degraded == ("generate:foreign:extractive",)
-    (warning,) = (each for each in answer.warnings if "another language" in each)
-    assert f"quoth explain {answer.query_id}" in warning
+    assert len([each for each in answer.warnings if "another language" in each]) == 1
     assert [each.text for each in answer.rejected] == [written]
 
 

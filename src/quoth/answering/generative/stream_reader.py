@@ -326,6 +326,7 @@ class AnswerReader:
 
     def _add(self, text: str, numbers: tuple[int, ...], kind: Literal["sentence", "code"]) -> None:
         lead = collapse_white_space(self._lead) if self._started else self._lead.lstrip()
+        lead = re.sub(r"\A +\Z", " ", lead)  # a sentence between may have been left out
         self._out.append(ParsedSentence(lead, text, numbers, kind))
         self._lead, self._started = "", True
 
@@ -354,8 +355,6 @@ class AnswerReader:
             raise _NeedMoreText
         self._text = self._text[: self._look] + self._text[self._look + found.end() :]
         self._thought = ""
-
-    # --- code ---------------------------------------------------------------------------------
 
     def _begin_code(self, start: int) -> None:
         found = _FENCE.match(self._text, start)

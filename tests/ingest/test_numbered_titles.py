@@ -7,6 +7,7 @@ from textwrap import dedent
 import pytest
 
 from quoth.ingest.readers.blocks import Block
+from quoth.ingest.readers.division_paragraphs import with_division_sections
 from quoth.ingest.readers.numbered_titles import with_numbered_titles
 from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.text import read_plain
@@ -217,3 +218,82 @@ def test_the_titles_of_a_table_of_contents_are_the_sections_of_a_text() -> None:
 def test_a_list_whose_items_are_no_titles_is_no_table_of_contents() -> None:
     text = "1. Open the file.\n2. Read it.\n3. Close it.\n\nOpen the file.\n\nNames\n=====\n\nAda."
     assert [path for path in paths(text) if path] == [("Names",)]
+
+
+STATUTES = """\
+STATUTS DES AMIS DU MOULIN
+
+TITRE I. CONSTITUTION
+
+Art. 1er. - Il est fondé une association qui a son siège à Guérigny.
+
+Art. 2. - La durée de l'association est illimitée.
+Art. 3. - Le conseil a neuf membres, élus comme le dit l'
+art. 12. - Tous les trois ans, il est renouvelé.
+
+TITRE II. RESSOURCES
+
+Art. 4. - Les cotisations sont de 18 euros.
+"""
+
+
+def test_divisions_that_begin_their_paragraph_begin_sections() -> None:
+    reading = read_plain(SourceFile("n.txt", b"", text=STATUTES))
+    founding, means = "TITRE I. CONSTITUTION", "TITRE II. RESSOURCES"
+    assert [section.path for section in reading.sections] == [
+        (founding, "Art. 1er"),
+        (founding, "Art. 2"),
+        (founding, "Art. 3"),
+        (means, "Art. 4"),
+    ]
+    assert reading.text.split() == STATUTES.split()
+
+
+@pytest.mark.parametrize(
+    ("begin", "titles"),
+    [
+        ("Article {n}. – The", ["Article 1", "Article 2", "Article 3"]),
+        ("§ {n}. Der", ["§ 1", "§ 2", "§ 3"]),
+        ("Section {n}. The", ["Section 1", "Section 2", "Section 3"]),
+        ("SECTION {n}: the", ["SECTION 1", "SECTION 2", "SECTION 3"]),
+        ("Article {n} says that the", []),
+        ("Article {n}. as the", []),
+        ("Figure {n}. The", []),
+        ("Article 2. The", []),
+    ],
+)
+def test_a_division_of_a_paragraph_is_marked_and_counts_up(begin: str, titles: list[str]) -> None:
+    end = "board of the harbour meets at the pier, where the boats are, and never anywhere else."
+    text = "\n\n".join(f"{begin.format(n=n)} {end * 2}" for n in (1, 2, 3))
+    assert paths(text) == [(title,) for title in titles]
+
+
+def test_two_divisions_or_those_of_headings_begin_no_sections() -> None:
+    long = "The board of the harbour meets at the pier, where the boats are, in every month. " * 2
+    assert paths(f"Article 1. {long}\n\nArticle 2. {long}\n") == []
+    titled = [
+        block
+        for n in (1, 2, 3, 4)
+        for block in (Block(f"Article {n} – Boats", level=1), Block(f"Article 3. {long}"))
+    ]
+    assert with_division_sections(titled) == titled
+
+
+def test_articles_that_are_one_line_and_longer_ones_are_alike() -> None:
+    long = "The board of the harbour meets at the pier, where the boats are, in every month. " * 2
+    text = f"Article 1 – {long}\n\nArticle 2 – No fee is due.\n\nArticle 3 – {long}\n"
+    assert paths(text) == [("Article 1",), ("Article 2",), ("Article 3",)]
+
+
+def test_articles_are_counted_below_each_title() -> None:
+    long = "Les Juges establis pour le fait de nos Eaux et Forests connoistront de tout. " * 2
+    blocks = [
+        Block("TITRE PREMIER. De la Jurisdiction", level=1),
+        *(Block(f"ARTICLE {number}. {long}") for number in ("PREMIER", "II")),
+        Block("TITRE II. Des Bois", level=1),
+        Block("ARTICLE PREMIER. Il sera reservé seize arbres.", level=2),
+        Block(f"ARTICLE II. {long}"),
+    ]
+    found = [(each.text, each.level) for each in with_division_sections(blocks) if each.silent]
+    first, second = ("ARTICLE PREMIER", 2), ("ARTICLE II", 2)
+    assert found == [first, second, first, second]

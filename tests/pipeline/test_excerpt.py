@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from quoth.core.errors import InputError, NotFound
+from quoth.core.outline import Heading
 from quoth.core.types import Chars, Chunk, ParsedDocument, Seconds
 from quoth.ingest.chunker import chunk
 from quoth.ingest.readers.source_file import SourceFile
@@ -149,6 +150,15 @@ def test_an_empty_line_shows_the_next_one() -> None:
     assert reading.text[start:end] == "Two."
     with pytest.raises(NotFound):
         find_place(chunks, "6", headings=[])
+
+
+@pytest.mark.parametrize(("place", "at"), [("article 2", 1), ("art. II", 1), ("article 1", 0)])
+def test_a_division_is_found_however_its_number_is_written(place: str, at: int) -> None:
+    text = "ARTICLE PREMIER. Boats wait.\n\nARTICLE II. Boats go.\n\nARTICLE XII. Boats come.\n"
+    reading = read_plain(SourceFile("n.txt", b"", text=text))
+    headings = [Heading("d", each.path, at, at) for at, each in enumerate(reading.sections)]
+    (start, end), _ = find_place(chunks_of(reading), place, headings=headings)
+    assert reading.text[start:end].strip() == text.split("\n\n")[at]
 
 
 @pytest.mark.parametrize(

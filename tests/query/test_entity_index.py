@@ -96,6 +96,7 @@ def test_an_article_is_found_by_its_word_and_number() -> None:
     for text, title in (
         ("Que dit l'article 3 du Règlement des examens ?", "Article 3 – Fraude"),
         ("Que dit l'article 3 du règlement ?", "Article 3 – Fraude"),
+        ("Que dit l'article 3 de l'examen ?", "Article 3 – Fraude"),
         ("Que dit le premier article ?", "Article 1er - Définitions"),
         ("What is the fifth amendment?", "Amendment V"),
         ("What does Amendment V say about witnesses?", "Amendment V"),

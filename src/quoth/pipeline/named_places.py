@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from quoth.core.errors import InputError, NotFound
 from quoth.core.outline import Heading
 from quoth.core.types import Chars, Chunk, Pages, Seconds, SpanLocator
+from quoth.query.division_names import divisions_of, numbered_sections
 from quoth.text.analyzer import normalize_name
 from quoth.text.locators import ARROW, TEXT_MARK, format_timestamp
 
@@ -189,6 +190,7 @@ def _in_section(chunks: Sequence[Chunk], place: str, *, headings: Sequence[Headi
     titles = [(normalize_name(each.path[-1]), each) for each in headings if each.path]
     found = [each for title, each in titles if title == name]
     found = found or [each for each in headings if each.chapter == chapter != ""]
+    found = found or _named_division(place, headings)
     found = found or [each for title, each in titles if name and name in title]
     if not found:
         return None
@@ -201,3 +203,13 @@ def _in_section(chunks: Sequence[Chunk], place: str, *, headings: Sequence[Headi
     ]
     held = held or [each for each in chunks if least.first <= each.ordinal <= least.last]
     return held[0].start, held[-1].end
+
+
+def _named_division(place: str, headings: Sequence[Heading]) -> list[Heading]:
+    """Return the headings of a division however it is written: "article 2" for "ARTICLE II"."""
+    paths = {
+        path
+        for name in divisions_of(place)
+        for _id, path in numbered_sections(headings).get(name, ())
+    }
+    return [each for each in headings if each.path in paths]

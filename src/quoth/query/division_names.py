@@ -31,12 +31,12 @@ def numbered_sections(headings: Iterable[Heading]) -> dict[str, tuple[Place, ...
     for heading in headings:
         title = heading.path[-1] if heading.path else ""
         found = _SECTION_NUMBER.match(title.casefold())
-        for name in [found[1]] if found else _divisions_of(title):
+        for name in [found[1]] if found else divisions_of(title):
             index[name].append((heading.document_id, heading.path))
     return {number: tuple(dict.fromkeys(found)) for number, found in index.items()}
 
 
-def _divisions_of(title: str) -> list[str]:
+def divisions_of(title: str) -> list[str]:
     """Return the divisions that a title names first, as "article 7"; empty without one."""
     if not _COUNTED.match(title):  # most titles, at once
         return []

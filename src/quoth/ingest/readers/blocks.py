@@ -137,20 +137,17 @@ def assemble(blocks: Iterable[Block]) -> Content:
             parts.append(GAP)
             position += len(GAP)
         if opening is not None and not block.level:
-            if sections and sections[-1].end < 0:
-                sections[-1] = replace(sections[-1], end=position)
             path = tuple(title for _, title in titles)
-            sections.append(Section(start=position, end=-1, path=path, anchor=opening.anchor))
+            is_below = follows_heading and sections[-1].path == path[: len(sections[-1].path)]
+            _begin(sections, path, at=position, anchor=opening.anchor, is_below=is_below)
         opening = None
         if block.level:
             lower = bool(titles) and titles[-1][0] < block.level
             titles = [(level, title) for level, title in titles if level < block.level]
             titles.append((block.level, to_plain_text(text)))
-            begin = sections.pop().start if follows_heading and lower else position
-            if sections and sections[-1].end < 0:
-                sections[-1] = replace(sections[-1], end=begin)
             path = tuple(title for _, title in titles)
-            sections.append(Section(start=begin, end=-1, path=path, anchor=block.anchor))
+            is_below = follows_heading and lower
+            _begin(sections, path, at=position, anchor=block.anchor, is_below=is_below)
         follows_heading = bool(block.level)
         parts.append(text)
         anchor = block.anchor or anchor
@@ -159,6 +156,16 @@ def assemble(blocks: Iterable[Block]) -> Content:
     if sections:
         sections[-1] = replace(sections[-1], end=position)
     return "".join(parts), tuple(places), tuple(sections)
+
+
+def _begin(
+    sections: list[Section], path: tuple[str, ...], *, at: int, anchor: str | None, is_below: bool
+) -> None:
+    """End the last section and begin one, which takes the heading just before that it is below."""
+    begin = sections.pop().start if is_below else at
+    if sections and sections[-1].end < 0:
+        sections[-1] = replace(sections[-1], end=begin)
+    sections.append(Section(start=begin, end=-1, path=path, anchor=anchor))
 
 
 def _place(

@@ -14,6 +14,7 @@ from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import assemble, to_plain_text
 from quoth.ingest.readers.charts import DIAGRAM, chart_blocks, diagram_blocks
+from quoth.ingest.readers.division_paragraphs import with_division_sections
 from quoth.ingest.readers.docx_numbers import (
     WordNumbers,
     number_paragraphs,
@@ -82,7 +83,7 @@ def read_docx(file: SourceFile) -> ParsedDocument:
     # "Rules 2025" among the properties tells more than "Rules" above the text.
     if f" {shown} ".casefold() not in f" {meta.title or ''} ".casefold():
         meta = Metadata(title=shown or None).merged_with(meta)
-    blocks = with_numbered_titles(body_blocks(tree))
+    blocks = with_division_sections(with_numbered_titles(body_blocks(tree)))
     return file.document("document", assemble(blocks), meta=meta)
 
 

@@ -24,6 +24,7 @@ from quoth.ingest.readers.boilerplate import (
     is_left_out,
 )
 from quoth.ingest.readers.dates import normalize_date
+from quoth.ingest.readers.division_paragraphs import with_division_sections
 from quoth.ingest.readers.formula_images import formula_text
 from quoth.ingest.readers.list_marks import ListMarks
 from quoth.ingest.readers.metadata import Metadata, normalize_language
@@ -89,7 +90,7 @@ def read_html(file: SourceFile, *, repeated: frozenset[str] = frozenset()) -> Pa
     )
     heading = next((to_plain_text(block.text) for block in blocks if block.level == 1), None)
     own = replace(own, title=own.title or heading)
-    return file.document("html", assemble(blocks), meta=own)
+    return file.document("html", assemble(with_division_sections(blocks)), meta=own)
 
 
 def html_blocks(text: str) -> list[Block]:

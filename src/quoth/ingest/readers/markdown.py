@@ -20,6 +20,7 @@ from quoth.ingest.readers.blocks import (
     to_plain_text,
     under_header,
 )
+from quoth.ingest.readers.division_paragraphs import with_division_sections
 from quoth.ingest.readers.html import html_blocks
 from quoth.ingest.readers.list_marks import ListMarks
 from quoth.ingest.readers.metadata import Metadata
@@ -59,7 +60,7 @@ def _shallow(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline
 
 def read_markdown(file: SourceFile) -> ParsedDocument:
     """Read Markdown without front matter; its title is its first heading of the first level."""
-    blocks = list(markdown_blocks(file.text))
+    blocks = with_division_sections([*markdown_blocks(file.text)])
     heading = next((to_plain_text(block.text) for block in blocks if block.level == 1), None)
     return file.document("markdown", assemble(blocks), meta=Metadata(title=heading))
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise, zip_longest
+from typing import Any
 
 from quoth.ingest.readers.blocks import Block
 from quoth.ingest.readers.text_layout import MAX_TITLE_REPEATS, NUMBER, indent, is_title
@@ -169,21 +170,21 @@ def numbered_titles(
     divisions = _divisions(paragraphs)
     chapters = _chapters(paragraphs)
     order = list(dict.fromkeys(each.word for each in divisions.values()))
-    order = [word for word in order if not _words()[word]]
+    order = [word for word in order if not division_words()[word]]
     levels: dict[int, int] = {}
     above = (1, 0)  # the level and the number of the last division
     restarts = False  # whether the sections of each division are counted from 1
     for at, (lines, following) in enumerate(zip_longest(paragraphs, paragraphs[1:])):
         line = _joined(lines)
         if division := divisions.get(at):
-            level = 1 if _words()[division.word] else 1 + order.index(division.word)
+            level = 1 if division_words()[division.word] else 1 + order.index(division.word)
             levels[at] = level + division.deeper
             above = (level, division.number)
         elif line not in listed and (at in chapters or _has_sections(lines, following)):
             levels[at] = 1
         elif title := _LISTED.match(line) if line in listed else _numbered(lines):
             restarts |= above[1] > 0 and not title["deeper"]
-            inside = above[0] if restarts or _value(title["first"]) == above[1] else 1
+            inside = above[0] if restarts or division_value(title["first"]) == above[1] else 1
             levels[at] = inside + restarts + (title["deeper"] or "").count(".")
     return levels
 
@@ -213,16 +214,26 @@ def _joined(lines: Sequence[str]) -> str:
 
 
 @cache
-def _words() -> Mapping[str, bool]:
+def division_words() -> Mapping[str, bool]:
     """Return the words for divisions, folded, each with whether it is one for appendices."""
-    data = (files("quoth.ingest.readers") / "data" / "divisions.toml").read_text("utf-8")
-    tables = tomllib.loads(data).values()
     return {
         normalize_name(word): key == "appendices"
-        for table in tables
+        for table in _tables().values()
         for key in ("divisions", "appendices")
         for word in table[key]
     }
+
+
+def full_word(word: str) -> str:
+    """Return the word for a division that a folded one stands for: "article" for "art"."""
+    full: str = _tables()["any"]["abbreviations"].get(word, word)
+    return full
+
+
+@cache
+def _tables() -> dict[str, dict[str, Any]]:
+    text = (files("quoth.ingest.readers") / "data" / "divisions.toml").read_text("utf-8")
+    return tomllib.loads(text)
 
 
 def _divisions(paragraphs: Sequence[Sequence[str]]) -> dict[int, _Division]:
@@ -243,15 +254,15 @@ def _divisions(paragraphs: Sequence[Sequence[str]]) -> dict[int, _Division]:
 
 def _is_appendix(title: str) -> bool:
     division = _division(title)
-    return division is not None and _words()[division.word]
+    return division is not None and division_words()[division.word]
 
 
 def _division(line: str) -> _Division | None:
     """Return the division that a line is the title of, None for another line."""
     parts = _DIVISION.fullmatch(line) if len(line) <= MAX_TITLE else None
-    if parts is None or (word := normalize_name(parts["word"])) not in _words():
+    if parts is None or (word := normalize_name(parts["word"])) not in division_words():
         return None
-    number, title = _value(parts["number"]), parts["title"]
+    number, title = division_value(parts["number"]), parts["title"]
     if number is None or title.endswith((",", ";", ":", "!")):
         return None
     # A sentence may begin with a reference: "Part 2 says more.", "Section 4. No fee is due."
@@ -262,7 +273,7 @@ def _division(line: str) -> _Division | None:
     return _Division(word, number, (parts["deeper"] or "").count("."))
 
 
-def _value(number: str) -> int | None:
+def division_value(number: str) -> int | None:
     """Return the value of the number or letter of a division."""
     if digits := re.match(r"\d+", number):
         return int(digits[0])

@@ -7,6 +7,7 @@ from contextlib import suppress
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import assemble
+from quoth.ingest.readers.division_paragraphs import with_division_sections
 from quoth.ingest.readers.numbered_titles import with_numbered_titles
 from quoth.ingest.readers.odf_lists import ListStyles, list_styles
 from quoth.ingest.readers.odf_text import flow_blocks
@@ -32,9 +33,8 @@ def read_odt(file: SourceFile) -> ParsedDocument:
         styles=styles_of_lists(container, root),
         style=lambda each: styles.get(attribute(each, "style-name"), ""),
     )
-    return file.document(
-        "document", assemble(with_numbered_titles([*blocks])), meta=office_properties(container)
-    )
+    content = assemble(with_division_sections(with_numbered_titles([*blocks])))
+    return file.document("document", content, meta=office_properties(container))
 
 
 def content_root(container: ZipContainer) -> Element:

@@ -10,6 +10,7 @@ from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, normalize_whitespace
 from quoth.ingest.readers.dates import normalize_date
+from quoth.ingest.readers.division_paragraphs import with_division_sections
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.numbered_titles import with_numbered_titles
 from quoth.ingest.readers.rows import table_blocks
@@ -68,7 +69,9 @@ def read_rtf(file: SourceFile) -> ParsedDocument:
         if revised
         else None,
     )
-    return file.document("document", assemble(with_numbered_titles(blocks)), meta=meta)
+    return file.document(
+        "document", assemble(with_division_sections(with_numbered_titles(blocks))), meta=meta
+    )
 
 
 def _marked(data: bytes) -> bytes:

@@ -12,6 +12,7 @@ from itertools import accumulate, groupby, pairwise
 
 from quoth.core.types import Chars, ParsedDocument, SpanLocator
 from quoth.ingest.readers.blocks import Block, assemble, counted, to_plain_text
+from quoth.ingest.readers.division_paragraphs import split_at_divisions, with_division_sections
 from quoth.ingest.readers.metadata import EMPTY, Metadata
 from quoth.ingest.readers.numbered_titles import (
     listed_titles,
@@ -119,7 +120,7 @@ def _gutenberg_book(text: str) -> tuple[Metadata, int, int]:
     return about, starts.end(), ends.start() if ends else len(text)
 
 
-def plain_blocks(text: str) -> Iterator[Block]:
+def plain_blocks(text: str) -> list[Block]:
     """Return the paragraphs of a text in order, and headings that are beyond doubt."""
     paragraphs = [[*lines.values()] for lines in _paragraphs(text)]
     return _titled_blocks(paragraphs, [None] * len(paragraphs))
@@ -127,8 +128,9 @@ def plain_blocks(text: str) -> Iterator[Block]:
 
 def _titled_blocks(
     paragraphs: Sequence[Sequence[str]], places: Sequence[Chars | None]
-) -> Iterator[Block]:
-    return with_ended_sections(with_capital_titles([*_blocks(paragraphs, places)]))
+) -> list[Block]:
+    blocks = with_ended_sections(with_capital_titles([*_blocks(paragraphs, places)]))
+    return with_division_sections([*blocks])
 
 
 def _blocks(paragraphs: Sequence[Sequence[str]], places: Sequence[Chars | None]) -> Iterator[Block]:
@@ -177,7 +179,7 @@ def _paragraphs(text: str, *, first: int = 1) -> list[dict[int, str]]:
     split = (
         {first - 1 + n: line.rstrip() for n, line in group if line.strip()} for _, group in groups
     )
-    return [lines for lines in split if lines]
+    return split_at_divisions([lines for lines in split if lines])
 
 
 def _is_overlined(lines: Sequence[str]) -> bool:

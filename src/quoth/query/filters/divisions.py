@@ -102,8 +102,9 @@ def _owner(
     for name in context.entities.titles.names:
         for id_ in owners.intersection(name.documents):
             titles[id_] |= name.distinctive_words
+    passed = FUNCTION_WORDS | word_set("articles")  # "l'ordonnance" has two words
     after = zip(query.starts, query.words, strict=True)
-    words = [word for at, word in after if at >= group[-1].end and word not in FUNCTION_WORDS]
+    words = [word for at, word in after if at >= group[-1].end and word not in passed]
     for word in words[:MAX_TITLE_WORDS]:
         owners = {id_ for id_ in owners if stem(word) in titles[id_]}
         if len(owners) <= 1:

@@ -9,6 +9,7 @@ import pytest
 
 from quoth.answering.extractive.candidates import (
     MAX_SENTENCE,
+    is_sound,
     quotable_sentences,
 )
 from quoth.answering.extractive.score import sentence_scores
@@ -163,3 +164,22 @@ def test_the_header_of_a_table_is_no_answer(header: str, is_one: bool) -> None:
 def test_the_mark_of_an_item_or_footnote_is_not_quoted(mark: str) -> None:
     (sentence,) = quotable_sentences([passage(f"{mark}Honey keeps for many years.")])
     assert sentence.text == "Honey keeps for many years."
+
+
+@pytest.mark.parametrize(
+    ("text", "is_title"),
+    [
+        ("RULES OF THE OLD MILL\n\nBoats wait here.", True),
+        ("Rules of the old mill\n\nBoats wait here.", True),
+        ("The old mill is closed.[1]\n\nBoats wait here.", False),
+        ("- An old mill of wood\n\nBoats wait here.", False),
+        ("Mill: closed for ever\n\nBoats wait here.", False),
+        ("An old mill of wood\nBoats wait here.", False),
+        ("An old mill of wood", False),
+    ],
+)
+def test_a_line_that_a_text_begins_with_is_its_title(text: str, is_title: bool) -> None:
+    first, *others = quotable_sentences([passage(text)])
+    assert (first.title, is_sound(first)) == (is_title, not is_title)
+    assert not any(each.title for each in others)
+    assert not quotable_sentences([passage(text, start=9)])[0].title

@@ -414,6 +414,18 @@ async def test_a_meeting_is_summed_up_by_its_date(tmp_path: Path, question: str)
     assert "baker" not in answer.text
 
 
+async def test_a_title_alone_is_no_answer_to_what_it_does_not_say(tmp_path: Path) -> None:
+    (tmp_path / "rules.md").write_text(
+        "# Rules of the old mill club of Wick\n\n## Bells of the club"
+    )
+    async with open_tour(tmp_path / "home", index=MemoryIndex()) as engine:
+        await add(engine, tmp_path / "rules.md")
+        beside = await engine.answer("Who may ring the rules of the old mill club of Wick?")
+        title = await engine.answer("What is the title of the rules of the old mill club?")
+    assert (beside.status, beside.citations) == ("low_relevance", ())
+    assert title.text.startswith("Rules of the old mill club of Wick")
+
+
 async def test_the_documents_of_a_filter_and_of_every_collection_are_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from quoth.answering.answerability import (
     Notice,
     are_rows_of_others,
     decide_status,
+    expected_kind,
     lacks_value,
     notice,
     status_notices,
@@ -24,6 +25,7 @@ from quoth.answering.answerability import (
 from quoth.answering.citations import cite_statements
 from quoth.answering.context import passages_within
 from quoth.answering.contradictions import conflict_notice, disagreements, with_other_sides
+from quoth.answering.extractive.candidates import asks_title
 from quoth.answering.extractive.lookup import (
     heading_statements,
     names_only_a_place,
@@ -355,11 +357,17 @@ def _is_beside(
     best: Statement,
     statements: Sequence[Statement],
 ) -> bool:
-    """Return whether what is quoted has no value of the kind asked for, or is about others."""
+    """Return whether what is quoted is no answer.
+
+    It lacks the value that is asked for, is only a title, or is a row about others.
+    """
     sentences = candidates.sentences
     if lacks_value(query, best.text, language=sentences[0].language):
         return True
     quoted = [
         at for run in (best, *statements) for at, each in enumerate(sentences) if run.holds(each)
     ]
+    has_asked = expected_kind(query) or asks_title(query)  # Its value, or itself.
+    if not has_asked and all(sentences[at].title for at in quoted):
+        return True
     return are_rows_of_others(query, candidates, quoted=quoted)

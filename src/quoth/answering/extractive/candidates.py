@@ -12,7 +12,9 @@ from threading import Lock
 
 from cachetools import LRUCache, cached
 
-from quoth.core.types import Passage
+from quoth.core.types import Passage, Query
+from quoth.query.filters.patterns import word_set
+from quoth.query.tokens import folded_words
 from quoth.text.contents import LEADERS, is_index
 from quoth.text.locators import CELL_GAP
 from quoth.text.sentences import (
@@ -67,6 +69,8 @@ MAX_LIST = 600
 """Maximum characters of a list quoted with its introduction."""
 MAX_ROW = 1200
 """Maximum characters of a row of a table that is quoted as a whole."""
+MAX_TITLE = 120
+"""Maximum characters of the title that a text begins with."""
 
 HEADER_ROWS = 8
 """Lines, empty ones included, in which the first row below the header of a table stands."""
@@ -81,6 +85,7 @@ _NOISE = re.compile(r"[\[(♪][^\])]*[\])♪]?")
 _COMMENT = re.compile(r"[ \t]*(?:#[!+#\s]|//|/\*)")
 """The beginning of a line that is a comment in program text."""
 _BULLET = re.compile(r"(?<=\s)[•‣▪◦](?=\s)")
+_NO_TITLE = ("\n", ": ", CELL_GAP)
 _CLAUSE = re.compile(r"[,;:.!?…–—]\)?[ \n]|\n")
 _ADDRESS = re.compile(r"https?://\S+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -102,7 +107,8 @@ class Quotable:
     ``start`` and ``end`` count characters of the document's stored text. ``passage`` is the index
     of its passage. ``standalone_score`` is 1 for a plain statement and less for what reads badly in
     an answer. ``anaphoric`` means that its opening refers to the sentence before, ``joined`` that
-    only a space separates them. ``cut`` means that it is only a piece of a longer sentence,
+    only a space separates them. ``title`` means that it is the title of its document or section, or
+    the header of a table. ``cut`` means that it is only a piece of a longer sentence,
     ``listing`` that it is program text, a line of a table of contents or an index, or the header of
     a table.
     """
@@ -118,6 +124,7 @@ class Quotable:
     anaphoric: bool = False
     joined: bool = False
     question: bool = False
+    title: bool = False
     cut: bool = False
     listing: bool = False
 
@@ -130,6 +137,11 @@ class Quotable:
 def is_sound(sentence: Quotable) -> bool:
     """Return whether a sentence is no question, heading or noise."""
     return sentence.standalone_score >= MIN_STANDALONE_SCORE
+
+
+def asks_title(query: Query) -> bool:
+    """Return whether a question asks for a title: "What is the title of …?"."""
+    return not word_set("title_words").isdisjoint(folded_words(query.standalone))
 
 
 def quotable_sentences(passages: Sequence[Passage]) -> tuple[Quotable, ...]:
@@ -166,6 +178,7 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
     starts = [chunk.start - passage.start for chunk in passage.chunks]
     titles = {normalize(title).strip() for chunk in passage.chunks for title in chunk.section}
     titles.add(normalize(passage.document.title).strip())
+    titles.add(_first_line(passage, text))
     found: list[Quotable] = []
     before = 0
     for first, last in _with_lists(text, _spans(passage, text)):
@@ -197,6 +210,7 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
                 anaphoric=bool(ANAPHORIC.match(folded)) and not NOT_ANAPHORIC.match(folded),
                 joined=bool(found) and "\n\n" not in text[before:first],
                 question=question,
+                title=_is_heading(shown, titles) or _is_header(text, first, last),
                 cut=CELL_GAP not in shown and _is_cut(text, first, last, below_heading=below),
                 listing=listing,
             )
@@ -328,6 +342,16 @@ def _is_header(text: str, first: int, last: int) -> bool:
     labels = [cell.partition(": ")[0] for cell in next(rows, "").split(CELL_GAP)]
     named = sum(any(cell.strip() in label for label in labels) for cell in cells)
     return named >= max(2, len(cells) / 2)
+
+
+def _first_line(passage: Passage, text: str) -> str:
+    """Return the title that a text begins with: a line of its own that is no sentence, else ""."""
+    line, gap, _ = text.partition("\n\n") if passage.start == 0 else ("", "", "")
+    is_title = gap and len(line) <= MAX_TITLE and not any(mark in line for mark in _NO_TITLE)
+    end = line.rstrip("\"'»”’)]^[0123456789 ")  # notes may follow a stop
+    if not is_title or end.endswith((*_ENDS, *_QUESTION_ENDS, ",")) or _OPENING.match(line):
+        return ""
+    return "" if passage.document.kind == "transcript" else normalize(line).strip()
 
 
 def _is_heading(shown: str, titles: set[str]) -> bool:

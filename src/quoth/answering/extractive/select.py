@@ -13,6 +13,7 @@ from itertools import pairwise
 from quoth.answering.extractive.asked_rows import asked_rows, fullest_row, is_row
 from quoth.answering.extractive.candidates import (
     Quotable,
+    asks_title,
     is_sound,
     list_start,
     quotable_sentences,
@@ -162,9 +163,13 @@ def choose_statements(
     order = [place for place in ranked if place not in shown]
     if not order or scores[ranked[0]] - scores[order[0]] > MORE_MARGIN:
         return ()
-    order = [at for at in order if is_sound(candidates.sentences[at])] or order
+    titles = asks_title(query)
+    sentences = candidates.sentences
+    order = [
+        at for at in order if is_sound(sentences[at]) or (titles and sentences[at].title)
+    ] or order
     best = scores[order[0]]
-    language = candidates.sentences[order[0]].language
+    language = sentences[order[0]].language
     about = best_of_aspects(query, candidates, order, scores)
     seeds = about | {at: "" for at in order if at not in about and best - scores[at] <= MARGIN}
     limit = max(MAX_RUNS, len(about))

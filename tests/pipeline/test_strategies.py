@@ -388,7 +388,14 @@ MEETING = """# Bee club
 
 @pytest.mark.parametrize(
     "question",
-    ["Summarize the meeting of 9 March 2025", "What was the meeting of 9 March 2025 about?"],
+    [
+        "Summarize the meeting of 9 March 2025",
+        "Summarize the minutes of 9 March 2025",
+        "Summarize the committee meeting of 9 March 2025",
+        "What was the meeting of 9 March 2025 about?",
+        "Résume le procès-verbal du 9 mars 2025",
+        "Résume le compte rendu de l'assemblée générale du 9 mars 2025",
+    ],
 )
 async def test_a_meeting_is_summed_up_by_its_date(tmp_path: Path, question: str) -> None:
     texts = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from itertools import dropwhile, pairwise, takewhile
+from itertools import dropwhile, pairwise
 
 from quoth.core.types import DocumentKind, Filter, FilterField, Query
-from quoth.query.filters.patterns import has_match, word_set
-from quoth.query.tokens import has_phrase, normalized_query_words, phrase_pattern
+from quoth.query.filters.patterns import find_matches, has_match, word_set
+from quoth.query.tokens import has_phrase, normalize_query, normalized_query_words, phrase_pattern
 from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import WORDS
 
@@ -107,10 +107,13 @@ def only_asks_for_a_place(query: Query, *, sources: Iterable[str] = ()) -> bool:
     titles = {word for title in named for word in _words(title)}
     words = _subject_words(query.standalone)
     if fields & {"document", "date"} and (query.kind == "summary" or asks_for_summary(query)):
-        topic = word_set("topic_words")
-        asked = takewhile(lambda word: word not in topic, _words(query.standalone))
-        titles |= {
-            word for word in asked if word in word_set("summary_words") or _is_source_noun(word)
+        topic = "|".join(word_set("topic_words"))
+        asked = re.split(rf"\b(?:{topic})\b", normalize_query(query.standalone), maxsplit=1)[0]
+        meetings = (asked[each.start : each.end] for each in find_matches("meeting_noun", asked))
+        titles |= {word for noun in meetings for word in _words(noun)} | {
+            word
+            for word in _words(asked)
+            if word in word_set("summary_words") or _is_source_noun(word)
         }
     return not any(analyze(word, language=query.language) for word in words if word not in titles)
 

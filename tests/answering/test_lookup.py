@@ -100,3 +100,9 @@ def test_an_outline_quotes_the_headings_where_they_stand() -> None:
     assert [each.text for each in found] == ["Part 1.\nThe bee\u2019s hive", "We begin with wax."]
     text, _ = write_answer(found)
     assert text == "Part 1.\nThe bee\u2019s hive [1]\nWax:\nWe begin with wax. [2]"
+
+
+def test_a_title_keeps_its_french_quotation_marks() -> None:
+    title = "Contrat du gîte «\u00a0Les Tilleuls\u00a0»"
+    found = heading_statements([Heading("d1", (title,), 0, 0)], [passage(f"{title}\n\nBail.")])
+    assert [each.text for each in found] == [title]

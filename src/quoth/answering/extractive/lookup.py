@@ -37,6 +37,8 @@ MAX_LONG_SECTIONS = 10
 """Sections of which more than a sentence is quoted; of more it is one of each."""
 MIN_FRONT_SCORE = 0.95
 """Least standalone score of what a text is said to begin with: no title and no names of authors."""
+_BEFORE, _BEHIND = r"(?:«[^\S\n]?|[^\w\s])*", r"(?:[^\S\n]?»|[^\w\s])*"
+"""Signs around the words of a title; French quotation marks have a blank within."""
 _FIRST_WORD = re.compile(r"^[^\w\n]*([^\W\d_]+)[^\S\n]*(?:[.:—–]|$)", re.MULTILINE)
 """The only word of a line, or the one before a colon, a stop or a dash."""
 _LINE = re.compile(r"\S.*")
@@ -86,7 +88,7 @@ def heading_statements(
         at, chunk = places[heading.document_id, heading.first]
         # Signs and blanks may differ, as in the outline of a PDF.
         words = r"[\W_]+".join(re.findall(r"\w+", heading.path[-1]))
-        titled = re.search(rf"[^\w\s]*{words}[^\w\s]*", chunk.text) if words else None
+        titled = re.search(rf"{_BEFORE}{words}{_BEHIND}", chunk.text) if words else None
         written = titled or _first_line(chunk.text)
         if written is None:
             continue

@@ -32,9 +32,9 @@ def rows_of(path: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("name", "row"),
     [
-        ("fish.xlsx", "Day: 2024-05-03 | Tonnes: 41.5 | Share: 41.5% | Value: €120,500.00"),
+        ("fish.xlsx", "Day: 2024-05-03 | Tonnes: 41.5 | Share: 41.5% | Value: € 120,500.00"),
         ("fish.ods", "Day: 03/05/2024 | Tonnes: 41.5 | Share: 41.5% | Value: € 120,500.00"),
-        ("fish.xls", "Day: 2024-05-03 | Tonnes: 41.5 | Share: 41.5% | Value: €120,500.00"),
+        ("fish.xls", "Day: 2024-05-03 | Tonnes: 41.5 | Share: 41.5% | Value: € 120,500.00"),
     ],
 )
 def test_a_workbook_by_sheet_and_row(name: str, row: str) -> None:
@@ -434,6 +434,9 @@ def test_a_large_table_is_bounded_and_says_so(
         (3.0, "General", "3"),
         (0.1 + 0.2, "General", "0.3"),
         (12.0, '0" kg"', "12 kg"),
+        (210.75, '#,##0.00\\ "€"', "210.75 €"),
+        (210.75, '#,##0.00"€"', "210.75€"),
+        (0.256, "0.0\\ %", "25.6 %"),
         (12345678.0, '0.0,,"M"', "12345678"),
         (5551234.0, "###-####", "5551234"),
         (1234567.0, "# ##0", "1234567"),

@@ -31,7 +31,7 @@ CellValue = str | float | int | bool | date | datetime | time | timedelta | None
 
 @dataclass(frozen=True, slots=True)
 class NumberFormat:
-    """How a number is shown: what stands around it, its decimals, its thousands."""
+    """How a number is shown: what stands around it with its blanks, its decimals, its thousands."""
 
     before: str = ""
     after: str = ""
@@ -53,8 +53,8 @@ def parse_format(number: int, codes: Mapping[int, str]) -> NumberFormat | None:
         return None
     after = code[digits.end() :]
     return NumberFormat(
-        before=code[: digits.start()].strip(),
-        after=after.replace("%", "").strip(),
+        before=code[: digits.start()].lstrip(),
+        after=after.rstrip(),
         decimals=len((digits[1] or "").replace("#", "")),
         thousands="," in digits[0],
         percent="%" in after,
@@ -80,6 +80,7 @@ def show_number(value: float, form: NumberFormat | None) -> str:
         return f"{value:.15g}"
     shown = value * 100 if form.percent else value
     sign = "," if form.thousands else ""
-    text = f"{shown:{sign}.{form.decimals}f}{'%' * form.percent}"
-    gap = " " if len(form.after) > 1 or len(form.before) > 1 else ""
-    return f"{form.before}{gap * bool(form.before)}{text}{gap * bool(form.after)}{form.after}"
+    # A word has a blank beside it, a sign only where the format has one.
+    before = f"{form.before.rstrip()} " if len(form.before) > 1 else form.before
+    after = f" {form.after.lstrip()}" if len(form.after) > 1 else form.after
+    return f"{before}{shown:{sign}.{form.decimals}f}{after}"

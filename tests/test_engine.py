@@ -218,7 +218,7 @@ async def test_an_answer_says_how_it_came_about(engine: Engine) -> None:
     ("question", "said"),
     [
         ("What is the capital of Mongolia?", "I found nothing on this in the documents"),
-        ("Quelle est la capitale de la Mongolie ?", "Je n'ai rien trouvé à ce sujet"),
+        ("Quelle est la capitale de la Mongolie ?", "Je n’ai rien trouvé à ce sujet"),
     ],
 )
 async def test_what_is_not_there_is_not_answered(engine: Engine, question: str, said: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,20 @@ def test_every_language_has_every_sentence_with_the_same_values(language: str) -
     assert sentences.keys() == ENGLISH.keys()
     for key, sentence in sentences.items():
         assert set(re.findall(r"{(\w+)}", sentence)) == set(re.findall(r"{(\w+)}", ENGLISH[key]))
+
+
+def test_french_has_its_typography_everywhere() -> None:
+    """No-break spaces before high signs, and one kind of apostrophe."""
+    web = json.loads((SOURCE / "interfaces/web/static/locales/fr.json").read_text("utf-8"))
+    said = [*translations._sentences("fr").values(), *translations._messages("fr").values()]
+    for sentence in (*said, *web.values()):
+        assert not re.search(r"[ \u00a0][!?:;»]|«[ \u00a0]|\w'\w", sentence), sentence
+
+
+def test_messages_of_earlier_versions_are_restated() -> None:
+    old = "Je n'ai rien trouvé à ce sujet dans la partie recherchée. Sans le filtre, tout est "
+    old += "recherché ; d'autres mots ou un nom peuvent aussi aider."
+    assert translations.restate(old, "en").startswith("I found nothing on this in the part")
 
 
 def test_an_unknown_language_is_answered_in_english() -> None:

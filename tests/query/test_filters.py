@@ -208,7 +208,7 @@ def test_a_guess_lifts_and_never_filters(text: str) -> None:
 NOTED = {
     "What is on page 900?": "There is no page 900 here; the highest page number is 307.",
     "Page 900 of The Patient Gardener?": "the pages are i to 307",
-    "Que dit la page 900 ?": "Il n'y a pas de page 900 ici",
+    "Que dit la page 900 ?": "Il n’y a pas de page 900 ici",
     "What is in chapter 12?": "No chapter 12 was found here; the chapters found are 1-4, A.",
     "What is chapter 2 about?": "The Patient Gardener and Manuel du potager",
     "What is said at 3:59:59?": "the longest ends at 1:05:00",

@@ -12,6 +12,7 @@ from quoth.query.filters.parse import (
     KEYS,
     MAX_PAGES,
     dropped_fields,
+    join_names,
     parse_filters,
 )
 
@@ -139,3 +140,10 @@ def test_any_text_is_a_filter_or_is_refused(text: str) -> None:
         return
     assert bool(found) != bool(dropped_fields([text]))
     assert all(each.values for each in found)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"), [(1, "a, b, c, d et 1 autre"), (2, "a, b, c, d et 2 autres")]
+)
+def test_names_that_are_left_out_are_counted(more: int, said: str) -> None:
+    assert join_names([*"abcd"], "fr", total=4 + more) == said

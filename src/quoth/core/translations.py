@@ -94,6 +94,8 @@ def _letters(sentence: str) -> int:
 
 def _pattern(sentence: str) -> re.Pattern[str]:
     fixed = [re.escape(part) for part in _VALUE.split(sentence)[::2]]
+    # Stored messages may be in the typography of earlier versions.
+    fixed = [part.replace("’", "['’]").replace("\u202f", "[ \u202f]") for part in fixed]
     return re.compile("(.*?)".join(fixed), re.DOTALL)
 
 

@@ -156,11 +156,12 @@ async def search(
         )
     )
     if found[0] is None:
-        why = ", ".join(trace.failures)
         if all(":deadline:" in failure for failure in trace.failures):
             raise OutOfTime(
-                f"The search is unavailable now: {why}. Allow more time (max_ms, deadline_ms)."
+                "The search did not end in the time that was allowed. Allow more (max_ms, "
+                "deadline_ms)."
             )
+        why = ", ".join(trace.failures)
         raise RetrievalError(f"The search is unavailable now: {why}. Look at: quoth doctor")
     return [results or RetrieverResults() for results in found]
 

@@ -96,6 +96,7 @@ async def test_too_little_time_and_a_range_that_is_none_are_refused(tmp_path: Pa
         assert (await asked(house, "ada", filters={"page": "x-y"})).status_code == 422
     assert (found.status_code, found.json()["code"]) == (422, "out_of_time")
     assert "max_ms" in found.json()["detail"]
+    assert "semantic" not in found.json()["detail"]
     assert "retry-after" not in found.headers
 
 

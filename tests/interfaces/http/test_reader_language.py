@@ -109,9 +109,9 @@ async def test_warnings_are_in_the_readers_language_also_from_history(
     plain = (await ada.post("/v1/query", json=ASKED)).json()
     assert any("There is no page 77 here" in each for each in plain["warnings"])
     told = (await ada.post("/v1/query", json=ASKED, headers=FRENCH)).json()
-    assert any("Il n'y a pas de page 77" in each for each in told["warnings"])
+    assert any("Il n’y a pas de page 77" in each for each in told["warnings"])
     streamed = await ada.post("/v1/query", json={**ASKED, "stream": True}, headers=FRENCH)
-    assert "Il n'y a pas de page 77" in streamed.text.rpartition("event: done")[2]
+    assert "Il n’y a pas de page 77" in streamed.text.rpartition("event: done")[2]
     path = f"/v1/queries/{told['query_id']}"
     stored = (await ada.get(path, headers={"accept-language": "en"})).json()["answer"]
     assert any("There is no page 77 here" in each for each in stored["warnings"])
@@ -119,7 +119,7 @@ async def test_warnings_are_in_the_readers_language_also_from_history(
 
 @pytest.mark.parametrize(
     ("language", "said"),
-    [("fr", "Il n'est pas certain"), ("en", "It is not certain"), (None, "It is not certain")],
+    [("fr", "Il n’est pas certain"), ("en", "It is not certain"), (None, "It is not certain")],
 )
 async def test_an_answer_that_may_be_none_says_so_to_every_client(
     language: str | None, said: str

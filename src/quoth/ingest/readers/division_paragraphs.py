@@ -28,7 +28,7 @@ _Number = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Division:
+class _Beginning:
     """What a paragraph begins with: its name as it stands, its word, folded, and its number.
 
     ``is_marked`` tells it from a sentence that begins with a reference: "Article 4 says …".
@@ -78,7 +78,7 @@ def with_division_sections(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _scopes(
-    blocks: Sequence[Block], found: Mapping[int, _Division], levels: Mapping[str, int]
+    blocks: Sequence[Block], found: Mapping[int, _Beginning], levels: Mapping[str, int]
 ) -> dict[int, tuple[str, int]]:
     """Return the word of each division and the higher heading that it is below."""
     scopes: dict[int, tuple[str, int]] = {}
@@ -97,7 +97,7 @@ def split_at_divisions(paragraphs: Sequence[Mapping[int, str]]) -> list[dict[int
 
     The line before is that of a whole sentence, and the divisions count up.
     """
-    found: dict[int, _Division] = {}
+    found: dict[int, _Beginning] = {}
     for paragraph in paragraphs:
         before = "."
         for number, line in paragraph.items():
@@ -115,7 +115,7 @@ def split_at_divisions(paragraphs: Sequence[Mapping[int, str]]) -> list[dict[int
     return parted
 
 
-def _counting(found: Mapping[int, _Division]) -> dict[int, _Division]:
+def _counting(found: Mapping[int, _Beginning]) -> dict[int, _Beginning]:
     """Return the divisions of each word that count up, without those that do not follow."""
     by_word: dict[str, list[int]] = defaultdict(list)
     for at, each in found.items():
@@ -135,7 +135,7 @@ def _steps(numbers: Iterator[_Number]) -> Iterator[bool]:
     return (one < other for one, other in pairwise(numbers))
 
 
-def _division(text: str) -> _Division | None:
+def _division(text: str) -> _Beginning | None:
     """Return the division that a text begins with, None without one."""
     parts = _DIVISION.match(text)
     if parts is None or _LISTED.search(text):
@@ -145,4 +145,4 @@ def _division(text: str) -> _Division | None:
     if first is None:
         return None
     number = (first, *map(int, (parts["deeper"] or "").split(".")[1:]))
-    return _Division(to_plain_text(parts["name"]), word, number, bool(parts["mark"]))
+    return _Beginning(to_plain_text(parts["name"]), word, number, bool(parts["mark"]))

@@ -300,7 +300,7 @@ def join_names(names: Sequence[str], language: str, *, total: int = 0) -> str:
     joint = translate("query.and", language)
     more = max(len(names), total) - MAX_LISTED
     if more > 0:
-        rest = translate("query.more", language, count=more)
+        rest = translate("query.more" if more > 1 else "query.more_one", language, count=more)
         return ", ".join(names[:MAX_LISTED]) + joint + rest
     return joint.join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 

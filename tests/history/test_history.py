@@ -82,6 +82,23 @@ def test_texts_mean_nothing_in_markdown(text: str) -> None:
     assert page.tags.count("em") == 1
 
 
+def test_an_export_is_in_the_language_of_the_question() -> None:
+    record = said("Le thé.")
+    rows = Chars(0, 9, "Prix", None, "chars", "row", "2", "3")
+    one = replace(
+        record.answer,
+        query=replace(record.answer.query, language="fr"),
+        citations=(replace(record.answer.citations[0], locator=rows),),
+        sentences=(Sentence(0, 7, (1,), "unsupported"),),
+        model=None,
+    )
+    for form in ("md", "html"):
+        text = exported(replace(record, answer=one), form)
+        for words in ("lignes 2–3", "sans modèle de langage", "«\u202fLe thé.", "aucune source"):
+            assert words in text
+    assert "lignes 2–3" in exported(replace(record, answer=one), "csv")
+
+
 @given(TEXTS)
 def test_texts_mean_nothing_in_html(text: str) -> None:
     page = Page(exported(said(text), "html"))

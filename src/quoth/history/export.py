@@ -6,12 +6,13 @@ import csv
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Literal
 
 from quoth.answering.marked_runs import marked_runs
 from quoth.core.errors import Conflict
+from quoth.core.translations import translate
 from quoth.core.types import Answer, Locator, Pages, Seconds
 from quoth.pipeline.record import Record
 from quoth.text.html_page import render_page
@@ -23,9 +24,9 @@ Format = Literal["md", "html", "json", "csv"]
 
 _MARKERS = re.compile(r"(?: ?\[(\d+)\])+")
 DOUBTS = {
-    "partly": "supported in part by its source",
-    "unsupported": "supported by no source",
-    "unverified": "not checked",
+    "partly": "history.doubt_partly",
+    "unsupported": "history.doubt_unsupported",
+    "unverified": "history.doubt_unverified",
 }
 """What is written behind a sentence that its source does not bear out."""
 COLUMNS = (
@@ -55,7 +56,9 @@ def exported(record: Record, form: Format) -> str:
             return _csv(record)
 
 
-def pieces(answer: Answer) -> Iterator[tuple[str, tuple[int, ...], str, int]]:
+def pieces(
+    answer: Answer, *, language: str = "en"
+) -> Iterator[tuple[str, tuple[int, ...], str, int]]:
     """Cut the answer's text where markers stand: text, numbers it cites, what is doubtful, number.
 
     The number is that of the first sentence. The markers behind a piece are left out, since the
@@ -66,7 +69,7 @@ def pieces(answer: Answer) -> Iterator[tuple[str, tuple[int, ...], str, int]]:
     for number, first, last in marked_runs(answer.text, answer.sentences):
         if first.start > at:
             yield answer.text[at : first.start], (), "", 0
-        doubt = DOUBTS.get(first.support, "")
+        doubt = translate(DOUBTS[first.support], language) if first.support in DOUBTS else ""
         yield answer.text[first.start : last.end], first.citations, doubt, number
         at = _behind_markers(answer.text, last.end, numbers=first.citations)
     if at < len(answer.text):
@@ -82,7 +85,7 @@ def _behind_markers(text: str, at: int, *, numbers: tuple[int, ...]) -> int:
 
 def _facts(record: Record) -> str:
     answer = record.answer
-    model = answer.model or "no language model"
+    model = answer.model or translate("history.no_model", answer.query.language)
     return f"{record.created_at[:19].replace('T', ' ')} UTC · {model} · {answer.query_id}"
 
 
@@ -90,13 +93,15 @@ def _facts(record: Record) -> str:
 class ShownSource:
     """A source of an answer as a person reads it: the name of its document and place, its words.
 
-    ``page`` is the printed label and the number of the PDF page, where the source has pages.
+    ``page`` is the printed label and the number of the PDF page, where the source has pages;
+    ``quotation`` are its words in the quotation marks of a language.
     """
 
     number: int
     name: str
     link: str | None
     snippet: str
+    quotation: str
     document: str
     place: Locator
     page: tuple[str | None, int | None]
@@ -111,33 +116,53 @@ class ShownSource:
         return (*shown, self.document, *self.page, *times, self.place.speaker, self.section)
 
 
-def shown_sources(answer: Answer) -> list[ShownSource]:
+def shown_sources(answer: Answer, *, language: str = "en") -> list[ShownSource]:
     """Return what an answer cites, or the closest passages where it cites nothing."""
+
+    def source(
+        number: int,
+        document: str,
+        locator: Locator,
+        section: str | None,
+        *,
+        link: str | None,
+        said: str,
+    ) -> ShownSource:
+        pages = locator if isinstance(locator, Pages) else None
+        return ShownSource(
+            number,
+            document + place_name(document, locator, section, language=language),
+            link,
+            said,
+            translate("history.quotation", language, text=said),
+            document,
+            locator,
+            (pages.label_first, pages.first) if pages else (None, None),
+            section,
+        )
+
     cited = [
-        ShownSource(
-            each.number,
-            each.document_name + place_name(each.document_name, each.locator, each.section_heading),
-            each.link,
-            each.snippet + " …" * each.cut,
-            each.document_name,
-            each.locator,
-            (each.page, each.page_number),
-            each.section_heading,
+        replace(
+            source(
+                each.number,
+                each.document_name,
+                each.locator,
+                each.section_heading,
+                link=each.link,
+                said=each.snippet + " …" * each.cut,
+            ),
+            page=(each.page, each.page_number),
         )
         for each in answer.citations
     ]
     return cited or [
-        ShownSource(
+        source(
             each.rank,
-            each.document + place_name(each.document, each.locator, each.locator.section),
-            each.link,
-            each.text[slice(*each.marked)] if each.marked else each.text,
             each.document,
             each.locator,
-            (each.locator.label_first, each.locator.first)
-            if isinstance(each.locator, Pages)
-            else (None, None),
             each.locator.section,
+            link=each.link,
+            said=each.text[slice(*each.marked)] if each.marked else each.text,
         )
         for each in answer.closest
     ]
@@ -147,17 +172,17 @@ def shown_sources(answer: Answer) -> list[ShownSource]:
 
 
 def _markdown(record: Record) -> str:
-    answer = record.answer
-    text = "".join(_marked(*piece[:3]) for piece in pieces(answer))
+    answer, language = record.answer, record.answer.query.language
+    text = "".join(_marked(*piece[:3]) for piece in pieces(answer, language=language))
     lines = [f"# {escape_markdown(record.request.question)}", "", text.strip(), ""]
     lines += [f"> {escape_markdown(each)}\n" for each in answer.warnings]
-    sources = shown_sources(answer)
+    sources = shown_sources(answer, language=language)
     if sources:
         lines += ["## Sources", ""]
     for source in sources:
         lines += [
             f"{source.number}. {markdown_link(source.link, source.name)}  ",
-            f"   “{escape_markdown(source.snippet)}”",
+            f"   {translate('history.quotation', language, text=escape_markdown(source.snippet))}",
             "",
         ]
     return "\n".join([*lines, f"*{escape_markdown(_facts(record))}*", ""])
@@ -178,7 +203,7 @@ def _marked(text: str, numbers: tuple[int, ...], doubt: str) -> str:
 def _csv(record: Record) -> str:
     """Write a row for each sentence and citation; what a spreadsheet would compute is a text."""
     answer = record.answer
-    sources = shown_sources(answer)
+    sources = shown_sources(answer, language=answer.query.language)
     by_number = {each.number: each for each in sources}
     out = StringIO()
     rows = csv.writer(out)
@@ -206,14 +231,14 @@ def _cell(value: object) -> str:
 
 
 def _html(record: Record) -> str:
-    answer = record.answer
+    answer, language = record.answer, record.answer.query.language
     return render_page(
         "answer.html",
         package="quoth.history",
         title=record.request.question,
-        language=answer.query.language,
-        pieces=list(pieces(answer)),
+        language=language,
+        pieces=list(pieces(answer, language=language)),
         warnings=answer.warnings,
-        proofs=shown_sources(answer),
+        proofs=shown_sources(answer, language=language),
         about=_facts(record),
     )

@@ -22,8 +22,8 @@ from quoth.core.events import (
     StageStarted,
     TextAdded,
 )
+from quoth.core.translations import translate
 from quoth.core.types import Answer, Hit
-from quoth.history.export import DOUBTS as EXPORTED
 from quoth.history.export import pieces
 from quoth.interfaces.links import is_web
 from quoth.text.language import detect_language
@@ -34,7 +34,7 @@ Address = Callable[[str | None, str], str | None]
 """Return the address that may be shown for a link of the engine and its document's id."""
 
 DOUBTS: Mapping[str, Mapping[str, str]] = {
-    "unsupported": {"en": "no source supports this", "fr": "aucune source ne l'appuie"},
+    "unsupported": {"en": "no source supports this", "fr": "aucune source ne l’appuie"},
     "unverified": {"en": "not checked", "fr": "non vérifié"},
 }
 """What is written behind a sentence that no source supports, or that could not be checked."""
@@ -56,6 +56,7 @@ def markdown_sentences(answer: Answer, *, address: Address, page: str | None = N
     Marks link to their sources, or to their sentence on the ``page`` of the answer. Where nothing
     is cited the closest passages follow, as quotations.
     """
+    supports = {translate(EXPORTED[each], "en"): each for each in DOUBTS}
     links = {
         citation.number: address(citation.link, citation.document_id)
         for citation in answer.citations
@@ -65,7 +66,7 @@ def markdown_sentences(answer: Answer, *, address: Address, page: str | None = N
             text if answer.model else code_span(text),
             numbers,
             links=_sentence_links(page, number, numbers) or links,
-            support=next((each for each in DOUBTS if EXPORTED[each] == doubt), ""),
+            support=supports.get(doubt, ""),
         )
         for text, numbers, doubt, number in pieces(answer)
     ]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import assert_never
 from urllib.parse import quote, urldefrag
 
+from quoth.core.translations import translate
 from quoth.core.types import (
     Box,
     Chars,
@@ -132,31 +133,30 @@ def clip(place: SpanLocator, start: int, end: int) -> SpanLocator:
     return SpanLocator(start=low, end=high, locator=locator, hyphen=hyphen)
 
 
-def label(locator: Locator) -> str:
+def label(locator: Locator, *, language: str = "en") -> str:
     """Name a place for people: ``p. 142 (PDF page 170)``, ``slide 3``, ``12:05–12:31 · Ada``, a
     section path or ``Sheet1 ▸ rows 12–20``.
     """
-    return " · ".join(filter(None, (_place_label(locator), locator.speaker)))
+    return " · ".join(filter(None, (_place_label(locator, language), locator.speaker)))
 
 
-def _place_label(locator: Locator) -> str:
+def _place_label(locator: Locator, language: str) -> str:
     match locator:
         case Pages():
             first, last = str(locator.first), str(locator.last)
             printed = (locator.label_first or first, locator.label_last or last)
-            name = printed[0] if printed[0] == printed[1] else f"{printed[0]}–{printed[1]}"
             if locator.unit == "slide":
-                return f"slide {name}" if first == last else f"slides {name}"
+                return _units("slide", *printed, language)
+            name = _range(*printed)
             if printed == (first, last) or locator.anchor:
                 return f"p. {name}"
-            where = f"PDF page {first}" if first == last else f"PDF pages {first}–{last}"
-            return f"p. {name} ({where})"
+            return f"p. {name} ({_units('pdf_page', first, last, language)})"
         case Seconds():
             start, end = format_timestamp(locator.start), format_timestamp(locator.end)
             time = start if start == end else f"{start}–{end}"
             return f"≈{time}" if locator.estimated else time
         case Chars():
-            return ARROW.join(filter(None, (locator.section, _counted(locator))))
+            return ARROW.join(filter(None, (locator.section, _counted(locator, language))))
         case _:
             assert_never(locator)
 
@@ -252,14 +252,19 @@ def _count_fragment(locator: Chars) -> str:
     return f"sheet={quote(sheet, safe='')}&row={first}" if sheet else f"{locator.unit}={first}"
 
 
-def _counted(locator: Chars) -> str:
+def _counted(locator: Chars, language: str) -> str:
     """Return "lines 12–20" of a place that is counted in its source."""
     first, last = locator.label_first, locator.label_last
-    if locator.unit is None or not first:
-        return ""
-    if first == last:
-        return f"{locator.unit} {first}"
-    return f"{locator.unit}s {first}–{last}"
+    return "" if locator.unit is None or not first else _units(locator.unit, first, last, language)
+
+
+def _units(unit: str, first: str, last: str, language: str) -> str:
+    key = unit if first == last else f"{unit}s"
+    return translate(f"text.{key}", language, name=_range(first, last))
+
+
+def _range(first: str, last: str) -> str:
+    return first if first == last else f"{first}–{last}"
 
 
 def _last_label(places: Sequence[SpanLocator], first: Chars) -> str:

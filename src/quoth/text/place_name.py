@@ -8,12 +8,15 @@ from quoth.core.types import Locator
 from quoth.text.locators import ARROW, label
 
 
-def place_name(document: str, locator: Locator, section: str | None) -> str:
+def place_name(
+    document: str, locator: Locator, section: str | None, *, language: str = "en"
+) -> str:
     """Name a place within a document, nothing of it twice."""
     known = [document]
-    within = f"{document}{ARROW}"
-    named = label(replace(locator, speaker=None))
-    for part in (named.removeprefix(within), (section or "").removeprefix(within)):
+    named = label(replace(locator, speaker=None), language=language)
+    for part in (named, section or ""):
+        # The part of a mail is its subject, too, with its sender and day.
+        part = part.removeprefix(f"{document}{ARROW}").removeprefix(f"{document} · ")
         path = f"{ARROW}{part}{ARROW}"
         if part and not any(
             each.endswith(part) or path in f"{ARROW}{each}{ARROW}" for each in known

@@ -63,6 +63,8 @@ def test_no_part_of_a_place_is_named_twice() -> None:
     assert place_name("nethack", where, "Names") == (
         " · 9. Options ▸ 9.4 Names ▸ lines 12–20 · Names"
     )
+    mail = "Boiler · Ada · 2024-01-08"
+    assert place_name("Boiler", Chars(0, 9, section=mail), mail) == " · Ada · 2024-01-08"
 
 
 @pytest.mark.parametrize(

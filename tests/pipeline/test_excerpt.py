@@ -50,6 +50,7 @@ def excerpt(catalogue: Catalogue, reference: str, *, window: int = 0) -> Excerpt
         ("inside the hive:0:15", "Honey is made from nectar", "&t=12"),
         ("Inside the hive:25s", "They fan it", "&t=21"),
         ("notes.md:winter", "fifteen kilograms", "notes.md#"),
+        ("notes:winter", "fifteen kilograms", "notes.md#"),
         ("Keeping bees:Swarms", "becomes too small", "#swarms"),
         ("Keeping bees:5-40", "", "notes.md"),
         ("book.pdf:pdf 2", "", "book.pdf#page=2"),

@@ -159,13 +159,15 @@ def documents_in(catalogue: Catalogue, collection: str) -> list[Document]:
 def find_document(documents: Sequence[Document], given: str, *, whole: bool = False) -> Document:
     """Return the document of an id, the beginning of one, a title, a file name or part of a title.
 
-    With ``whole`` a part of a title is not enough. Raises NotFound, and InputError naming the
-    candidates where several fit.
+    A file name may be without its ending. With ``whole`` a part of a title is not enough. Raises
+    NotFound, and InputError naming the candidates where several fit.
     """
     name, key = normalize_name(given), given.strip().casefold()
     same = [each for each in documents if each.document_id == key]
     same = same or [each for each in documents if name and normalize_name(each.title) == name]
-    same = same or [each for each in documents if source_name(each.source) == given]
+    files = [(each, source_name(each.source)) for each in documents if each.source]
+    same = same or [each for each, file in files if file == given]
+    same = same or [each for each, file in files if name == normalize_name(PurePath(file).stem)]
     # A document that was not read has the name of its file as its title.
     same = same or [
         each

@@ -599,7 +599,7 @@ async def test_without_any_leg_the_search_is_unavailable(
     kind = failing.get("index", MemoryIndex)
     index = SlowIndex(SLOW, rows=rows) if kind is SlowIndex else kind(rows)
     async with open_tour(home, index=index, embedder=failing.get("embedder")) as engine:
-        with pytest.raises(RetrievalError, match="unavailable|time that was allowed"):
+        with pytest.raises(RetrievalError, match=r"unavailable|time that was allowed"):
             await engine.answer(Request(NECTAR, choices=choices))
 
 

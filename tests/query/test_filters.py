@@ -317,3 +317,31 @@ def test_a_document_whose_words_are_named_needs_no_name() -> None:
     assert understand("What is chapter 2 of the gardener about?", names=NAMES).notes == ()
     asked = understand("What does chapter 2 say about the gardener?", names=NAMES)
     assert "Name one" in " ".join(asked.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "document"),
+    [
+        ("Que dit la page 4 du manuel ?", "dryer"),
+        ("What does page 4 of the manuel say?", "dryer"),
+        ("Que dit la dernière page du manuel ?", "dryer"),
+        ("Que dit la page 4 du guide ?", None),  # two have the word
+        ("Que dit la page 4 sur le manuel ?", None),
+        ("Que dit la page 4 du livre ?", None),
+    ],
+)
+def test_a_page_is_of_the_only_document_with_the_word_behind_it(
+    text: str, document: str | None
+) -> None:
+    titled = {
+        "dryer": "Manuel du déshumidificateur DX-200 de la salle",
+        "bees": "Le petit guide des abeilles noires",
+        "wasps": "Le petit guide des guêpes jaunes",
+    }
+    documents = tuple(
+        Document(key, title, "pdf", "ready", language="fr", pages=4)
+        for key, title in titled.items()
+    )
+    query = understand(text, names=build_entity_index(CollectionOutline("1", ("fr",), documents)))
+    found = {each.field: each.values for each in query.filters}
+    assert found.get("document") == (None if document is None else (document,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice, product
 
@@ -97,14 +97,22 @@ def _owner(
 ) -> str | None:
     """Return the only document with such divisions and the words behind them in its title."""
     kinds = set(map(division_word, group))
-    owners = {id_ for kind in kinds for id_ in context.entities.divisions.get(kind, ())}
+    among = {id_ for kind in kinds for id_ in context.entities.divisions.get(kind, ())}
+    return only_titled(query, group[-1].end, among, context)
+
+
+def only_titled(
+    query: TokenizedQuery, end: int, among: Iterable[str], context: ExtractionContext
+) -> str | None:
+    """Return the only one of some documents that has the words behind ``end`` in its title."""
+    owners = set(among)
     titles: dict[str, set[str]] = defaultdict(set)
     for name in context.entities.titles.names:
         for id_ in owners.intersection(name.documents):
             titles[id_] |= name.distinctive_words
     passed = FUNCTION_WORDS | word_set("articles")  # "l'ordonnance" has two words
     after = zip(query.starts, query.words, strict=True)
-    words = [word for at, word in after if at >= group[-1].end and word not in passed]
+    words = [word for at, word in after if at >= end and word not in passed]
     for word in words[:MAX_TITLE_WORDS]:
         owners = {id_ for id_ in owners if stem(word) in titles[id_]}
         if len(owners) <= 1:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from quoth.core.translations import translate
+from quoth.query.filters.divisions import only_titled
 from quoth.query.filters.extracted import (
     NOTHING,
     ExtractedFilters,
@@ -43,8 +44,12 @@ def extract_pages(query: TokenizedQuery, context: ExtractionContext) -> Extracte
         reach = translate(key, context.language, last=last)
         missing = _no_page([*map(str, counted)], reach, context.language)
         return replace(missing, names_a_page=True)
-    if labels := _named_labels("page", query, context):
-        return replace(_existing_pages(labels, context), names_a_page=True)
+    owner = _page_owner(query, context)
+    within = replace(context, documents=(owner,)) if owner else context
+    if labels := _named_labels("page", query, within):
+        found = _existing_pages(labels, within)
+        only = restrict_to("document", [owner] if owner else [])
+        return replace(found, filters=(*found.filters, *only), names_a_page=True)
     if find_matches("slide", query.folded):
         decks = tuple(id_ for id_ in context.documents if known[id_].kind == "slides")
         within = replace(context, documents=decks) if decks else context
@@ -53,6 +58,17 @@ def extract_pages(query: TokenizedQuery, context: ExtractionContext) -> Extracte
         only = restrict_to("document", decks) if found.filters else ()
         return replace(found, filters=(*found.filters, *only), names_a_page=True)
     return NOTHING
+
+
+def _page_owner(query: TokenizedQuery, context: ExtractionContext) -> str | None:
+    """Return the only document with pages that the words behind "page 4 of the …" name."""
+    pages = find_matches("page", query.folded)
+    end = pages[-1].end if pages else 0
+    behind = re.match(r"\W*(\w+)", query.folded[end:])
+    if context.is_narrowed or not pages or not behind or behind[1] not in word_set("within_words"):
+        return None
+    paged = context.entities.labels.keys() & set(context.documents)
+    return only_titled(query, end, paged, context)
 
 
 def _named_labels(place: str, query: TokenizedQuery, context: ExtractionContext) -> list[str]:

@@ -215,7 +215,8 @@ def test_a_row_is_found_by_its_sheet() -> None:
     file = Path(__file__).parents[1] / "fixtures" / "documents" / "fish.xlsx"
     reading = read_spreadsheet(SourceFile(file.name, file.read_bytes()))
     chunks = chunks_of(reading)
-    for place in ("row 5", "Landings row 5", "landings ▸ rows 5", "Landings rows 5–9"):
+    english = ("row 5", "Landings row 5", "landings ▸ rows 5", "Landings rows 5–9")
+    for place in (*english, "ligne 5", "Landings ligne 5", "Landings ▸ lignes 5–9"):
         (start, end), is_whole = find_place(chunks, place, headings=[])
         assert reading.text[start:end].startswith("Port: Newlyn | ")
         assert not is_whole

@@ -17,12 +17,15 @@ _TIME = re.compile(
     r"≈?(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,3}):(?P<seconds>\d{2})|(?P<only>\d{1,7}) ?s"
 )
 _PAGE = re.compile(
-    r"(?P<pdf>pdf )?(?:p\.? ?|page |slide )?(?P<first>\w+)(?:[-–](?P<last>\w+))?", re.I
+    r"(?P<pdf>(?:page )?pdf )?(?:p\.? ?|page |slide |diapositive )?"
+    r"(?P<first>\w+)(?:[-–](?P<last>\w+))?",
+    re.I,
 )
 _CHARS = re.compile(
-    r"(?P<exact>characters? |chars? )?(?P<start>\d{1,12})[-–](?P<end>\d{1,12})", re.I
+    r"(?P<exact>characters? |chars? |caractères? )?(?P<start>\d{1,12})[-–](?P<end>\d{1,12})", re.I
 )
-_UNITS = r"(?:lines?|rows?|cells?|messages?) "
+_UNITS = r"(?:lines?|rows?|cells?|messages?|lignes?|cellules?) "
+"""What places are counted in, in English and French."""
 _LINES = re.compile(
     rf"(?:(?P<section>.+?)(?: ▸)? (?={_UNITS}))?(?:{_UNITS}|L)?"
     r"(?P<first>\d{1,9})(?:[-–]L?(?P<last>\d{1,9}))?",

@@ -24,6 +24,7 @@ from quoth.core.events import (
 )
 from quoth.core.translations import translate
 from quoth.core.types import Answer, Hit
+from quoth.history.export import DOUBTS as EXPORTED
 from quoth.history.export import pieces
 from quoth.interfaces.links import is_web
 from quoth.text.language import detect_language

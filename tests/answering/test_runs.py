@@ -842,6 +842,15 @@ def test_the_words_of_a_speaker_who_is_asked_for_stand_alone() -> None:
     lines = [f"{name}: {cue}" for name, cue in cues.items()]
     assert text == "\n".join(lines) + " [1]"
     assert [text[each.start : each.end] for each in sentences if each.marked] == [lines[1]]
+    # A word that only begins like the name is no name.
+    short = tuple(
+        replace(each, locator=Seconds(at, at + 1.0, name))
+        for at, (each, name) in enumerate(zip(places, ("Ann", "It", "Nob"), strict=True))
+    )
+    (turns, *_) = chosen(
+        [replace(passages[0], chunks=(replace(chunk, places=short),))], scores={"maize": 0}
+    )
+    assert write_answer([turns])[0].splitlines()[1] == "It: It needs less."
     part = replace(chunk, places=(places[0], replace(places[1], locator=Seconds(1.0, 2.0))))
     (unnamed, *_) = chosen([replace(passages[0], chunks=(part,))], scores={"maize": 0})
     assert unnamed.turns == ()

@@ -55,7 +55,7 @@ def test_a_set_in_the_layout_of_beir_reads_the_same(tmp_path: Path) -> None:
 def test_the_sets_of_the_documentation_are_read(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
     for folder, part in zip(
-        ("retrieval", "answers", "people"), page.split("\n## ")[1:], strict=True
+        ("retrieval", "answers", "people"), page.split("\n## ")[1:4], strict=True
     ):
         (tmp_path / folder).mkdir()
         for block in re.finditer(r"\n\n```(?:jsonl|tsv)\n(.*?)```", part, re.DOTALL):

@@ -12,12 +12,13 @@ from sqlalchemy import text
 from quoth.bootstrap import open_tenants
 from quoth.core.lecture import TranscriptSegment
 from quoth.operations.backup import make_backup, verify_backup
-from quoth.operations.integrity import damaged_rows, find_damage
+from quoth.operations.integrity import READ_AGAIN, damaged_rows, find_damage
 from quoth.operations.repair import repair_library
 from quoth.operations.set_aside import set_aside
 from quoth.store.database import open_database
 from quoth.store.lectures import Lectures
 from quoth.store.metadata import metadata
+from quoth.store.schema import documents, replaced_documents
 from tests.support.databases import Server
 from tests.support.flipped_home import CATALOGUE, make_home, rows_of, settings_of
 from tests.support.tiny_e5 import build_tiny
@@ -92,3 +93,12 @@ def test_a_damaged_row_on_a_server_is_set_aside(tmp_path: Path, server: Server) 
     assert lectures.lecture(lost).title.startswith("recovered-")
     assert len(lectures.segments(lost)) == 1
     database.close()
+
+
+def test_all_rows_that_are_made_from_a_file_are_read_again() -> None:
+    made = {
+        table
+        for table in metadata.sorted_tables
+        if any(key.column.table is documents for key in table.foreign_keys)
+    }
+    assert {*READ_AGAIN} == {documents, *made} - {replaced_documents}

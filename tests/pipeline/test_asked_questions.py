@@ -46,3 +46,29 @@ def test_a_summary_of_the_questions_is_made_of_the_answers(library: quoth.Librar
     answer = library.ask("Summarize the Q&A.")
     assert "eleven metres" in answer.text
     assert "ships" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "speakers"),
+    [
+        ("What does Henrik Lund say about the cranes?", ("Henrik Lund",)),
+        ("What did Henrik Lund say?", ("Henrik Lund",)),
+        ("What does the audience say about the cranes?", ()),
+    ],
+)
+def test_a_speaker_of_captions_is_searched_and_a_role_is_not(
+    library: quoth.Library, question: str, speakers: tuple[str, ...]
+) -> None:
+    answer = library.ask(question)
+    named = [each.values for each in answer.query.filters if each.field == "speaker"]
+    assert named == ([speakers] if speakers else [])
+    if speakers:
+        assert answer.status == "answered"
+        assert {each.locator.speaker for each in answer.citations} == {*speakers}
+
+
+def test_a_summary_goes_on_in_the_document_of_the_question_before(library: quoth.Library) -> None:
+    first = library.ask("Summarize the document harbour")
+    assert library.ask(
+        "Summarize it", history=[quoth.Turn(first.query.original, first.text)]
+    ).citations

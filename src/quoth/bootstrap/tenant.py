@@ -269,6 +269,8 @@ class IndexPool:
 
     def __call__(self, table: str) -> Index:
         """Return the index of a table."""
+        # What an index holds must not lead back to it: both go with their engine.
+        settings, name_of = self._settings, self._name_of
         if table not in self._open:
             self._open[table] = self._place.open(
                 table,
@@ -276,9 +278,7 @@ class IndexPool:
                 sparse=self._sparse,
                 pages=self._pages,
                 pictures=self._pictures,
-                rebuild=lambda: command_line(
-                    "reindex", self._settings, collection=self._name_of(table)
-                ),
+                rebuild=lambda: command_line("reindex", settings, collection=name_of(table)),
             )
         return self._open[table]
 

@@ -23,12 +23,12 @@ from quoth.store.blobs import Blobs, file_sha256, stored_name
 from quoth.store.checksums import ChecksumColumn
 from quoth.store.copy import snapshot
 from quoth.store.database import Database
-from quoth.store.schema import CHECKSUMS, chunks, documents, headings, spots, summaries
+from quoth.store.schema import CHECKSUMS, chunks, documents, headings, speakers, spots, summaries
 from quoth.store.upload_queue import TenantRoundRobin
 from quoth.store.wal_check import damaged_logs
 from quoth.tenants import Tenants
 
-READ_AGAIN = (documents, chunks, headings, spots, summaries)
+READ_AGAIN = (documents, chunks, headings, speakers, spots, summaries)
 """Tables that are made again from the file of a document."""
 LOG_LOST = "what was written last may be lost; remove that file once it was restored or sent again"
 MAX_FINDINGS = 20

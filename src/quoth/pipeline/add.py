@@ -23,6 +23,7 @@ from quoth.ingest.enrich.segments import segment_starts
 from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
 from quoth.ingest.readers.dates import date_from_file_name
 from quoth.ingest.readers.metadata import file_title, read_custom_beside
+from quoth.ingest.readers.speaker_turns import is_role
 from quoth.ingest.sources.files import find_files, fingerprint
 from quoth.pipeline.commit import BATCH_CHUNKS, IngestProgress, write_batch
 from quoth.pipeline.components import Components
@@ -33,6 +34,7 @@ from quoth.store.ingest_jobs import POISON, SET_ASIDE, Claim
 from quoth.store.job_rows import LEASE_SECONDS
 from quoth.store.rows import Collection, Entry, digest
 from quoth.text.language import clear_language, detect_language
+from quoth.text.locators import speakers_in
 
 T = TypeVar("T")
 
@@ -318,7 +320,10 @@ def make_entry(
         date=reading.date,
         warnings=reading.warnings,
     )
-    return Entry(document, sha, reading.labels, chunks, headings=headings)
+    names = {name for chunk in chunks for name in speakers_in(chunk) if not is_role(name)}
+    return Entry(
+        document, sha, reading.labels, chunks, headings=headings, speakers=tuple(sorted(names))
+    )
 
 
 def _with_progress(

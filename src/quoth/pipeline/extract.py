@@ -209,11 +209,13 @@ async def _choose(
     parts, trace, plan, query = context.parts, context.trace, found.plan, found.query
     asks_place = names_only_a_place(query, passages)
     placed = names_place(plan.filters) or (asks_place and bool(speaker_filters(plan.filters)))
-    of_place = asks_place or bool(found.summary_sentences)
-    if not placed and query.notes and of_place:  # A note says that there is no such place.
-        return _Selection((), "no_results")
-    if statements := _requested(found, candidates, passages, asks_place=asks_place):
+    noted = not placed and query.notes  # There is no such place, for example.
+    of_nothing = noted and not query.filters and found.summary_sentences
+    statements = _requested(found, candidates, passages, asks_place=asks_place)
+    if statements and not of_nothing:
         return _Selection(statements, "degraded" if trace.failures else "answered")
+    if of_nothing or (noted and asks_place):
+        return _Selection((), "no_results")
     scores = await score_sentences(parts, found, passages, candidates, trace=trace)
     calibrated = scores if is_calibrated(found) else None
     evidence = weigh_evidence(subject, candidates, cosines=found.cosines, scores=calibrated)
@@ -245,31 +247,30 @@ async def _choose(
         max_sentences=plan.max_sentences,
         shown=shown,
     )
-    if unsure:
-        return _Selection(statements, status, (), scores, probability)
+    if unsure or not statements:  # Nothing is left where all that would answer was shown.
+        return _Selection(statements, status if unsure else "no_results", (), scores, probability)
     near = [int(at) for at in np.argsort(-scores)[:CLOSEST_SENTENCES]]
-    if not statements:  # All that would answer was shown.
-        return _Selection((), "no_results", (), scores, probability)
     best = _best_of(statements, near, candidates)
     if not placed and _is_beside(query, candidates, best=best, statements=statements):
         return _Selection(statements, "low_relevance", (), scores, probability)
-    notices = status_notices(status, evidence, language=query.language)
-    notices += _aspect_notices(query, evidence, candidates, statements)
+    notices = _notices(status, query, evidence, candidates, statements)
     return _Selection(statements, status, notices, scores, probability, near)
 
 
-def _aspect_notices(
+def _notices(
+    status: AnswerStatus,
     query: Query,
     evidence: AnswerEvidence,
     candidates: CandidateSentences,
     statements: Sequence[Statement],
 ) -> tuple[str, ...]:
-    """Return the notice of aspects of a comparison that are nowhere, or not quoted."""
+    """Return the notices of a status, and of aspects that are nowhere or not quoted."""
+    found = status_notices(status, evidence, language=query.language)
     if without := query.aspects and aspects_without(query, candidates):
-        return (notice("missing", language=query.language, names=without),)
+        return (*found, notice("missing", language=query.language, names=without))
     if not evidence.cross_lingual and (beside := unquoted_aspects(query, candidates, statements)):
-        return (notice("unquoted", language=query.language, names=beside),)
-    return ()
+        return (*found, notice("unquoted", language=query.language, names=beside))
+    return found
 
 
 def _requested(

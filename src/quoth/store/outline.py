@@ -162,10 +162,9 @@ class OutlineReader(TenantConnection):
         self, connection: Connection, collection: Collection
     ) -> tuple[tuple[str, str], ...]:
         """Return the names of those who speak in documents, each with the id of its document."""
-        statement = select(speakers.c.name, speakers.c.document_id)
-        mine = statement.where(self.for_tenant(speakers, collection))
+        mine = select(speakers).where(self.for_tenant(speakers, collection))
         rows = connection.execute(mine.order_by(speakers.c.document_id, speakers.c.name))
-        return tuple((row.name, row.document_id) for row in rows)
+        return tuple((row.name, row.document_id) for row in intact(rows))
 
     def _leading_headings(
         self, connection: Connection, collection: Collection

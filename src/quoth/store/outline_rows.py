@@ -12,7 +12,7 @@ from quoth.core.types import Chunk, Pages, Seconds
 from quoth.store.rows import Entry
 from quoth.text.analyzer import normalize_name
 from quoth.text.json_codec import dump
-from quoth.text.locators import speaker_key, speakers_in
+from quoth.text.locators import speaker_key
 
 BETWEEN = "\x1f"
 """What stands between the titles of a path; readers take it out of every title."""
@@ -89,9 +89,8 @@ def heading_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict
 
 
 def speaker_rows(entry: Entry, *, tenant: str, collection: str) -> Iterator[dict[str, Any]]:
-    """Return a row for each of those who speak in a document, as its passages name them."""
-    names = {name for chunk in entry.chunks for name in speakers_in(chunk)}
-    for name in sorted(names)[:MAX_SPEAKERS]:
+    """Return a row for each of those who speak in a document."""
+    for name in entry.speakers[:MAX_SPEAKERS]:
         if len(name) <= MAX_NAME:
             yield {
                 "document_id": entry.document.document_id,

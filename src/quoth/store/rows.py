@@ -132,6 +132,7 @@ class Entry:
     chunks: tuple[Chunk, ...]
     headings: tuple[Heading, ...] = ()
     summaries: tuple[Summary, ...] = ()
+    speakers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def _lines(statement: Statement, start: int, end: int) -> str:
         part = statement.text[low - statement.start : high - statement.start]
         if part.strip():
             lines, name = quotation_lines(part, unwrapped=statement.unwrapped), names.get(low, "")
-            has_name = lines.casefold().startswith(name.casefold())
+            has_name = not name or re.match(rf"{re.escape(name)}\s*[:–—-]", lines, re.IGNORECASE)
             shown.append(lines if has_name else f"{name}: {lines}")
     return "\n".join(shown)
 

@@ -13,8 +13,11 @@ _BELOW = frozenset("below under unter sous bajo audessous dessous".split())
 _ZERO = frozenset("zero 0 null cero".split())
 _LINK = frozenset("de du".split())
 SIGN_WORDS = _WORD_SIGNS | _BELOW
-_MAX_BETWEEN = 2
-"""Maximum words between a number and what says that it is below zero, such as its unit."""
+_BETWEEN = frozenset(
+    "° c f degree degrees degre degres grad grado grados celsius fahrenheit centigrade "
+    "% percent pourcent prozent au en".split()
+)
+"""Words between a number and what says that it is below zero: its unit, "au" of "au-dessous"."""
 
 
 def signs_before(
@@ -43,8 +46,10 @@ def below_zero(words: Sequence[str], numbers: Sequence[bool]) -> frozenset[int]:
         rest = [each for each in words[at + 1 : at + 3] if each not in _LINK]
         if not rest or rest[0] not in _ZERO:
             continue
-        near = range(at - 1, max(-1, at - 2 - _MAX_BETWEEN), -1)
-        number = next((place for place in near if numbers[place]), None)
-        if number is not None and not words[number].startswith("-"):
-            found.add(number)
+        number = at - 1
+        while number >= 0 and words[number] in _BETWEEN:
+            number -= 1
+        if number >= 0 and numbers[number] and not words[number].startswith("-"):
+            is_year = number == at - 1 and len(words[number]) == 4
+            found.update(() if is_year else (number,))
     return frozenset(found)

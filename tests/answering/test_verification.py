@@ -125,6 +125,13 @@ async def test_one_wrong_thing_is_not_supported(statement: str, fault: str) -> N
     assert fault in verdict.faults
 
 
+async def test_words_far_from_each_other_are_no_value_of_another_place() -> None:
+    texts = ("The bridge cost a lot.", "The bus needs 45 minutes. One million people came.")
+    sources = read_sources([block(text, number) for number, text in enumerate(texts, start=1)])
+    verdict = await check("The bridge cost 45 million dollars.", sources=sources, cited=(1,))
+    assert "number 45 million" in verdict.faults
+
+
 @pytest.mark.parametrize(
     "source",
     [

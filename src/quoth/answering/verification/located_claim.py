@@ -91,10 +91,10 @@ def missing_negation(found: Found, blocks: Sequence[Block]) -> Iterator[tuple[st
 
 
 def _is_elsewhere(value: Value, claim: Claim, sources: Sources) -> bool:
-    """Return whether a source has all words of a value, in sentences that were not compared."""
-    wanted = {part.word for part in claim.tokens[value.first : value.last + 1]}
+    """Return whether a source has the words of a value one after another."""
+    wanted = claim.tokens[value.first : value.last + 1]
     return bool(wanted) and any(
-        wanted <= {part.word for part in source.tokens} for source in sources.by_number.values()
+        next(source.find(wanted), None) for source in sources.by_number.values()
     )
 
 

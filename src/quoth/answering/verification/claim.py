@@ -23,6 +23,8 @@ class WordClasses:
     conditions: frozenset[str]
     attributions: frozenset[str]
     exceptions: frozenset[str]
+    limits: frozenset[str]
+    comparisons: frozenset[str]
     contrasts: frozenset[str]
     joins: frozenset[str]
     quantifiers: frozenset[str]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise, takewhile
 
 from quoth.answering.verification.claim import Claim, WordClasses, word_classes
-from quoth.answering.verification.governance import governing_words
+from quoth.answering.verification.governance import comma_places, governing_words
 from quoth.answering.verification.located_claim import (
     CLAUSE,
     ELSEWHERE,
@@ -230,14 +230,15 @@ def _governing(found: Found, blocks: Sequence[Block]) -> tuple[dict[str, list[st
     parts, line = found.parts, found.lines[0].line
     low, high = matching_span(blocks, parts)
     ours = found.claim.tokens
-    governing = governing_words(ours, parts[:low], parts[high:], words=found.words)
+    commas, words = comma_places(line), found.words
+    governing = governing_words(ours, parts[:low], parts[high:], words=words, commas=commas)
     crossed = 0
     for one, two in pairwise(blocks):
         gap = parts[one[1] + one[2] : two[1]]
-        inside = governing_words(ours, gap, (), words=found.words)
+        inside = governing_words(ours, gap, (), words=words, commas=commas)
         governing["attribution"] += inside["attribution"]
         governing["contrast"] += inside["contrast"]
-        joins = [at for at, part in enumerate(gap) if part.word in found.words.joins]
+        joins = [at for at, part in enumerate(gap) if part.word in words.joins]
         crossed += any(
             line.text[: gap[at].start - line.start].rstrip().endswith((",", ";"))
             and any(part.stem for part in gap[at + 1 :])

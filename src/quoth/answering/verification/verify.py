@@ -21,7 +21,7 @@ from quoth.answering.verification.evidence import (
     score_claim,
     support_head,
 )
-from quoth.answering.verification.governance import governing_words
+from quoth.answering.verification.governance import comma_places, governing_words
 from quoth.answering.verification.source_index import IndexedSource, Sources, SourceSentence
 from quoth.answering.verification.tokens import TextToken, tokens
 from quoth.core.calibration import logistic
@@ -251,6 +251,7 @@ def _governed(held: Sequence[SourceSentence], start: int, end: int) -> bool:
         [] if ahead.endswith(_BOUNDARIES) else before,
         [] if behind.startswith(_BOUNDARIES) else after,
         words=word_classes(first.language),
+        commas=comma_places(first) | comma_places(last),
     )
     return any(found.values())
 

@@ -308,6 +308,16 @@ def test_what_a_closing_tag_alone_ends_was_reasoning(size: int) -> None:
     assert reader.cleaned == 0
 
 
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_closing_tag_within_a_line_is_spoken_of(size: int) -> None:
+    text = "It is blue [1]. The tag </think> ends it [1]. It is\n</think>\nfar."
+    reader = AnswerReader((1,))
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    parts = [*(part for piece in pieces for part in reader.feed(piece)), *reader.close()]
+    written = "".join(part.lead + part.text for part in parts)
+    assert " ".join(written.split()) == "It is blue. The tag ends it. It is far."
+
+
 def test_invisible_characters_go_wherever_the_pieces_are_cut() -> None:
     text = "a\u200bb\x1b[31mc\r\nd\re\u202ef"
     for at in range(len(text) + 1):

@@ -40,6 +40,8 @@ def test_what_is_left_of_a_text(text: str, answer: str) -> None:
     [
         ("<think>Hm.</think>\n\nYes.", "Yes."),
         ("Hm.\n</think>\n\nYes.", "Yes."),
+        ("Hm.</think>\nYes.", "Yes."),
+        ("It ends with </think> [1]. Yes.", "It ends with </think> [1]. Yes."),
         ("Yes, <think> and </think> are tags.", "Yes, <think> and </think> are tags."),
         ("Yes.", "Yes."),
     ],

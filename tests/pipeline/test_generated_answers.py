@@ -16,6 +16,7 @@ from quoth.backends.entailment.llm import GeneratorJudge
 from quoth.core.errors import GenerationError
 from quoth.core.events import (
     AnswerCompleted,
+    CitationAdded,
     Event,
     SentenceVerified,
     TextAdded,
@@ -217,6 +218,16 @@ async def test_reasoning_without_its_opening_tag_is_not_shown(home: Path) -> Non
     assert (answer.status, answer.warnings, answer.rejected) == ("answered", (), ())
 
 
+async def test_what_was_shown_before_a_late_restart_stays(home: Path) -> None:
+    events = await events_of(home, ScriptedGenerator(*HONEST, "\n</think>\n", *HONEST))
+    answer = done(events)
+    shown = "".join(each.text for each in events if isinstance(each, TextAdded))
+    numbers = [each.citation.number for each in events if isinstance(each, CitationAdded)]
+    assert shown == answer.text
+    assert answer.text.count("\n\nThe Kestrel") == 1
+    assert numbers == [1, 2]
+
+
 async def test_strict_shows_nothing_that_was_not_checked(home: Path) -> None:
     events = await events_of(home, ScriptedGenerator(*HONEST, " ", FALSE), policy="strict")
     assert not any("Norway" in each.text for each in events if isinstance(each, TextAdded))
@@ -313,6 +324,13 @@ async def test_strict_has_the_words_of_sources_in_another_language(
     assert answer.degraded == ("generate:foreign:extractive",)
     assert len([each for each in answer.warnings if "another language" in each]) == 1
     assert [each.text for each in answer.rejected] == [written]
+
+
+async def test_a_model_that_declines_at_its_limit_wrote_no_other_language(home: Path) -> None:
+    model = ScriptedGenerator("The sources do not say who built it.", reason="length")
+    answer = done(await events_of(home, model))
+    assert answer.degraded == ("generate:empty:extractive",)
+    assert not any("another language" in each for each in answer.warnings)
 
 
 async def test_a_deadline_cuts_the_writing(home: Path) -> None:

@@ -112,24 +112,30 @@ async def compose(
     A sentence is shown once it is verified. With the policy "mark" every sentence stays, with its
     support; "drop" removes those that no source supports, "strict" all that are not supported.
     Nothing is shown before one sentence has a citation: without any the answer is another one. Nor
-    before the model itself cites a source: what it writes until then may be its reasoning.
+    before the model itself cites a source: what it writes until then may be its reasoning. What has
+    been shown stays.
     """
     draft = _AnswerDraft()
     waiting: list[TextAdded | CitationAdded | SentenceVerified] = []
     finish: Finish | None = None
-    cites = False
+    cites = shown = restarted = False
     async with aclosing(_parts(pieces, reader)) as parts:
         async for part in parts:
             if isinstance(part, Finish):
                 finish = part
+            elif part.kind == "restart" and shown:
+                restarted = True
             elif part.kind == "restart":
                 draft, cites = _AnswerDraft(number=draft.number), False
                 waiting.clear()
             else:
+                part = replace(part, lead=f"\n\n{part.lead.lstrip()}") if restarted else part
+                restarted = False
                 verdict = TORN if part.torn else await check(part.text, part.numbers)
                 waiting += _closed(part, verdict, draft=draft, cite=cite, policy=policy)
                 cites = cites or bool(part.numbers)
                 if cites and draft.citations:
+                    shown = True
                     for event in waiting:
                         yield event
                     waiting.clear()
@@ -278,7 +284,7 @@ def _without_support(quoted: Answer, composed: Composed, *, refused: bool, silen
     elif silent and composed.finish.reason != "length":
         kind, status = "silent", "low_relevance"
     else:
-        kind = "foreign" if composed.foreign == len(composed.rejected) else "empty"
+        kind = "foreign" if 0 < composed.foreign == len(composed.rejected) else "empty"
     if kind in ("refused", "empty", "foreign"):  # failures are in the trace already
         degraded = (*degraded, f"generate:{kind}:extractive")
     warning = add_warning(kind, language=quoted.query.language)

@@ -209,6 +209,19 @@ class Sanitizer:
 
 # --- white space -------------------------------------------------------------------------------
 
+
+def is_beside_line_break(tag: re.Match[str], new_line: bool) -> bool | None:
+    """Return whether a tag begins or ends a line; within one it may be spoken of.
+
+    ``new_line`` says whether the text begins a line. None if the text ends behind the tag.
+    """
+    _, line_break, line = tag.string[: tag.start()].rpartition("\n")
+    if not line.strip() and (line_break or new_line):
+        return True
+    after = tag.string[tag.end() :].lstrip(" \t")
+    return after.startswith("\n") if after else None
+
+
 _STOPPED = re.compile(r"[.!?…。！？][\"'”’»)\]]*\Z")
 _CLOSING_SIGNS = ".,;:!?…)]}»”’。，；：！？、）」』"
 

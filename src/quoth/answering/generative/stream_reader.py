@@ -27,6 +27,7 @@ from quoth.answering.generative.sanitize import (
     Sanitizer,
     close_gaps,
     collapse_white_space,
+    is_beside_line_break,
 )
 from quoth.text.sentences import _OPENERS, _STOP, _ends
 
@@ -45,8 +46,8 @@ class ParsedSentence:
     """A finished sentence or code block, without markers and sanitized.
 
     ``lead`` precedes it: white space, line breaks, the bullet of a list. ``numbers`` are the
-    sources that it cites; a ``torn`` sentence was not finished by the model. All before a
-    ``restart`` was reasoning.
+    sources that it cites; a ``torn`` sentence was not finished by the model. What is before a
+    ``restart`` seems to be reasoning.
     """
 
     lead: str
@@ -218,8 +219,6 @@ class AnswerReader:
         if near and not self._final:
             raise _NeedMoreText
 
-    # --- ends of sentences --------------------------------------------------------------------
-
     def _end_at(self, event: re.Match[str], begin: int) -> None:
         """Close the sentence at a stop or a line break, or continue after it."""
         if event["line"]:
@@ -257,8 +256,7 @@ class AnswerReader:
         end = self._trail_end(event.end())
         if event["wide"]:
             return end, True
-        tight = end == event.end()
-        ahead = text[event.end() :] if tight else f" {text[end:]}"
+        ahead = text[event.end() :] if end == event.end() else f" {text[end:]}"
         stop = _STOP.match(text[: event.end()] + ahead, event.start())
         if stop is None:
             return event.start() + len(event["stop"]), False
@@ -331,13 +329,16 @@ class AnswerReader:
         self._lead, self._started = "", True
 
     def _begin_thought(self, event: re.Match[str]) -> None:
-        """Begin to skip a model's reasoning; a first closing tag alone ends what came before."""
-        at = event.start()
+        """Begin to skip a model's reasoning; a first closing tag may end what came before."""
+        at, closes = event.start(), event["thought"].startswith("</")
+        restarts = closes and not self._reasoned and is_beside_line_break(event, self._new_line)
+        if restarts is None and not self._final:
+            raise _NeedMoreText
         self._text = self._text[:at] + self._text[event.end() :]
         self._look = at
-        if not event["thought"].startswith("</"):
+        if not closes:
             self._thought = event["thought"].replace("<", "</").rstrip("> \t\n")
-        elif not self._reasoned:
+        elif restarts:
             self._text = self._text[at:]
             self._out.append(ParsedSentence("", "", (), "restart"))
             self._begin, self._new_line, self._lead = None, True, ""

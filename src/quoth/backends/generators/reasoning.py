@@ -10,12 +10,15 @@ _OPENS, _CLOSES = "<think>", "</think>"
 def without_reasoning(text: str) -> str:
     """Return the answer in a complete text.
 
-    The opening tag of its reasoning may be in the prompt of the model's template.
+    The opening tag of its reasoning may be in the prompt of the model's template. A closing tag
+    within a line may be quoted from a source.
     """
     said = ReasoningStripper()
     answer = said.feed(text) + said.end()
     thought, closes, rest = answer.partition(_CLOSES)
-    return rest.lstrip() if closes and _OPENS not in thought else answer
+    begins_line = not thought.rpartition("\n")[2].strip()
+    is_alone = closes and (begins_line or rest.lstrip(" \t").startswith("\n"))
+    return rest.lstrip() if is_alone and _OPENS not in thought else answer
 
 
 class ReasoningStripper:

@@ -5,8 +5,8 @@ A marker is between square brackets of any width: ``[Source 1]``, ``[sources 1, 
 brackets the word with a number is one: ``(Source 1)``. A bare number, ``[1]``, may be a copied
 footnote: it cites only until the answer uses the word. ``(1)``, ``¹`` and ``<sup>1</sup>`` are
 markers by their place, of a source that exists, in an answer without square brackets: behind a
-phrase, neither the number of an item nor a square. The word in look-alike letters of another script
-is removed and cites nothing.
+sentence, or behind a phrase where they begin with 1, neither the number of an item nor a square.
+The word in look-alike letters of another script is removed and cites nothing.
 """
 
 from __future__ import annotations
@@ -67,25 +67,34 @@ _ATTRIBUTED = re.compile(
 )
 _PLACED = re.compile(r"[1-9]\d?(?:\s?[,;–-]\s?\d{1,2})*")
 _ITEM = re.compile(r"[(（]\d{1,2}[)）]\s+\w")
+_ITEMS = re.compile(
+    r"(?:\s*[(（]\d{1,2}[)）]\s*(?:[,;/&]|\b(?:and|or|et|ou|und|oder|y|o)\b)?)+\s*\Z", re.IGNORECASE
+)
+_STOPS = tuple(".!?…。")
 _YEAR = re.compile(r"(?<!\d)[12]\d{3}\Z")
 _LABELS = frozenset(
-    "absatz alinéa art art. article articles artikel case clause equation equations eq. figure "
-    "figures item items paragraph paragraphs paragraphe part point points rule rules satz schritt "
-    "section sections step steps table tables étape étapes".split()
+    "abs. absatz alinéa art art. article articles artikel case clause clauses equation "
+    "equations eq. eqs. fig. figure figures item items nr. no. option options para. paragraph "
+    "paragraphs paragraphe part point points rule rules satz schritt section sections step "
+    "steps table tables étape étapes".split()
 )
 """What is numbered by "(1)" behind it: "step (1)", "article 5 (1)"."""
+_FUNCTIONS = frozenset("sin cos tan cot sec csc sinh cosh tanh arcsin log ln exp".split())
+_SQUARED = re.compile(r"(?:met(?:re|er|ro)s?|inch(?:es)?|yards?|miles?|feet|foot)\Z", re.IGNORECASE)
+"""Units that are squared: "300 kilometres²"."""
 
 
 @dataclass(frozen=True, slots=True)
 class CitationMarker:
     """The numbers in a marker, unchecked; empty if it only looks like a marker.
 
-    A ``placed`` one is a marker by its place alone, such as ``(1)``.
+    A ``placed`` one is a marker by its place alone, such as ``(1)``, surely so ``behind_stop``.
     """
 
     numbers: tuple[int, ...]
     bare: bool = False
     placed: bool = False
+    behind_stop: bool = False
 
 
 def parse_marker(inner: str, *, round_brackets: bool = False) -> CitationMarker | None:
@@ -126,20 +135,24 @@ def _placed_marker(found: re.Match[str]) -> CitationMarker | None:
     is_placed = _is_behind_phrase if found["round"] else _is_raised_behind
     if not is_placed(before, text[found.end() : found.end() + 8]):
         return None
-    return CitationMarker(_numbers(inner.strip(), 0), bare=True, placed=True)
+    numbers = _numbers(inner.strip(), 0)
+    behind_stop = before.rstrip(f"{RAISED},; *\"'”’»)")[-1:] in _STOPS
+    return CitationMarker(numbers, bare=True, placed=True, behind_stop=behind_stop)
 
 
 def _is_behind_phrase(before: str, after: str) -> bool:
     """Return whether a number in round brackets is behind a phrase, and numbers no item."""
-    words = before.split()[-2:]
-    if (
-        not words
-        or words[-1][-1] in ":;"
-        or not _LABELS.isdisjoint(" ".join(words).lower().split())
-    ):
+    words = _ITEMS.sub("", before).split()[-2:]
+    if not words or words[-1][-1] in ":;§" or "§" in words[0]:
         return False
-    if words[-1].rstrip("*\"'”’»)")[-1:] in tuple(".!?…。"):
+    if not _LABELS.isdisjoint(" ".join(words).lower().split()):
+        return False
+    if words[-1].rstrip("*\"'”’»)")[-1:] in _STOPS:
         return not _ITEM.search(before)
+    if not (before[-1].isspace() or before[-1] >= "\u2e80"):  # "f(1)"; Chinese has no blanks
+        return False
+    if words[-1][-1].isdigit() and not _YEAR.search(words[-1]):
+        return False
     return not after.strip(" *") or after.lstrip(" *")[0] in ".,;:!?…。)](（\n"
 
 
@@ -148,9 +161,13 @@ def _is_raised_behind(before: str, after: str) -> bool:
     behind = before.rstrip(f"{RAISED},; ")
     if not behind or (before[-1:].isspace() and after[:1].isalnum()):
         return False
+    if after[:1].isalnum() or (after and after[0] in "⁺⁻+-−=/^([{"):
+        return False
     letters = re.search(r"[^\W\d_]*\Z", behind)
     if letters is not None and letters[0]:
-        return len(letters[0]) > 2
+        word = letters[0]
+        is_power = word.lower() in _FUNCTIONS or _SQUARED.search(word) is not None
+        return len(word) > 2 and word[-1].isalpha() and not is_power
     return bool(_YEAR.search(behind)) or behind[-1] in ".!?…,;:\"'”’»。"
 
 
@@ -175,6 +192,7 @@ class MarkerReader:
         self._known = known
         self._word_used = False
         self._square_used = False
+        self._placed_used = False
 
     def marker_in(self, found: re.Match[str]) -> CitationMarker | None:
         """Return the marker of a `BRACKETS` match, as far as the answer so far uses this form."""
@@ -185,6 +203,8 @@ class MarkerReader:
         if found["raised"] and not self._are_known(numbers):  # "¹²" for 1 and 2
             numbers = tuple(map(int, unicodedata.normalize("NFKC", found["raised"])))
         if self._word_used or self._square_used or not self._are_known(numbers):
+            return None
+        if not (marker.behind_stop or self._placed_used or 1 in numbers):  # "had children (3)"
             return None
         return replace(marker, numbers=numbers)
 
@@ -205,6 +225,7 @@ class MarkerReader:
                 numbers.update(dict.fromkeys(n for n in marker.numbers if n in self._known))
             self._word_used = self._word_used or not marker.bare
             self._square_used = self._square_used or not marker.placed
+            self._placed_used = self._placed_used or marker.placed
             return MARKER
 
         named = _NAMED.sub(r"\1[\2]", text)

@@ -59,6 +59,8 @@ CASES = [
     "Der Hafen wurde am 3. Mai 1952 eröffnet.|Am 14. Januar, dem 2. Tag, fror er zu.",
     "Montag, 3. Juli 1950.|Das 19. Jahrhundert endete.|Es war der 4. August.",
     "Dne 3. 5. 1952 se otevřel přístav.|Potom nic.",
+    "I am 12.|Peter is 13.|It will die 12.|Nina left.",
+    "Elle fait partie des 12.|Paris gagne.|Er kam am 3.|Alle waren da.",
     "It has 3.|Max has 4.|I am 5.|My dog is 12.|March was wet.",
 ]
 

@@ -132,7 +132,7 @@ _LETTERED = _words(
 
 # Where German writes "3." for "third", also in dates: behind these, in front of those. Its months
 # that are English words, too, need one of the former.
-_ORDINAL_OPENERS = _words("am im zum zur vom beim ins der die das des dem den")
+_ORDINAL_OPENERS = _words("im zum zur vom beim ins der das dem den")
 _ORDINAL_MONTHS = _words("januar jänner februar feber märz mai juni juli oktober dezember")
 _DAY = re.compile(r"(?:(\S+)\s+)?(?<!\S)\d{1,2}\Z")
 

@@ -258,6 +258,7 @@ def test_payloads_in_a_row_are_harmless_too() -> None:
         ("See [the page](http://evil.example/x) for more.", "See the page for more."),
         ("See the page https://evil.example/x.", "See the page ."),
         ("See it (https://evil.example/x) now.", "See it now."),
+        ("大坝的高度为二百二十一米 https://evil.example/x。", "大坝的高度为二百二十一米 。"),
         ("See ![an image](http://evil.example/i.png) here.", "See  here."),
         ("Water is H<sub>2</sub>O.", "Water is H2O."),
         ("One<br>two.", "One\ntwo."),

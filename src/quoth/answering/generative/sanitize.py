@@ -128,8 +128,10 @@ _ACTIVE_CODE = re.compile(
 _CLOSING = ".,;!?)»”…，。；！？）"
 
 
-MIN_WORDS = 3
-"""Words without which a sentence that had an address says nothing more."""
+MIN_WORDS, MIN_UNSPACED = 3, 6
+"""Words, or letters of a script without blanks between words, without which a sentence that had an
+address says nothing more."""
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\uff9f](?<=\w)")
 
 
 class Sanitizer:
@@ -179,7 +181,11 @@ class Sanitizer:
 
         The sentence is the last one that was finished.
         """
-        return self._addresses > 0 and len(re.findall(r"\w+", text)) < MIN_WORDS
+        return (
+            self._addresses > 0
+            and len(re.findall(r"\w+", text)) < MIN_WORDS
+            and len(_UNSPACED.findall(text)) < MIN_UNSPACED
+        )
 
     def plain(self, text: str, *, code: bool = False) -> str:
         """Return the text without addresses, the secret and active markup."""

@@ -39,7 +39,7 @@ def signs_before(
 
 def below_zero(words: Sequence[str], numbers: Sequence[bool]) -> frozenset[int]:
     """Return the places of the numbers that are said to be below zero."""
-    found = set()
+    found: set[int] = set()
     for at, word in enumerate(words):
         if word not in _BELOW:
             continue

@@ -92,6 +92,8 @@ def closed(text: str, known: Sequence[int] = KNOWN) -> list[tuple[str, tuple[int
         ("(1) Sow.\n(2) Reap (3).", [("Sow.", ()), ("Reap (3).", ())]),
         ("See step (2). See article 5 (1).", [("See step (2).", ()), ("See article 5 (1).", ())]),
         ("It has 35 m², 10² and 3 m<sup>3</sup>.", [("It has 35 m², 10² and 3 m³.", ())]),
+        ("Blue (1)(2). 天空是蓝色的（1）。", [("Blue.", (1, 2)), ("天空是蓝色的。", (1,))]),
+        ("Blue (1) and (2). Far (1), (2) and (3).", [("Blue.", (1, 2)), ("Far.", (1, 2, 3))]),
         ("They had children (3).", [("They had children (3).", ())]),
         ("²³⁵U, (a+b)² and (9).", [("²³⁵U, (a+b)² and (9).", ())]),
         ("It is [sic] blue [source code].", [("It is [sic] blue [source code].", ())]),
@@ -117,6 +119,7 @@ def test_sentences_and_their_sources(
         "Sulphate is SO₄²⁻ here, or SO₄¹⁻.",
         "The area is 300 kilometres² or 300 metros¹.",
         "It has options (1), (2) and (3).",
+        "It is blue (1) or (2), as in (1).",
     ],
 )
 def test_a_number_that_belongs_to_the_text_stays(text: str) -> None:

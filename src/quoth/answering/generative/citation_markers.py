@@ -70,6 +70,13 @@ _ITEM = re.compile(r"[(（]\d{1,2}[)）]\s+\w")
 _ITEMS = re.compile(
     r"(?:\s*[(（]\d{1,2}[)）]\s*(?:[,;/&]|\b(?:and|or|et|ou|und|oder|y|o)\b)?)+\s*\Z", re.IGNORECASE
 )
+_NEXT_ITEM = re.compile(r"\s*(?:[,;/&+]|and|et)?\s*[(（]\d{1,2}[)）]")
+_OTHER_ITEM = re.compile(r"[)）]\s*(?:or|ou|und|oder|y|o)\s*\Z", re.IGNORECASE)
+_UNFINISHED_PHRASE = frozenset(
+    "and as by from in of or see than to with comme dans de et ou par selon voir aus in mit nach "
+    "oder siehe und von con en o por según y".split()
+)
+"""Words behind which "(1)" is a part of the phrase: "as in (1)"."""
 _STOPS = tuple(".!?…。")
 _YEAR = re.compile(r"(?<!\d)[12]\d{3}\Z")
 _LABELS = frozenset(
@@ -133,7 +140,7 @@ def _placed_marker(found: re.Match[str]) -> CitationMarker | None:
     text, start = found.string, found.start()
     before = text[max(0, start - 400) : start]
     is_placed = _is_behind_phrase if found["round"] else _is_raised_behind
-    if not is_placed(before, text[found.end() : found.end() + 8]):
+    if not is_placed(before, text[found.end() : found.end() + 12]):
         return None
     numbers = _numbers(inner.strip(), 0)
     behind_stop = before.rstrip(f"{RAISED},; *\"'”’»)")[-1:] in _STOPS
@@ -142,18 +149,23 @@ def _placed_marker(found: re.Match[str]) -> CitationMarker | None:
 
 def _is_behind_phrase(before: str, after: str) -> bool:
     """Return whether a number in round brackets is behind a phrase, and numbers no item."""
-    words = _ITEMS.sub("", before).split()[-2:]
+    phrase = _ITEMS.sub("", before).rstrip()
+    words = phrase.split()[-2:]
     if not words or words[-1][-1] in ":;§" or "§" in words[0]:
+        return False
+    if words[-1].lower() in _UNFINISHED_PHRASE or _OTHER_ITEM.search(before):
         return False
     if not _LABELS.isdisjoint(" ".join(words).lower().split()):
         return False
     if words[-1].rstrip("*\"'”’»)")[-1:] in _STOPS:
         return not _ITEM.search(before)
-    if not (before[-1].isspace() or before[-1] >= "\u2e80"):  # "f(1)"; Chinese has no blanks
-        return False
+    if not before[len(phrase) :][:1].isspace() and phrase[-1] < "\u2e80":
+        return False  # "f(1)"; Chinese has no blanks
     if words[-1][-1].isdigit() and not _YEAR.search(words[-1]):
         return False
-    return not after.strip(" *") or after.lstrip(" *")[0] in ".,;:!?…。)](（\n"
+    if not after.strip(" *") or _NEXT_ITEM.match(after):
+        return True
+    return after.lstrip(" *")[0] in ".,;:!?…。)]\n"
 
 
 def _is_raised_behind(before: str, after: str) -> bool:

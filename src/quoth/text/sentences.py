@@ -234,7 +234,9 @@ def _ends(text: str, stop: re.Match[str], *, begin: int, end: int, lower: bool) 
     if small in _NUMBERED:
         number = r"\d" if small in ("no", "nos") else r"\d|[ivxlcIVXLC]{2,}\b|[B-Z]\b"
         return re.match(number, bare) is None
-    if _numbers_an_item(text, word, at, begin=begin) or _is_ordinal(text, at, bare, begin=begin):
+    if _numbers_an_item(text, word, at, begin=begin):
+        return False
+    if _is_ordinal(text, at, bare, begin=begin) and not _is_starter(bare):
         return False
     if len(word) == 1 and word.isupper():
         # A letter, or the initial of a name.
@@ -261,7 +263,7 @@ def _is_starter(rest: str) -> bool:
 def _is_ordinal(text: str, at: int, rest: str, *, begin: int) -> bool:
     """Return whether a stop makes an ordinal of a number: "am 3. Mai", "3. 5. 1952"."""
     day, following = _DAY.search(text, max(begin, at - 24), at), _WORD.match(rest)
-    if day is None or following is None or _is_starter(rest):
+    if day is None or following is None:
         return False
     before, after = (day[1] or "").lower(), following.group()
     if before in _ORDINAL_OPENERS or after.lower().strip(",;:.") in _ORDINAL_MONTHS:

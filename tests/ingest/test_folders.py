@@ -82,11 +82,11 @@ async def test_a_change_is_noticed_also_while_the_caller_works(tmp_path: Path) -
     from quoth.ingest.sources.watch import folder_changed
 
     async with asyncio.timeout(60), aclosing(folder_changed([tmp_path])) as rounds:
-        await anext(rounds)
+        assert await anext(rounds)
         await asyncio.to_thread((tmp_path / "a.md").write_text, "x")
-        await anext(rounds)
+        assert not await anext(rounds)
         await asyncio.to_thread((tmp_path / "b.md").write_text, "x")
-        await anext(rounds)
+        assert not await anext(rounds)
 
 
 async def test_addresses_and_folders_are_looked_at_again_after_a_time(tmp_path: Path) -> None:
@@ -96,7 +96,20 @@ async def test_addresses_and_folders_are_looked_at_again_after_a_time(tmp_path: 
     for folders in ((), (tmp_path,)):
         async with asyncio.timeout(60), aclosing(folder_changed(folders, every=0.01)) as rounds:
             for _ in range(3):
-                await anext(rounds)
+                assert await anext(rounds)
+
+
+async def test_changes_do_not_put_off_the_time_of_addresses(tmp_path: Path) -> None:
+    pytest.importorskip("watchfiles")
+    from quoth.ingest.sources.watch import folder_changed
+
+    async with asyncio.timeout(60), aclosing(folder_changed([tmp_path], every=4)) as rounds:
+        assert await anext(rounds)
+        due: list[bool] = []
+        while not any(due):
+            await asyncio.to_thread((tmp_path / f"{len(due)}.md").write_text, "x")
+            due.append(await anext(rounds))
+        assert not due[0]
 
 
 def test_a_table_of_talks_describes_the_files_of_its_folder(tmp_path: Path) -> None:

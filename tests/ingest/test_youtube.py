@@ -183,6 +183,16 @@ async def test_a_sync_of_a_playlist_drops_what_left_it_and_a_block_ends_the_work
     assert transcripts(tmp_path) == {"b" * 11}
 
 
+async def test_a_list_without_its_videos_changes_nothing(youtube: YouTube, tmp_path: Path) -> None:
+    youtube.add("a" * 11, "Words.", title="A")
+    youtube.lists["PL0123456789ABCDEF"] = {"a" * 11: "A"}
+    await fetched(youtube, tmp_path, LIST)
+    youtube.lists["PL0123456789ABCDEF"] = {}
+    with pytest.raises(DocumentError, match="is empty now"):
+        await fetched(youtube, tmp_path, LIST, drop_gone=True)
+    assert transcripts(tmp_path) == {"a" * 11}
+
+
 async def test_a_list_that_cannot_be_read_is_one_sentence(youtube: YouTube, tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match="cannot be read") as failed:
         await fetched(youtube, tmp_path, "https://www.youtube.com/@nobody")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -12,23 +13,29 @@ from watchfiles import awatch
 
 async def folder_changed(
     folders: Sequence[Path], *, every: float | None = None
-) -> AsyncGenerator[None, None]:
+) -> AsyncGenerator[bool, None]:
     """Yield at once, after every change below the folders, and ``every`` so many seconds.
 
-    A change that happens while the caller works is not missed.
+    The value is false after a change, unless the seconds are over as well. A change that happens
+    while the caller works is not missed.
     """
     changes = awatch(*folders)
     coming: asyncio.Future[object] | None = None
+    is_due, due_at = True, float("inf")
     try:
         while True:
             if folders and coming is None:
                 coming = asyncio.ensure_future(anext(changes))
                 await asyncio.sleep(0)  # watching has begun before the caller looks at the folders
-            yield
+            yield is_due
+            if every is not None and is_due:
+                due_at = time.monotonic() + every
+            left = None if every is None else max(0.0, due_at - time.monotonic())
             if coming is None:
-                await asyncio.sleep(every or 0)
+                await asyncio.sleep(left or 0)
                 continue
-            await asyncio.wait({coming}, timeout=every)
+            await asyncio.wait({coming}, timeout=left)
+            is_due = not coming.done() or time.monotonic() >= due_at
             if coming.done():
                 coming.result()
                 coming = None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quoth.core.errors import InputError
+from quoth.core.errors import InputError, QuothError
 from quoth.interfaces.cli.session import (
     DONE,
     FAILED,
@@ -107,7 +107,9 @@ async def add(  # noqa: PLR0913 - one for each option
         if session.json:
             session.put([to_json(document) for document in report.documents])
         if keep_watching:
-            await keep_equal(session, engine, sources, minutes=MINUTES)
+            await keep_equal(
+                *(session, engine, sources), given=given, options=options, patterns=patterns
+            )
     return FAILED if report.failed or not report.documents else DONE
 
 
@@ -174,7 +176,7 @@ def require_watchable(session: CliSession, sources: Sequence[str]) -> None:
     from quoth.pipeline.remote import check_sources, is_address
     from quoth.pipeline.sync import check_folder
 
-    require_extra("watch", module="watchfiles", what="Watching folders")
+    require_extra("watch", module="watchfiles", what="Watching")
     check_sources(sources)
     for each in sources:
         if not is_address(each):
@@ -182,19 +184,39 @@ def require_watchable(session: CliSession, sources: Sequence[str]) -> None:
 
 
 async def keep_equal(
-    session: CliSession, engine: Engine, sources: Sequence[str], *, minutes: int
+    session: CliSession,
+    engine: Engine,
+    sources: Sequence[str],
+    *,
+    minutes: int = MINUTES,
+    given: DocumentMetadata | None = None,
+    options: RemoteOptions | None = None,
+    patterns: FilePatterns | None = None,
 ) -> None:
-    """Bring the collection up to date at every change, until it is cancelled."""
+    """Bring the collection up to date at every change, until it is cancelled.
+
+    After a change only the folders are read. A round that fails after the first is reported.
+    """
     from quoth.ingest.sources.watch import folder_changed
     from quoth.pipeline.remote import RemoteOptions, is_address
 
-    folders = [Path(each) for each in sources if not is_address(each)]
+    folders = [each for each in sources if not is_address(each)]
     every = 60 * minutes if len(folders) < len(sources) else None
-    options = RemoteOptions(drop_gone=True)
-    async with aclosing(folder_changed(folders, every=every)) as rounds:
-        async for _ in rounds:
-            await add_all(session, engine, sources, options=options)
-            await remove_gone(session, engine, sources)
+    options = replace(options or RemoteOptions(), drop_gone=True)
+    is_first = True
+    async with aclosing(folder_changed([*map(Path, folders)], every=every)) as rounds:
+        async for is_due in rounds:
+            wanted = sources if is_due else folders
+            try:
+                await add_all(
+                    *(session, engine, wanted), given=given, options=options, patterns=patterns
+                )
+                await remove_gone(session, engine, wanted)
+            except QuothError as error:
+                if is_first:
+                    raise
+                session.warn(str(error))
+            is_first = False
             session.say("Watching. Stop with Ctrl-C.")
 
 

@@ -59,6 +59,10 @@ async def fetch_videos(
     require_extra("youtube", module="yt_dlp", what="A playlist or channel of YouTube")
     listing = import_module("quoth.ingest.sources.youtube.listing")
     videos = await asyncio.to_thread(listing.list_videos, address, client=client)
+    if not videos and mirror.listings.get(address, SourceListing()).items:
+        raise DocumentError(  # as where YouTube asks for consent, or the list is private now
+            "empty", f"The list {address} is empty now, and was not before. Nothing was changed."
+        )
     blocked = import_module("quoth.ingest.sources.youtube.captions").Blocked
     waits = False
     for number, listed in enumerate(videos):

@@ -1,0 +1,91 @@
+"""`quoth watch` and `quoth add --watch`: what is read in a round, and what ends the command."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quoth.core.errors import DocumentError
+from quoth.core.settings import Settings
+from quoth.interfaces.cli import add
+from quoth.interfaces.cli.session import CliSession, Screen
+from tests.support.cli import quoth
+
+PAGE = "http://bees.example/"
+
+
+def rounds(monkeypatch: pytest.MonkeyPatch, *are_due: bool) -> None:
+    """Let the watcher have these rounds, and no more."""
+    watch = pytest.importorskip("quoth.ingest.sources.watch")
+
+    async def folder_changed(
+        _folders: Sequence[Path], *, every: float | None = None
+    ) -> AsyncGenerator[bool, None]:
+        for is_due in are_due:
+            yield is_due
+
+    monkeypatch.setattr(watch, "folder_changed", folder_changed)
+
+
+def test_the_options_of_an_addition_hold_while_its_folder_is_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rounds(monkeypatch, True, False)
+    folder, home = tmp_path / "notes", tmp_path / "home"
+    folder.mkdir()
+    (folder / "bees.md").write_text("# Bees\n\nBees make honey.\n")
+    (folder / "wasps.txt").write_text("Wasps make paper.\n")
+    options = ("--include", "*.md", "--speaker", "Ann", "--meta", "team=x", "--watch")
+    assert quoth(home, "add", str(folder), *options).code == 0
+    (document,) = quoth(home, "--json", "list").json
+    assert (document["title"], document["speaker"]) == ("Bees", "Ann")
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The sources of each round; the fetching of addresses fails after the first."""
+    made: list[list[str]] = []
+
+    async def add_all(_session: Any, _engine: Any, sources: Sequence[str], **_given: Any) -> None:
+        made.append(list(sources))
+        if PAGE in sources and len(made) > 1:
+            raise DocumentError("unreadable", "The list cannot be read: no network.")
+
+    async def remove_gone(_session: Any, _engine: Any, sources: Sequence[str]) -> None:
+        assert list(sources) == made[-1]
+
+    monkeypatch.setattr(add, "add_all", add_all)
+    monkeypatch.setattr(add, "remove_gone", remove_gone)
+    return made
+
+
+def opened(tmp_path: Path) -> CliSession:
+    return CliSession(Settings(home=tmp_path), False, True, Screen(), Screen(stderr=True))
+
+
+async def test_a_change_in_a_folder_fetches_no_address_and_a_failed_round_is_not_the_last(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: list[list[str]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rounds(monkeypatch, True, False, True, False)
+    engine: Any = None
+    await add.keep_equal(opened(tmp_path), engine, [str(tmp_path), PAGE])
+    both, folder = [str(tmp_path), PAGE], [str(tmp_path)]
+    assert asked == [both, folder, both, folder]
+    assert "no network" in capsys.readouterr().err
+
+
+async def test_a_first_round_that_fails_ends_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[list[str]]
+) -> None:
+    rounds(monkeypatch, True, True)
+    asked.append([])
+    engine: Any = None
+    with pytest.raises(DocumentError):
+        await add.keep_equal(opened(tmp_path), engine, [PAGE])
+    assert asked == [[], [PAGE]]

@@ -138,4 +138,5 @@ def test_an_index_of_another_model_is_named_without_its_store() -> None:
     english = problem_details._detail(said)
     assert "10.0.0.7" not in english
     assert english.endswith("quoth --collection NAME reindex")
+    assert problem_details.public_message(said.code, str(said)) == english
     assert "fait par un autre modèle" in translations.restate(english, "fr")

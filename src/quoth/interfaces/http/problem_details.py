@@ -227,6 +227,12 @@ def _detail(error: QuothError) -> str:
             return INTERNAL
 
 
+def public_message(code: str, message: str) -> str:
+    """Return a stored message as responses show it: that of an index may name its store."""
+    operators = {IndexMismatch.code: MISMATCH, IndexCorrupt.code: REINDEX}
+    return operators.get(code, message)
+
+
 def _headers(error: QuothError) -> dict[str, str]:
     if isinstance(error, Busy):
         wait = DEFAULT_RETRY_S if error.retry_after_s is None else error.retry_after_s

@@ -17,7 +17,7 @@ from quoth.core.translations import restate
 from quoth.core.types import Problem
 from quoth.interfaces.http.dependencies import Writer
 from quoth.interfaces.http.openapi import without_null
-from quoth.interfaces.http.problem_details import as_response, problem_of
+from quoth.interfaces.http.problem_details import as_response, problem_of, public_message
 from quoth.interfaces.http.request_state import Principal, request_state
 from quoth.interfaces.http.schemas import (
     BYTES,
@@ -299,7 +299,7 @@ def _upload(task: Task, caller: Principal) -> Upload:
     there = task.received
     if task.state == "receiving":
         there = received(tenant_blobs(caller.engine.parts).part(task.id))
-    message = restate(task.message or "", caller.language)
+    message = restate(public_message(task.code or "", task.message or ""), caller.language)
     return Upload(
         id=task.id,
         state=task.state,

@@ -66,6 +66,22 @@ async def test_a_changed_text_is_named_and_not_quoted(tmp_path: Path) -> None:
         assert find_damage(tenants.database, home=home) == []
 
 
+async def test_a_changed_name_of_a_speaker_is_read_again_from_its_file(tmp_path: Path) -> None:
+    home, talk = tmp_path / "home", "WEBVTT\n\n00:00.000 --> 00:09.000\n<v Ann>Bees dance.\n"
+    async with open_quickly(home) as tenants:
+        await send(tenants, talk, name="talk.vtt")
+        async with working(tenants):
+            await drained(tenants)
+    with closing(sqlite3.connect(home / "catalogue.sqlite")) as catalogue:
+        catalogue.execute("UPDATE speakers SET name = 'Job'")
+        catalogue.commit()
+    assert [bool(each.document_id) for each in damaged_rows(home / "catalogue.sqlite")] == [True]
+    async with open_quickly(home) as tenants:
+        assert [step.mended async for step in repair_library(tenants)] == [True]
+    with closing(sqlite3.connect(home / "catalogue.sqlite")) as catalogue:
+        assert catalogue.execute("SELECT name FROM speakers").fetchall() == [("Ann",)]
+
+
 async def test_a_text_that_one_bit_made_a_blob_is_named(tmp_path: Path) -> None:
     home = tmp_path / "home"
     await _make(home)

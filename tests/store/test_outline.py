@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
 from quoth.core.calibration import Calibration, Tuning
 from quoth.core.outline import Heading, Summary, SummarySentence
@@ -111,6 +111,14 @@ def test_a_shelf_holds_documents_languages_and_headings(library: Library) -> Non
     assert shelf.languages == ("fr", "en")
     assert shelf.headings == made.headings
     assert shelf.version == collection.index_version
+
+
+def test_a_damaged_name_of_a_speaker_is_not_used(library: Library) -> None:
+    talk = placed("c", Seconds(0, 60, speaker="Ada"), Seconds(60, 130, speaker="Bob"))
+    collection = commit(library, talk)
+    with library[0].database.engine.begin() as connection:
+        connection.execute(text("UPDATE speakers SET name = 'Job' WHERE name = 'Bob'"))
+    assert library[0].collection_outline(collection).speakers == (("Ada", "c"),)
 
 
 def test_a_shelf_is_kept_until_the_collection_changes(library: Library) -> None:

@@ -29,6 +29,7 @@ from quoth.core.protocols import (
 )
 from quoth.core.types import Answer, Turn, Usage
 from quoth.engine import Engine
+from quoth.history.export import pieces
 from quoth.interfaces.cli.render import marked
 from quoth.interfaces.markdown import markdown_sentences
 from quoth.pipeline.retrieve import Request
@@ -311,6 +312,15 @@ async def test_another_language_than_the_sources_is_shown_as_not_checked(
     assert any("marked as not checked" in warning for warning in answer.warnings)
     assert "[not checked]" in marked(answer).plain
     assert "*(not checked)*" in "".join(markdown_sentences(answer, address=lambda *_: None))
+
+
+async def test_a_sentence_that_says_nothing_of_the_sources_has_no_mark(home: Path) -> None:
+    answer = await answer_of(home, *HONEST, " The sources do not mention its cost.")
+    assert (answer.sentences[-1].support, answer.sentences[-1].citations) == ("unverified", ())
+    chat = "".join(markdown_sentences(answer, address=lambda *_: None))
+    export = [doubt for _text, _numbers, doubt, _number in pieces(answer)]
+    assert "not checked" not in " ".join((marked(answer).plain, chat, *export))
+    assert "mention its cost" in chat
 
 
 async def test_strict_has_the_words_of_sources_in_another_language(

@@ -28,7 +28,9 @@ DOUBTS = {
     "unsupported": "history.doubt_unsupported",
     "unverified": "history.doubt_unverified",
 }
-"""What is written behind a sentence that its source does not bear out."""
+"""What is written behind a sentence that its source does not bear out.
+
+A sentence that cites nothing and was not checked says nothing of the sources."""
 COLUMNS = (
     *("question", "sentence", "support", "number", "source", "snippet", "link"),
     *("document", "page", "page_number", "start", "end", "speaker", "section"),
@@ -69,7 +71,8 @@ def pieces(
     for number, first, last in marked_runs(answer.text, answer.sentences):
         if first.start > at:
             yield answer.text[at : first.start], (), "", 0
-        doubt = translate(DOUBTS[first.support], language) if first.support in DOUBTS else ""
+        in_doubt = first.support in DOUBTS and (first.citations or first.support != "unverified")
+        doubt = translate(DOUBTS[first.support], language) if in_doubt else ""
         yield answer.text[first.start : last.end], first.citations, doubt, number
         at = _behind_markers(answer.text, last.end, numbers=first.citations)
     if at < len(answer.text):

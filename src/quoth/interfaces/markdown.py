@@ -158,7 +158,7 @@ def _sentence(
     cited = "".join(f" {_mark(number, links.get(number))}" for number in numbers)
     shown = f"{break_links(text)}{cited}"
     doubt = DOUBTS.get(support)
-    if doubt is None:
+    if doubt is None or (support == "unverified" and not numbers):
         return shown
     language = detect_language(text.strip(), among=("en", "fr"), fallback="en")
     return f"{shown} *({doubt[language]})*"

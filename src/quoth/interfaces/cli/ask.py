@@ -126,7 +126,7 @@ class Watching:
             self._token(event.text, self._evidence)
         elif isinstance(event, SentenceVerified):
             # Where a sentence is shown only after its check, one without support never was.
-            doubt = doubt_mark(event.support, self._language)
+            doubt = doubt_mark(event, self._language)
             if doubt and self.shown[self._checked :].strip():
                 self._flow.mark(doubt)
             self._checked = len(self.shown)

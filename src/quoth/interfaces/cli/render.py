@@ -85,7 +85,7 @@ def marked(answer: Answer, *, page: str | None = None) -> Text:
     text, whole = Text(), with_links(answer.text, answer.sentences, page=page)
     done = 0
     for each in answer.sentences:
-        if doubt := doubt_mark(each.support, answer.query.language):
+        if doubt := doubt_mark(each, answer.query.language):
             text.append(whole[done : each.end])
             text.append(f" {doubt}", style="red")
             done = each.end

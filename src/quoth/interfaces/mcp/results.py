@@ -67,7 +67,8 @@ class AskResult:
     """An answer whose marks ``[1]`` are the numbers of its citations.
 
     They link to their sentences in the web app where the service has a public address. Behind a
-    sentence that no source supports stands ``[unsupported]``, in French ``[non appuyé]``.
+    sentence that no source supports stands ``[unsupported]``, in French ``[non appuyé]``, and
+    behind one that could not be checked ``[not checked]``, in French ``[non vérifié]``.
 
     ``closest`` are passages near the question where nothing answers it. ``status`` is answered,
     partial, low_relevance, no_results, degraded or small_talk.
@@ -163,7 +164,7 @@ def ask_result(answer: Answer, *, base: str | None, settings: Settings) -> AskRe
     added = [
         (each.end, f" {mark}")
         for each in answer.sentences
-        if (mark := doubt_mark(each.support, answer.query.language))
+        if (mark := doubt_mark(each, answer.query.language))
     ]
     if page := answer_page(settings, answer.query_id):
         links = mark_links(text, answer.sentences, page=page)

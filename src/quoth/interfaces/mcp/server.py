@@ -154,7 +154,8 @@ class Tools:
     ) -> Annotated[CallToolResult, AskResult]:
         """Answer a question from the documents; sentences cite the words that prove them.
 
-        One that no source supports ends in [unsupported].
+        One that no source supports ends in [unsupported], one that could not be checked in
+        [not checked].
         """
         seat = await self._seat(context)
         name = await chosen(seat, collection)

@@ -19,6 +19,7 @@ from quoth.interfaces.http.live_sessions import RunningSessions
 from quoth.interfaces.http.responses import to_json
 from quoth.pipeline.components import Components
 from quoth.pipeline.live_session import LiveSession
+from quoth.store.document_list import DocumentLists
 from quoth.store.lectures import Lectures
 from quoth.testing import ScriptedGenerator
 from tests.support.lectures import TOPICS, spoken, write_book
@@ -48,7 +49,9 @@ async def _with_book(house: House, tmp_path: Path) -> str:
     return house.key("ada")
 
 
-async def test_a_lecture_is_asked_while_it_lasts(tmp_path: Path) -> None:
+async def test_a_lecture_is_asked_while_it_lasts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with (
         served(tmp_path / "home") as house,
         house.client(await _with_book(house, tmp_path)) as client,
@@ -74,6 +77,18 @@ async def test_a_lecture_is_asked_while_it_lasts(tmp_path: Path) -> None:
         scoped = {"query": TOPICS["Mites"], "scope": of_session, "contextWindowSize": 0}
         within = (await client.post("/v1/query", json=scoped)).json()["citations"]
         assert {each["document_id"] for each in within} == {second}
+        [book, *_] = (await client.get("/v1/documents")).json()["documents"]
+        both = {**of_session, "documents": [book["document_id"]]}
+        wide = {"query": TOPICS["Mites"], "scope": both, "top_k": 20}
+        among = await client.post("/v1/search", json=wide)
+        assert among.status_code == 200, among.text
+        assert book["document_id"] in {each["document_id"] for each in among.json()["hits"]}
+        other = {**both, "documents": ["d_none"]}
+        assert (await client.post("/v1/query", json={**wide, "scope": other})).status_code == 404
+        with monkeypatch.context() as patched:
+            patched.setattr(DocumentLists, "all_there", lambda *_, **__: False)
+            unread = await client.post("/v1/query", json=scoped)
+            assert (unread.status_code, "still being read" in unread.text) == (409, True)
         [citation, *_] = answer.json()["citations"]
         assert TOPICS["Mites"] in citation["snippet"]
         assert citation["document_id"] == second

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -153,14 +153,37 @@ def _resolve_scope(
     names = (scope.collections if scope else [body.collection]) or [*talks.values()] or [None]
     found = [require_documents(caller, name) for name in names]
     filters: list[Filter] = []
-    documents = (*(scope.documents if scope else ()), *talks)
-    if documents:
-        if not listing_of(caller.engine).all_there(documents, collections=found):
-            raise NotFound("One of these documents does not exist.")
-        filters.append(Filter("document", "in", documents))
+    if scope and (scope.documents or talks):
+        if scope.documents and talks and not scope.collections:
+            default = find_collection(caller, None)  # where documents alone are looked for
+            found += [default] if default else []
+        _require_ready(scope.documents, talks, collections=found, caller=caller)
+        filters.append(Filter("document", "in", (*scope.documents, *talks)))
     if scope and scope.kinds:
         filters.append(Filter("kind", "in", tuple(scope.kinds)))
     return tuple(dict.fromkeys(collection.name for collection in found)), tuple(filters)
+
+
+def _require_ready(
+    documents: Sequence[str],
+    talks: Mapping[str, str],
+    *,
+    collections: Sequence[Collection],
+    caller: Principal,
+) -> None:
+    """Raise NotFound for documents that are not there, and Conflict for talks still being read."""
+    listing = listing_of(caller.engine)
+    if listing.all_there((*documents, *talks), collections=collections):
+        return
+    waiting = [
+        talk
+        for talk, name in talks.items()
+        for home in collections
+        if home.name == name and not listing.all_there([talk], collections=[home])
+    ]
+    if waiting:
+        raise Conflict(still_read(len(waiting), "en"))
+    raise NotFound("One of these documents does not exist.")
 
 
 def _talks_of(sessions: Sequence[str], caller: Principal) -> dict[str, str]:

@@ -288,7 +288,7 @@ def test_an_installed_package_brings_its_components(tmp_path: Path) -> None:
         ("reranker", "is an object of str, which lacks: close, name, score"),
         ("generator", "cannot be opened: KeyError: 'key'"),
         ("store", "is None, which lacks: build"),
-        ("query_transformer", "is an object of str, which lacks: close, name, transform"),
+        ("query_transformer", "is an object of str, which lacks: close, local, name, transform"),
     ],
 )
 def test_a_component_that_does_not_fit_stops_the_start(

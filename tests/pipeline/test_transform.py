@@ -14,7 +14,9 @@ from quoth.answering.answerability import describe_degradation
 from quoth.core.errors import RetrievalError
 from quoth.core.types import Turn
 from quoth.engine import Engine
+from quoth.pipeline.egress import list_egress
 from quoth.pipeline.retrieve import Request
+from quoth.store.privacy_settings import PrivacyStore
 from tests.support.small_library import add, open_tour, write_sources
 
 ASKED = "When does a colony swarm?"
@@ -25,8 +27,8 @@ class Transformer:
 
     name = "test"
 
-    def __init__(self, result: Any, *, wait_s: float = 0) -> None:
-        self.result, self.wait_s = result, wait_s
+    def __init__(self, result: Any, *, wait_s: float = 0, local: bool = True) -> None:
+        self.result, self.wait_s, self.local = result, wait_s, local
         self.seen: list[tuple[str, tuple[Turn, ...]]] = []
 
     async def transform(self, query: str, *, history: Sequence[Turn]) -> str:
@@ -92,6 +94,20 @@ async def test_it_has_a_time_limit(engine: Engine) -> None:
     answer = await slow.answer(ASKED)
     assert answer.degraded == ("transform:deadline:query",)
     assert answer.query.standalone == ASKED
+
+
+@pytest.mark.parametrize("local", [True, False])
+async def test_one_on_a_server_is_not_called_where_texts_may_not_leave(
+    engine: Engine, local: bool
+) -> None:
+    store = PrivacyStore.of(engine.parts.catalogue)
+    store.decide(history="full", retention_days=90, may_leave=False)
+    transformer = Transformer("What is honey made from?", local=local)
+    other = with_transformer(engine, transformer)
+    assert [each.to for each in list_egress(other.parts)] == ([] if local else ["test"])
+    answer = await other.answer(ASKED)
+    assert (len(transformer.seen), answer.degraded) == (int(local), ())
+    assert (answer.query.standalone == ASKED) is not local
 
 
 async def test_an_answer_of_another_transformer_is_not_given_again(engine: Engine) -> None:

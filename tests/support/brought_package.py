@@ -68,6 +68,7 @@ class Transformer:
     """Says what a word means, and what was asked before."""
 
     name = "brought-transformer"
+    local = True
 
     async def transform(self, query, *, history):
         before = "".join(f" {turn.question}" for turn in history)

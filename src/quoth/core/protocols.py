@@ -329,9 +329,13 @@ class Generator(Protocol):
 
 
 class QueryTransformer(Protocol):
-    """Rewords a query before it is searched."""
+    """Rewords a query before it is searched.
+
+    ``local`` says whether the query and the turns before stay on this machine.
+    """
 
     name: str
+    local: bool
 
     async def transform(self, query: str, *, history: Sequence[Turn]) -> str:
         """Return the text that is searched for a query that stands alone; raises RetrievalError.

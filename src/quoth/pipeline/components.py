@@ -162,9 +162,9 @@ class SharedComponents:
     readers: Callable[[], FileParser]
     pages: Callable[[], PdfPages]
     page_embedder: PageEmbedder | None = None
+    """What compares the question with pictures of pages."""
     transformer: QueryTransformer | None = None
     """What rewords a query before it is searched."""
-    """What compares the question with pictures of pages."""
     sentences: Embedder | None = None
     """What embeds the sentences of passages and answers where ``embedder`` is on a server."""
     remote: tuple[RemotePart, ...] = ()

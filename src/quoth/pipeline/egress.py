@@ -39,15 +39,17 @@ def read_privacy(parts: Components) -> PrivacySettings:
 def apply_privacy_settings(parts: Components) -> Components:
     """Return the components as restricted by the tenant's settings.
 
-    If texts may not leave the machine, remote language models are removed, also from the judge;
-    local ones stay. If the daily token limit is reached, all language models are removed. Blocks
-    for one or two look-ups.
+    If texts may not leave the machine, remote language models are removed, also from the judge,
+    and a remote query transformer; local ones stay. If the daily token limit is reached, all
+    language models are removed. Blocks for one or two look-ups.
     """
     holds, settings = read_privacy(parts), parts.settings
     if holds.history != settings.history:
         parts = replace(parts, settings=settings.model_copy(update={"history": holds.history}))
     if not holds.may_leave:
         parts = _without_remote_parts(parts)
+    if parts.transformer is not None and not parts.transformer.local and not holds.may_leave:
+        parts = replace(parts, transformer=None)
     if parts.small is not None and not parts.small.local and not holds.may_leave:
         parts = replace(parts, small=None)
     generator = parts.generator
@@ -111,7 +113,11 @@ def list_egress(parts: Components) -> tuple[EgressEntry, ...]:
         for part in remote
         if part.endpoint
     )
-    return (*written, *others)
+    rewords = parts.transformer
+    if rewords is None or rewords.local:
+        return (*written, *others)
+    to = EgressEntry(rewords.name, *_names(rewords.name), TOLD[:2], local=False)
+    return (*written, *others, to)
 
 
 class WithheldEmbedder(EmbedderWrapper):

@@ -170,8 +170,23 @@ async def test_questions_stand_alone_in_files_of_any_name(tmp_path: Path) -> Non
     found = await evaluate_understanding(tmp_path)
     assert (found.questions, found.split) == (2, "all")
     assert (found.exact_filters, found.false_filters, found.languages) == (1.0, 0.0, 1.0)
+    (tmp_path / "heldout.fr.jsonl").write_text(json.dumps({**plain, "id": "h"}), "utf-8")
+    assert load_understanding(tmp_path).split == "all"
     (tmp_path / "heldout.jsonl").write_text(json.dumps(plain), "utf-8")
+    (tmp_path / "heldout.jsonl.gz").write_bytes(gzip.compress(json.dumps(plain).encode()))
+    assert len(load_understanding(tmp_path).questions) == 1
     assert (await evaluate_understanding(tmp_path)).split == "heldout"
+
+
+def test_no_two_documents_that_are_made_have_the_same_id(tmp_path: Path) -> None:
+    names = {"document": ["book", "talk", "of Ann"], "speaker": ["Ann"]}
+    filters = [
+        {"field": field, "operator": "in", "values": values} for field, values in names.items()
+    ]
+    (tmp_path / "one.jsonl").write_text(json.dumps({**ROW, "filters": filters}), "utf-8")
+    ids = [each.document_id for each in load_understanding(tmp_path).shelf.documents]
+    assert len(set(ids)) == len(ids) == 6
+    assert {"book", "talk", "of Ann"} < set(ids)
 
 
 def test_aspects_are_compared_without_articles(tmp_path: Path) -> None:

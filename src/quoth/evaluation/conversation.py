@@ -72,7 +72,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class ConversationReport:
-    """Recall@5 by wording; shares are from 0 to 1.
+    """Recall@5 by wording, of the rows with a rewrite if there are any; shares are from 0 to 1.
 
     ``share_of_rewrite`` is the recall of the standalone question over that of the rewrite,
     ``topics_kept`` the share of new topics that were left as they were, ``followups`` how often
@@ -142,8 +142,11 @@ def _report(
     found: Mapping[str, Mapping[str, float]],
     split: str,
 ) -> ConversationReport:
-    means = {wording: _mean(list(values.values())) for wording, values in found.items()}
     judged = [each for each in conversations if each.rewrite]
+    means = {
+        wording: _mean([values[each.id] for each in judged or conversations if each.id in values])
+        for wording, values in found.items()
+    }
     kept = [
         float(queries[each.id].standalone == each.question)
         for each in judged

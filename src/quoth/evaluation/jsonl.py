@@ -28,13 +28,16 @@ def locate_rows(folder: Path, split: str | None) -> tuple[str, list[Path]]:
     """Return the part of a set that is measured, and its files, plain or gzipped.
 
     Without a name it is ``heldout.jsonl`` where there is one, else every file of JSON lines but
-    the corpus. Raises InputError where there is none.
+    the corpus. Of a file and its gzipped copy it is the plain one. Raises InputError where there
+    is none.
     """
     if split is not None:
         return split, [locate_file(folder, f"{split}.jsonl")]
-    found = [*folder.glob("*.jsonl"), *folder.glob("*.jsonl.gz")]
+    plain = [*folder.glob("*.jsonl")]
+    packed = [path for path in folder.glob("*.jsonl.gz") if path.with_suffix("") not in plain]
+    found = [*plain, *packed]
     own = sorted(path for path in found if path.name.partition(".")[0] != "corpus")
-    held = [path for path in own if path.name.partition(".")[0] == HELD_OUT]
+    held = [path for path in own if path.name.removesuffix(".gz") == f"{HELD_OUT}.jsonl"]
     if not own:
         raise InputError(f"There is no file of JSON lines (.jsonl) in {folder}.")
     return (HELD_OUT, held) if held else (ALL, own)

@@ -29,8 +29,8 @@ from quoth.evaluation.jsonl import (
 from quoth.text.numbers import from_roman, to_roman
 
 SHELF = "shelf.json"
-BOOK, LABELS, HOUR_S = "book", tuple(map(str, range(1, 1001))), 3600.0
-"""The book and the length of talks on a shelf that is made for questions without one."""
+BOOK, LABELS, HOUR_S = "made: book", tuple(map(str, range(1, 1001))), 3600.0
+"""The book that is made for questions without documents, its labels, and the length of talks."""
 KINDS: tuple[str, ...] = get_args(QueryKind)
 FIELDS: tuple[str, ...] = get_args(FilterField)
 
@@ -79,7 +79,7 @@ class UnderstandingSet:
 def load_understanding(folder: Path, *, split: str | None = None) -> UnderstandingSet:
     """Read the questions of a folder, and ``shelf.json`` where it is; raises InputError.
 
-    Without a shelf the questions stand alone: they are taken to be about a book and a talk, and
+    Without that file the questions stand alone: they are taken to be about a book and a talk, and
     about the documents, speakers and chapters that their filters name.
     """
     split, paths = locate_rows(folder, split)
@@ -90,7 +90,7 @@ def load_understanding(folder: Path, *, split: str | None = None) -> Understandi
         raise InputError(f"{path} holds no question.")
     require_ids((row.id, at) for row, (_, at) in zip(rows, found, strict=True))
     if not (folder / SHELF).is_file():
-        return UnderstandingSet(_made_shelf(rows), {BOOK: LABELS}, rows, split)
+        return UnderstandingSet(_made_outline(rows), {BOOK: LABELS}, rows, split)
     shelf, labels = _shelf(folder / SHELF)
     known = {each.document_id for each in shelf.documents}
     for each in rows:
@@ -102,20 +102,23 @@ def load_understanding(folder: Path, *, split: str | None = None) -> Understandi
     return UnderstandingSet(shelf, labels, rows, split)
 
 
-def _made_shelf(questions: Sequence[Expected]) -> CollectionOutline:
-    """Return a shelf with a book, a talk, and the documents that questions name."""
+def _made_outline(questions: Sequence[Expected]) -> CollectionOutline:
+    """Return the outline of a book, a talk, and the documents that questions name.
+
+    The ids of the others are no names of documents.
+    """
     named: dict[str, dict[str, None]] = {"document": {}, "speaker": {}, "chapter": {}}
     for each in questions:
         for condition in (c for one in (*each.filters, each.lifts) for c in one):
             named.setdefault(condition.field, {}).update(dict.fromkeys(map(str, condition.values)))
-    talks = [Document(f"of {name}", "", "transcript", "ready", speaker=name, seconds=HOUR_S)
+    talks = [Document(f"made: of {name}", "", "transcript", "ready", speaker=name, seconds=HOUR_S)
              for name in named["speaker"]]  # fmt: skip
     return CollectionOutline(
         version="made",
         languages=tuple(dict.fromkeys(each.language for each in questions)),
         documents=(
             Document(BOOK, "", "pdf", "ready", pages=len(LABELS)),
-            Document("talk", "", "transcript", "ready", seconds=HOUR_S),
+            Document("made: talk", "", "transcript", "ready", seconds=HOUR_S),
             *talks,
             *(Document(name, name, "pdf", "ready") for name in named["document"]),
         ),

@@ -203,3 +203,15 @@ def test_what_cannot_be_read_or_obeyed_is_refused_by_its_place(
 ) -> None:
     with pytest.raises(ConfigError, match=named):
         written(tmp_path, text)
+
+
+def test_what_a_call_gives_wrong_is_not_said_of_a_variable_or_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "quoth.toml").write_text("retention_days = 9\n")
+    monkeypatch.setenv("LLM_TIMEOUT_SECONDS", "5")
+    for name in ("llm_seconds", "retention_days"):
+        with pytest.raises(ConfigError, match=f"'{name}' .*or option") as failed:
+            load_settings({"home": tmp_path, name: -4})
+        assert "LLM_TIMEOUT" not in str(failed.value)
+        assert "quoth.toml" not in str(failed.value)

@@ -86,9 +86,9 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
         where = f"(variable {PREFIX}{name.upper()} or option)"
-        if name in below:
+        if name in below and name not in given:
             where = f"in {file if name in written else file.with_suffix('.yaml')}"
-        if name in aliased:
+        if name in aliased and name not in given:
             where = f"(variable {' or '.join(variables_of(name, os.environ))})"
         if first["type"] == "extra_forbidden":
             raise _unknown(name, f" {where}" if name in below else "") from None

@@ -45,7 +45,8 @@ def _command(name: str, command: object) -> Iterator[str]:
     if rows:
         yield "| option | what |\n|---|---|\n" + "\n".join(rows) + "\n"
     for child, found in sorted(getattr(command, "commands", {}).items()):
-        yield from _command(f"{name} {child}", found)
+        if not found.hidden:
+            yield from _command(f"{name} {child}", found)
 
 
 def _parameter(parameter: object) -> str:

@@ -1,4 +1,4 @@
-"""The commands that messages name: they work on the same collection and store if run as shown."""
+"""The commands that messages name, with the options for their collection and their store."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def command_line(words: str, settings: Settings | None = None, *, collection: st
     """Return a command of quoth with the options for its collection and its store.
 
     Without ``collection`` it is that of the settings, which is left out where they do not name it.
-    The store is left out where it is the one that is used by default. Without settings, both are
-    taken to be so.
+    The store is left out where it is the one that is used by default, or there are no settings;
+    without them the collection "default" is left out, too. The home folder is never named.
     """
     options = []
     if settings is None:

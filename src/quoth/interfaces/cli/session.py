@@ -288,7 +288,7 @@ Modes = Annotated[
     ModeName | None,
     typer.Option(
         case_sensitive=False,
-        help="Which legs search; dense and vector mean semantic, bm25 and fts mean keyword.",
+        help="Which retrievers search; dense and vector mean semantic, bm25 and fts mean keyword.",
     ),
 ]
 MaxMs = Annotated[int | None, typer.Option(help="Milliseconds the answer may take.")]

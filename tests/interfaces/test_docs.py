@@ -128,3 +128,9 @@ def test_records_of_decisions_have_at_most_400_words() -> None:
         for record in records
     }
     assert {name: words for name, words in lengths.items() if words > 400} == {}
+
+
+def test_the_page_of_commands_has_no_hidden_names() -> None:
+    page = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    assert "## quoth worker\n" in page
+    assert "## quoth work\n" not in page

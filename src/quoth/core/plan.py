@@ -152,7 +152,7 @@ PROFILES: Mapping[str, Profile] = {
         plan={
             "mode": "semantic",
             "candidates_per_leg": 20,
-            "rerank_pool": 20,
+            "rerank_pool": 10,
             "final_k": 5,
             "mmr_lambda": 0.8,
             "context_window": 1,
@@ -161,9 +161,9 @@ PROFILES: Mapping[str, Profile] = {
         },
         by_kind={
             "conceptual": {"hyde": True},
-            "summary": {"final_k": 10, "mmr_lambda": 0.9},
-            "comparison": {"final_k": 8, "mmr_lambda": 0.6},
-            "exploratory": {"final_k": 8, "mmr_lambda": 0.5},
+            "summary": {"final_k": 10, "rerank_pool": 20, "mmr_lambda": 0.9},
+            "comparison": {"final_k": 8, "rerank_pool": 16, "mmr_lambda": 0.6},
+            "exploratory": {"final_k": 8, "rerank_pool": 16, "mmr_lambda": 0.5},
         },
     ),
     "local": Profile(
@@ -183,6 +183,7 @@ PROFILES: Mapping[str, Profile] = {
     ),
     "documents": Profile(
         store="pinecone",
+        reranker="none",
         generator="openai",
         plan={
             "candidates_per_leg": 20,

@@ -231,7 +231,7 @@ def profiles(session: CliSession) -> None:
         missing = [each for each in parts if each.error is not None]
         line = Text(f"{name:<11}")
         line.append("needs" if missing else "ready", style="yellow" if missing else "green")
-        line.append(f" {', '.join(each.name for each in parts)}")
+        line.append(f" {', '.join(each.name for each in parts if each.name != 'none')}")
         session.out.print_line(line)
         for each in missing:
             session.out.print_line(f"{'':<11}{each.error}")

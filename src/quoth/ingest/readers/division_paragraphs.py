@@ -22,6 +22,8 @@ _DIVISION = re.compile(
 )
 _LISTED = re.compile(r"(?:\.{3}|…|\t| {3})\s*\d{1,4}\s*$")
 """The page behind an entry of a table of contents."""
+_LISTED_WITHIN = 40
+"""Last characters of a paragraph in which such a page is looked for."""
 _ENDED = re.compile(r"[.:;!?…][\s»”\"'’)\]]*$")
 
 _Number = tuple[int, ...]
@@ -138,7 +140,7 @@ def _steps(numbers: Iterator[_Number]) -> Iterator[bool]:
 def _division(text: str) -> _Beginning | None:
     """Return the division that a text begins with, None without one."""
     parts = _DIVISION.match(text)
-    if parts is None or _LISTED.search(text):
+    if parts is None or _LISTED.search(text, max(0, len(text) - _LISTED_WITHIN)):
         return None
     word = full_word(normalize_name(parts["word"] or parts["sign"]))
     first = division_value(parts["number"]) if word in division_words() else None

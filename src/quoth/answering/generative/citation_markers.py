@@ -78,6 +78,8 @@ _UNFINISHED_PHRASE = frozenset(
 )
 """Words behind which "(1)" is a part of the phrase: "as in (1)"."""
 _STOPS = tuple(".!?…。")
+LONGEST_WORD = 60
+"""Characters in front of a raised number that tell whether it is a power."""
 _YEAR = re.compile(r"(?<!\d)[12]\d{3}\Z")
 _LABELS = frozenset(
     "abs. absatz alinéa art art. article articles artikel case clause clauses equation "
@@ -170,7 +172,7 @@ def _is_behind_phrase(before: str, after: str) -> bool:
 
 def _is_raised_behind(before: str, after: str) -> bool:
     """Return whether a raised number is behind a word, and is no power: "km²", "10²", "x²"."""
-    behind = before.rstrip(f"{RAISED},; ")
+    behind = before[-LONGEST_WORD:].rstrip(f"{RAISED},; ")
     if not behind or (before[-1:].isspace() and after[:1].isalnum()):
         return False
     if after[:1].isalnum() or (after and after[0] in "⁺⁻+-−=/^([{"):

@@ -15,7 +15,7 @@ WANTED = [
     for part, wanted in (
         ("embedder", profile.embedder),
         ("store", profile.store),
-        ("reranker", profile.reranker),
+        ("reranker", None if profile.reranker == "none" else profile.reranker),
         ("generator", None if profile.generator == "extractive" else profile.generator),
     )
     if wanted is not None

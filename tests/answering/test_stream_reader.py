@@ -259,3 +259,7 @@ HARD = {
 def test_the_time_is_in_proportion_to_the_length(hard: str, size: int) -> None:
     text = (HARD[hard] * (size // len(HARD[hard]) + 1))[:size]
     assert is_proportional(lambda part: read([part]), text)
+
+
+def test_numbers_of_items_one_after_another_take_time_in_proportion() -> None:
+    assert is_proportional(lambda part: read([part]), f"It is old {'(2) ' * 18}or new (2).")

@@ -68,7 +68,8 @@ _ATTRIBUTED = re.compile(
 _PLACED = re.compile(r"[1-9]\d?(?:\s?[,;–-]\s?\d{1,2})*")
 _ITEM = re.compile(r"[(（]\d{1,2}[)）]\s+\w")
 _ITEMS = re.compile(
-    r"(?:\s*[(（]\d{1,2}[)）]\s*(?:[,;/&]|\b(?:and|or|et|ou|und|oder|y|o)\b)?)+\s*\Z", re.IGNORECASE
+    r"(?:\s*[(（]\d{1,2}[)）](?:\s*(?:[,;/&]|\b(?:and|or|et|ou|und|oder|y|o)\b))?)++\s*\Z",
+    re.IGNORECASE,
 )
 _NEXT_ITEM = re.compile(r"\s*(?:[,;/&+]|and|et)?\s*[(（]\d{1,2}[)）]")
 _OTHER_ITEM = re.compile(r"[)）]\s*(?:or|ou|und|oder|y|o)\s*\Z", re.IGNORECASE)

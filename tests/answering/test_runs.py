@@ -856,6 +856,27 @@ def test_the_words_of_a_speaker_who_is_asked_for_stand_alone() -> None:
     assert unnamed.turns == ()
 
 
+@pytest.mark.parametrize(
+    ("label", "shown"),
+    [
+        ("Ann Lee: ", ""),
+        ("ANN LEE (chair): ", ""),
+        ("Ann Lee. — ", ""),
+        ("Ann Lee – ", ""),
+        ("- Ann Lee: ", ""),
+        ("2. Ann Lee (chair) : ", ""),
+        ("Ann Lee, ", "Ann Lee: "),
+        ("Ann Lee-Moore, ", "Ann Lee: "),
+    ],
+)
+def test_the_name_of_a_speaker_is_not_repeated(label: str, shown: str) -> None:
+    text = f"{label}maize grows well."
+    turns = ((0, "Ann Lee"), (len(text) + 1, "Bob"))
+    both = f"{text}\nIt needs less."
+    statement = Statement("d", "c", 0, len(both), both, 0, turns=turns)
+    assert write_answer([statement])[0] == f"{shown}{text}\nBob: It needs less. [1]"
+
+
 @pytest.mark.parametrize("sentence", ["Tin melts early.", "Tin melts early.[^1][2]"])
 def test_a_short_sentence_does_not_end_in_the_header_of_a_table(sentence: str) -> None:
     text = f"{sentence}\n\nMetal | Degrees\n\nMetal: tin | Degrees: 232"

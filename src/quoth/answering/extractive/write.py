@@ -19,6 +19,9 @@ FULL = 0.9
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 """Signs that a terminal would obey; what stands on either side is not joined."""
 _ITEM = re.compile(r"\s*(?:[-–—•‣▪◦·*|$#>%]|\(?\d{1,3}[.)°]|[a-z]\))\s|\s{2,}")
+_LABEL_MARK = r"(?:[-*•]\s|\d{1,3}[.)]\s)?"
+_LABEL_END = r"(?: ?\([^()\n]{1,40}\))?(?:\s?:|\. ?[—–]|\s[-–—])(?=\s)"
+"""What stands on both sides of a speaker's name: "- Ann Lee (chair): …", "Lee. — …"."""
 
 
 def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, ...]]:
@@ -77,9 +80,15 @@ def _lines(statement: Statement, start: int, end: int) -> str:
         part = statement.text[low - statement.start : high - statement.start]
         if part.strip():
             lines, name = quotation_lines(part, unwrapped=statement.unwrapped), names.get(low, "")
-            has_name = not name or re.match(rf"{re.escape(name)}\s*[:–—-]", lines, re.IGNORECASE)
+            has_name = not name or _begins_with_label(lines, name)
             shown.append(lines if has_name else f"{name}: {lines}")
     return "\n".join(shown)
+
+
+def _begins_with_label(text: str, name: str) -> bool:
+    """Return whether a text begins with the label of a speaker, in any form of a dialogue."""
+    label = rf"{_LABEL_MARK}{re.escape(name)}{_LABEL_END}"
+    return re.match(label, text, re.IGNORECASE) is not None
 
 
 def _marked_characters(statement: Statement, shown: str) -> tuple[int, int]:

@@ -58,6 +58,7 @@ CASES = [
     "これは文です。|次の文です。",
     "Der Hafen wurde am 3. Mai 1952 eröffnet.|Am 14. Januar, dem 2. Tag, fror er zu.",
     "Montag, 3. Juli 1950.|Das 19. Jahrhundert endete.|Es war der 4. August.",
+    "Das Fest war am 12. August in Bonn.|Am 1. April, am 3. September und am 30. November fror es.",
     "Dne 3. 5. 1952 se otevřel přístav.|Potom nic.",
     "I am 12.|Peter is 13.|It will die 12.|Nina left.",
     "Elle fait partie des 12.|Paris gagne.|Er kam am 3.|Alle waren da.",

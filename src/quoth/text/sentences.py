@@ -131,9 +131,10 @@ _LETTERED = _words(
 )
 
 # Where German writes "3." for "third", also in dates: behind these, in front of those. Its months
-# that are English words, too, need one of the former.
+# that are English words, too, need one of the former, or "am", which is an English word as well.
 _ORDINAL_OPENERS = _words("im zum zur vom beim ins der das dem den")
 _ORDINAL_MONTHS = _words("januar jänner februar feber märz mai juni juli oktober dezember")
+_ENGLISH_MONTHS = _words("april august september november")
 _DAY = re.compile(r"(?:(\S+)\s+)?(?<!\S)\d{1,2}\Z")
 
 
@@ -266,7 +267,10 @@ def _is_ordinal(text: str, at: int, rest: str, *, begin: int) -> bool:
     if day is None or following is None:
         return False
     before, after = (day[1] or "").lower(), following.group()
-    if before in _ORDINAL_OPENERS or after.lower().strip(",;:.") in _ORDINAL_MONTHS:
+    month = after.lower().strip(",;:.")
+    if before in _ORDINAL_OPENERS or month in _ORDINAL_MONTHS:
+        return True
+    if before == "am" and month in _ENGLISH_MONTHS:
         return True
     figures = r"\d{4}\W?" if re.fullmatch(r"\d{1,2}\.", before) else r"\d{1,2}\."
     return re.fullmatch(figures, after) is not None

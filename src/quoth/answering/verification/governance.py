@@ -15,7 +15,7 @@ AFTER = 3
 """Words after it that may begin a condition, or say who says it."""
 BESIDE = 2
 """Words before a part within which a contrast ("unlike") governs it."""
-_COMMA = re.compile(r"[\"'”’»)\]]*,\s*[\"'“‘«(\[]*")
+_COMMA = re.compile(r"(?:\A|[\"'”’»)\]]*,)\s*[\"'“‘«(\[]*")
 
 
 def governing_words(
@@ -46,7 +46,7 @@ def governing_words(
 
 
 def comma_places(line: SourceSentence) -> frozenset[int]:
-    """Return where the words before commas end, and where the words after them start."""
+    """Return where the words before commas end, and where those after them and the first start."""
     return frozenset(
         line.start + at
         for found in _COMMA.finditer(line.text)
@@ -55,12 +55,15 @@ def comma_places(line: SourceSentence) -> frozenset[int]:
 
 
 def _only_names(near: Sequence[TextToken], words: WordClasses, commas: Collection[int]) -> bool:
-    """Return whether words before a part only name who says the same: "as the report says,"."""
-    likened = next((at for at, part in enumerate(near) if part.word in words.comparisons), None)
+    """Return whether words before a part only name who says the same: "as the report says,".
+
+    They are a clause of their own: in "people such as Ann think, wrongly, that …" they are not.
+    """
     naming = [at for at, part in enumerate(near) if part.word in words.attributions]
-    if likened is None or not naming or naming[-1] < likened:
+    if not naming or sum(part.end in commas for part in near[naming[-1] :]) != 1:
         return False
-    return any(part.end in commas for part in near[naming[-1] :])
+    begins = [part for part in near[: naming[-1] + 1] if part.start in commas]
+    return bool(begins) and begins[-1].word in words.comparisons
 
 
 def _lacking(

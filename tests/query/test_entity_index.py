@@ -53,6 +53,13 @@ def test_a_speaker_is_found_by_a_name(name: str, real: set[str], sure: bool) -> 
     assert bool(found and found.unambiguous) == sure
 
 
+def test_a_label_that_says_what_follows_is_no_speaker() -> None:
+    labels = ("Ada Lindqvist", "Question", "Réponses", "Q&A", "Demo")
+    outline = CollectionOutline("v", ("en",), (), speakers=tuple((name, "t") for name in labels))
+    names = build_entity_index(outline).speakers.names
+    assert [each.real for each in names] == ["Ada Lindqvist"]
+
+
 @pytest.mark.parametrize(
     ("date", "days"),
     [

@@ -39,6 +39,7 @@ _TAIL = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _CAPITALS = re.compile(r"(?<!\w)[A-Z]{2,3}(?!\w)")
+_SEGMENT = word_set("segment_words")
 _SEVERAL = re.compile(r"(?<!\s)\s*+(?:[,;&/]|\band\b|\bet\b|\bwith\b|\bavec\b)\s*")
 _HEADED = re.compile(
     r"(?:(?:chapter|chapitre|appendix|annexe|part|partie|section|kapitel)\s+[^\s:.]{1,8}"
@@ -133,7 +134,8 @@ def build_entity_index(
     titles = _collected("title", [(document.title, document.document_id) for document in documents])
     speaking = [
         *((document.speaker or "", document.document_id) for document in documents),
-        *outline.speakers,
+        # "Question" and "Demo" are no names: they say what follows.
+        *(each for each in outline.speakers if not {*folded_words(each[0])} <= _SEGMENT),
     ]
     speakers = _collected("speaker", speaking)
     headings = [

@@ -15,6 +15,7 @@ from quoth.answering.extractive.select import Statement, collect_sentences
 from quoth.answering.extractive.write import write_answer
 from quoth.core.outline import Heading, SummarySentence
 from quoth.core.types import Query
+from tests.support.counting import is_proportional
 from tests.support.passages import passage
 
 TEXT = (
@@ -106,3 +107,10 @@ def test_a_title_keeps_its_french_quotation_marks() -> None:
     title = "Contrat du gîte «\u00a0Les Tilleuls\u00a0»"
     found = heading_statements([Heading("d1", (title,), 0, 0)], [passage(f"{title}\n\nBail.")])
     assert [each.text for each in found] == [title]
+
+
+@pytest.mark.parametrize("signs", ["«", "-", "« "])
+def test_signs_in_a_text_take_time_in_proportion_where_a_title_is_looked_for(signs: str) -> None:
+    heading = [Heading("d1", ("Honey",), 0, 0)]
+    text = signs * 5000
+    assert is_proportional(lambda part: heading_statements(heading, [passage(f"{part}x")]), text)

@@ -37,7 +37,8 @@ MAX_LONG_SECTIONS = 10
 """Sections of which more than a sentence is quoted; of more it is one of each."""
 MIN_FRONT_SCORE = 0.95
 """Least standalone score of what a text is said to begin with: no title and no names of authors."""
-_BEFORE, _BEHIND = r"(?:«[^\S\n]?|[^\w\s])*", r"(?:[^\S\n]?»|[^\w\s])*"
+_BEFORE = r"(?<![^\w\s])[^\w\s]*+(?:(?<=«)[^\S\n])?"
+_BEHIND = r"(?:[^\S\n](?=»))?[^\w\s]*+"
 """Signs around the words of a title; French quotation marks have a blank within."""
 _FIRST_WORD = re.compile(r"^[^\w\n]*([^\W\d_]+)[^\S\n]*(?:[.:—–]|$)", re.MULTILINE)
 """The only word of a line, or the one before a colon, a stop or a dash."""

@@ -109,6 +109,33 @@ async def test_a_lecture_is_asked_while_it_lasts(
         assert stored["changed"] == []
 
 
+async def test_a_share_learns_nothing_of_sessions_outside_its_collection(tmp_path: Path) -> None:
+    async with (
+        served(tmp_path / "home") as house,
+        house.client(await _with_book(house, tmp_path)) as client,
+    ):
+        session = await _started(client)
+        await client.post(f"/v1/sessions/{session}/segments", json=_segments(*TITLES[:3]))
+
+        async def shared(name: str) -> str:
+            made = await client.post("/v1/shares", json={"collection": name})
+            return str(made.json()["token"])
+
+        async def asked(key: str, session_id: str) -> tuple[int, str]:
+            body = {"query": TOPICS["Mites"], "scope": {"sessions": [session_id]}}
+            async with house.client(key) as guest:
+                answer = await guest.post("/v1/query", json=body, headers={"x-request-id": "same"})
+            return answer.status_code, answer.text.replace(session_id, "ID")
+
+        of_book = await shared("default")
+        unknown = await asked(of_book, "no-session")
+        assert unknown[0] == 404
+        assert await asked(of_book, session) == unknown
+        assert (await client.post(f"/v1/sessions/{session}/talk", json={})).is_success
+        assert await asked(of_book, session) == unknown
+        assert (await asked(await shared("talks"), session))[0] == 200
+
+
 async def _talks(client: httpx.AsyncClient) -> list[dict[str, Any]]:
     listed = await client.get("/v1/documents", params={"collection": "talks"})
     documents: list[dict[str, Any]] = listed.json()["documents"]

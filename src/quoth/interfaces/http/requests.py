@@ -192,6 +192,8 @@ def _talks_of(sessions: Sequence[str], caller: Principal) -> dict[str, str]:
     found: dict[str, str] = {}
     for session_id in sessions:
         talk = store.talk_of(session_id)
+        if caller.collection not in (None, *talk.values()):
+            raise NotFound(f"There is no session with the id '{session_id}'.")
         if not talk:
             raise Conflict(f"The session '{session_id}' was not added to a collection yet.")
         found |= talk

@@ -10,8 +10,10 @@ import pytest
 
 from quoth.core.errors import DocumentError
 from quoth.core.settings import Settings
+from quoth.ingest.sources.mirror import FetchedItem
 from quoth.interfaces.cli import add
 from quoth.interfaces.cli.session import CliSession, Screen
+from quoth.pipeline import remote
 from tests.support.cli import quoth
 
 PAGE = "http://bees.example/"
@@ -42,6 +44,29 @@ def test_the_options_of_an_addition_hold_while_its_folder_is_watched(
     assert quoth(home, "add", str(folder), *options).code == 0
     (document,) = quoth(home, "--json", "list").json
     assert (document["title"], document["speaker"]) == ("Bees", "Ann")
+
+
+def test_a_list_that_cannot_be_read_keeps_nothing_else_from_being_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fetch_items(
+        _parts: Any, address: str, **_given: Any
+    ) -> AsyncGenerator[FetchedItem, None]:
+        if address == PAGE:
+            raise DocumentError("unreadable", "The list cannot be read: no network.")
+        yield FetchedItem(address, tmp_path / "wasps.md")
+
+    monkeypatch.setattr(remote, "fetch_items", fetch_items)
+    folder, home = tmp_path / "notes", tmp_path / "home"
+    folder.mkdir()
+    (folder / "bees.md").write_text("# Bees\n\nBees make honey.\n")
+    (tmp_path / "wasps.md").write_text("# Wasps\n\nWasps make paper.\n")
+    said = quoth(home, "sync", str(folder), PAGE, "http://wasps.example/")
+    assert said.code == 1
+    assert "no network" in said.out + said.err
+    found = quoth(home, "--json", "list").json
+    ready = {each["title"] for each in found if each["status"] == "ready"}
+    assert ready == {"Bees", "Wasps"}
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from rich.progress import (
 from rich.text import Text
 
 from quoth.core.custom_metadata import pairs_of
+from quoth.core.errors import DocumentError
 from quoth.core.types import Document
 from quoth.core.usage import EMBED
 from quoth.interfaces.cli.session import CliSession, nothing_here
@@ -77,7 +78,11 @@ async def fetching(
     *,
     options: RemoteOptions | None = None,
 ) -> tuple[list[Path], list[Document]]:
-    """Fetch remote sources with a count; return the files, and a document for each failure."""
+    """Fetch remote sources with a count; return the files, and a document for each failure.
+
+    An address that fails as a whole, such as a list that cannot be read, is one of them.
+    """
+    from quoth.ingest.sources.mirror import FetchedItem
     from quoth.pipeline.remote import RemoteOptions, failed_item, fetch_items
 
     paths: list[Path] = []
@@ -92,13 +97,16 @@ async def fetching(
                 options=options or RemoteOptions(),
                 warn=session.warn,
             )
-            async with aclosing(items):
-                async for item in items:
-                    if item.path is not None:
-                        paths.append(item.path)
-                    if item.problem is not None:
-                        failed.append(failed_item(item, collection=name))
-                    report(f"Fetching {_short(item.address)}", len(paths), 0)
+            try:
+                async with aclosing(items):
+                    async for item in items:
+                        if item.path is not None:
+                            paths.append(item.path)
+                        if item.problem is not None:
+                            failed.append(failed_item(item, collection=name))
+                        report(f"Fetching {_short(item.address)}", len(paths), 0)
+            except DocumentError as error:
+                failed.append(failed_item(FetchedItem(address, problem=error), collection=name))
     return list(dict.fromkeys(paths)), failed
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from quoth.core.types import Pages
 from quoth.ingest.readers.charts import chart_blocks
 from quoth.ingest.readers.xml_parts import parse_xml
-
-PLACE = Pages(1, 1, "1", "1", unit="slide")
 
 
 def _points(*values: str, code: str = "General") -> str:
@@ -24,7 +21,7 @@ def _read(plots: str) -> list[str]:
     root = parse_xml(
         f"<chart>{title}<plotArea>{plots}</plotArea></chart>".encode(), name="chart.xml"
     )
-    return [block.text for block in chart_blocks(root, place=PLACE)]
+    return [block.text for block in chart_blocks(root)]
 
 
 def test_values_stand_by_their_categories_in_any_kind_of_chart() -> None:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 
-from quoth.core.types import Pages
 from quoth.ingest.readers.blocks import Block, to_plain_text
 from quoth.ingest.readers.number_formats import parse_format, show_number
 from quoth.ingest.readers.rows import table_blocks
@@ -23,37 +22,37 @@ _LITERAL = re.compile(r'"[^"]*"|\[[^\]]{0,255}\]|[\\_*].|;.*')
 """What stands for itself in the format of a number, is a colour, or is for negative numbers."""
 
 
-def chart_blocks(root: Element, *, place: Pages | None = None) -> Iterator[Block]:
+def chart_blocks(root: Element) -> Iterator[Block]:
     """Return a chart's title, the titles of its axes, and the table of each kind of its series."""
     area = next((each for each in root.iter() if local(each) == "plotArea"), None)
     if area is None:
         return
     titles = [each for each in root.iter() if local(each) == "title"]
     for title in titles:
-        yield Block(to_plain_text(" ".join(_texts(title, "t"))), place=place)
+        yield Block(to_plain_text(" ".join(_texts(title, "t"))))
     for plot in area:
         series = [each for each in plot if local(each) == "ser"]
         if any(child(each, "xVal") is not None for each in series):
             for each in series:
-                yield from _points_of(each, place=place)
+                yield from _points_of(each)
         elif series:
-            yield from _table(series, place=place)
+            yield from _table(series)
 
 
-def diagram_blocks(root: Element, *, place: Pages | None = None) -> Iterator[Block]:
+def diagram_blocks(root: Element) -> Iterator[Block]:
     """Return the texts of a diagram, a block for each of its points."""
     for point in root.iter():
         if local(point) == "pt":
             paragraphs = (each for each in point.iter() if local(each) == "p")
             lines = (to_plain_text("".join(_runs(each))) for each in paragraphs)
-            yield Block("\n".join(filter(None, lines)), place=place)
+            yield Block("\n".join(filter(None, lines)))
 
 
 def _runs(element: Element) -> Iterator[str]:
     return (each.text or "" for each in element.iter())
 
 
-def _table(series: list[Element], *, place: Pages | None = None) -> Iterator[Block]:
+def _table(series: list[Element]) -> Iterator[Block]:
     """Return the values of series by the categories that they share."""
     columns = [_points(child(each, "val")) for each in series]
     names = next(filter(None, map(_categories, series)), {})
@@ -61,10 +60,10 @@ def _table(series: list[Element], *, place: Pages | None = None) -> Iterator[Blo
     last = max((at for column in (names, *columns) for at in column), default=-1)
     for at in range(min(last + 1, MAX_POINTS)):
         rows.append([names.get(at, ""), *(column.get(at, "") for column in columns)])
-    yield from table_blocks(rows, header=True, place=place)
+    yield from table_blocks(rows, header=True)
 
 
-def _points_of(series: Element, *, place: Pages | None = None) -> Iterator[Block]:
+def _points_of(series: Element) -> Iterator[Block]:
     """Return the points of a series whose places are numbers."""
     kinds = [kind for kind in ("xVal", "yVal", "bubbleSize") if child(series, kind) is not None]
     columns = [_points(child(series, kind)) for kind in kinds]
@@ -72,7 +71,7 @@ def _points_of(series: Element, *, place: Pages | None = None) -> Iterator[Block
     rows = [[names[kind] for kind in kinds]]
     for at in sorted(columns[0])[:MAX_POINTS]:
         rows.append([column.get(at, "") for column in columns])
-    yield from table_blocks(rows, header=True, place=place)
+    yield from table_blocks(rows, header=True)
 
 
 def _name(series: Element) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from quoth.core.types import Chars, Pages
 from quoth.ingest.readers.blocks import Block, normalize_whitespace, to_plain_text
 from quoth.ingest.readers.list_marks import BULLET
 from quoth.ingest.readers.odf_lists import NO_STYLES, ListStyles, OdfLists
@@ -63,7 +62,6 @@ def flow_blocks(
     embedded: Callable[[str], Element | None] = lambda _address: None,
     styles: ListStyles = NO_STYLES,
     style: Callable[[Element], str] = lambda _paragraph: "",
-    place: Pages | Chars | None = None,
 ) -> Iterator[Block]:
     """Return the blocks below an element.
 
@@ -76,12 +74,12 @@ def flow_blocks(
         if entering:
             _enter(flow, element, name)
             if name == "object":
-                _enter_object(flow, embedded(attribute(element, "href")), place=place)
+                _enter_object(flow, embedded(attribute(element, "href")))
         elif name in ("p", "h"):
-            yield from _end_paragraph(flow, element, style(element), place=place)
+            yield from _end_paragraph(flow, element, style(element))
         elif name == "table":
             table = flow.tables.pop()
-            blocks = list(spanned_blocks(table.rows, place=place))
+            blocks = list(spanned_blocks(table.rows))
             if flow.tables and flow.tables[-1].cell is not None:
                 flow.tables[-1].cell.texts.extend(block.text for block in blocks)
             else:
@@ -90,16 +88,16 @@ def flow_blocks(
             _leave(flow, name)
         if not entering and flow.paragraphs and element.tail:
             flow.paragraphs[-1].append(element.tail)
-    yield from _code(flow, place=place)
+    yield from _code(flow)
     yield from flow.deferred
 
 
-def _enter_object(flow: _Flow, root: Element | None, *, place: Pages | Chars | None) -> None:
+def _enter_object(flow: _Flow, root: Element | None) -> None:
     """Read an equation within its line, and a chart or a sheet as the table that it shows."""
     if root is None:
         return
     if local(root) != "math":
-        flow.deferred.extend(flow_blocks(root, place=place))
+        flow.deferred.extend(flow_blocks(root))
     elif flow.paragraphs:
         signs = (each.text or "" for each in root.iter() if local(each) in SIGNS)
         flow.paragraphs[-1].append(" ".join(filter(None, map(str.strip, signs))))
@@ -160,9 +158,7 @@ def _leave(flow: _Flow, name: str) -> None:
         flow.note = ""
 
 
-def _end_paragraph(
-    flow: _Flow, element: Element, style: str, *, place: Pages | Chars | None
-) -> Iterator[Block]:
+def _end_paragraph(flow: _Flow, element: Element, style: str) -> Iterator[Block]:
     text = normalize_whitespace("".join(flow.paragraphs.pop()))
     is_code = style.startswith(CODE_STYLES) and not flow.paragraphs and not flow.tables
     if is_code:
@@ -174,23 +170,23 @@ def _end_paragraph(
         return
     level = _level(element, style)
     if flow.paragraphs:  # a note or a text box within a paragraph
-        flow.deferred.append(Block(flow.note + text, place=place))
+        flow.deferred.append(Block(flow.note + text))
         return
-    yield from _code(flow, place=place)
+    yield from _code(flow)
     lead, flow.item = (flow.item, "") if text else ("", flow.item)
     if level:
         lead = "" if lead == BULLET else lead
     if text and local(element) == "h" and not flow.lists:
         lead = flow.lists.heading(element)
-    yield Block(lead + text, level=level, place=place)
+    yield Block(lead + text, level=level)
     deferred, flow.deferred = flow.deferred, []
     yield from deferred
 
 
-def _code(flow: _Flow, *, place: Pages | Chars | None) -> Iterator[Block]:
+def _code(flow: _Flow) -> Iterator[Block]:
     """Return the lines of code before this as one block."""
     if flow.code:
-        yield Block("\n".join(flow.code), place=place)
+        yield Block("\n".join(flow.code))
         flow.code = []
 
 

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from math import isfinite
 
-from quoth.core.types import Pages, ParsedDocument
-from quoth.ingest.readers.blocks import Block, assemble
-from quoth.ingest.readers.odf_lists import ListStyles
+from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.blocks import Block
 from quoth.ingest.readers.odf_text import flow_blocks
 from quoth.ingest.readers.odt import content_root, embedded_object, styles_of_lists
 from quoth.ingest.readers.office_properties import office_properties
-from quoth.ingest.readers.slides import (
-    MAX_GROUPS,
-    Frame,
-    Slide,
-    enclose,
-    slide_blocks,
-    slides_warnings,
-)
+from quoth.ingest.readers.slides import MAX_GROUPS, Frame, Slide, enclose, slides_document
 from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.xml_parts import Element, attribute, local
 from quoth.ingest.readers.zip_container import open_container
+
+ReadBlocks = Callable[[Element], Iterator[Block]]
+"""Returns the blocks below an element."""
 
 _CENTIMETRES = {"cm": 1.0, "mm": 0.1, "in": 2.54, "pt": 2.54 / 72}
 
@@ -36,45 +32,20 @@ def read_odp(file: SourceFile) -> ParsedDocument:
         if local(style) == "style"
         and any(attribute(each, "visibility") == "hidden" for each in style)
     }
-    styles = styles_of_lists(container, root)
+    blocks = partial(
+        flow_blocks,
+        embedded=lambda address: embedded_object(container, address),
+        styles=styles_of_lists(container, root),
+    )
     pages = [each for each in root.iter() if local(each) == "page"]
     slides = [
-        _slide(
-            page,
-            number,
-            hidden=attribute(page, "style-name") in hidden,
-            styles=styles,
-            embedded=lambda address: embedded_object(container, address),
-        )
+        _slide(page, number, blocks, hidden=attribute(page, "style-name") in hidden)
         for number, page in enumerate(pages, start=1)
     ]
-    return file.document(
-        "slides",
-        assemble(block for slide in slides for block in slide_blocks(slide)),
-        meta=office_properties(container),
-        pages=len(slides),
-        warnings=slides_warnings(slides),
-    )
+    return slides_document(file, slides, meta=office_properties(container))
 
 
-def _slide(
-    page: Element,
-    number: int,
-    *,
-    hidden: bool,
-    styles: ListStyles,
-    embedded: Callable[[str], Element | None],
-) -> Slide:
-    place = Pages(number, number, str(number), str(number), unit="slide")
-
-    def blocks(element: Element) -> Iterator[Block]:
-        return flow_blocks(
-            element,
-            place=place,
-            embedded=embedded,
-            styles=styles,
-        )
-
+def _slide(page: Element, number: int, blocks: ReadBlocks, *, hidden: bool) -> Slide:
     title, notes, frames = "", [], []
     for element in page:
         name = local(element)
@@ -92,7 +63,7 @@ def _slide(
     return Slide(number, title, frames, notes, hidden=hidden)
 
 
-def _frame(element: Element, blocks: Callable[[Element], Iterable[Block]], *, depth: int) -> Frame:
+def _frame(element: Element, blocks: ReadBlocks, *, depth: int) -> Frame:
     if local(element) == "g" and depth < MAX_GROUPS:
         return enclose([_frame(each, blocks, depth=depth + 1) for each in element])
     edges = (attribute(element, name) for name in ("x", "y", "width", "height"))

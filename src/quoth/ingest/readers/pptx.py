@@ -12,8 +12,8 @@ from pptx.exc import PythonPptxError
 from pptx.util import Length
 
 from quoth.core.errors import DocumentError
-from quoth.core.types import Pages, ParsedDocument
-from quoth.ingest.readers.blocks import Block, assemble, normalize_whitespace, to_plain_text
+from quoth.core.types import ParsedDocument
+from quoth.ingest.readers.blocks import Block, normalize_whitespace, to_plain_text
 from quoth.ingest.readers.charts import DIAGRAM, chart_blocks, diagram_blocks
 from quoth.ingest.readers.list_numbers import ListLevel, NumberedList
 from quoth.ingest.readers.office_properties import office_properties
@@ -24,8 +24,7 @@ from quoth.ingest.readers.slides import (
     Frame,
     Slide,
     blocks_in_order,
-    slide_blocks,
-    slides_warnings,
+    slides_document,
 )
 from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.xml_parts import Element, parse_xml, whole_number
@@ -55,13 +54,7 @@ def read_pptx(file: SourceFile) -> ParsedDocument:
         raise DocumentError(
             "damaged", f"{file.name} is damaged: {type(error).__name__} {error}; repair the file."
         ) from None
-    return file.document(
-        "slides",
-        assemble(block for slide in slides for block in slide_blocks(slide)),
-        meta=office_properties(container),
-        pages=len(slides),
-        warnings=slides_warnings(slides),
-    )
+    return slides_document(file, slides, meta=office_properties(container))
 
 
 _FAULTS = (
@@ -85,13 +78,12 @@ def _is_slide(member: str) -> bool:
 
 
 def _slide(slide: Any, number: int) -> Slide:
-    place = Pages(number, number, str(number), str(number), unit="slide")
     title = slide.shapes.title
     notes: list[Block] = []
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
-        notes = list(_paragraphs(slide.notes_slide.notes_text_frame, place=place))
+        notes = list(_paragraphs(slide.notes_slide.notes_text_frame))
     frames = [
-        _frame(shape, place=place, depth=0)
+        _frame(shape, depth=0)
         for shape in slide.shapes
         if title is None or shape.shape_id != title.shape_id
     ]
@@ -99,35 +91,35 @@ def _slide(slide: Any, number: int) -> Slide:
     return Slide(number, shown, frames, notes, hidden=slide.element.get("show") == "0")
 
 
-def _frame(shape: Any, *, place: Pages, depth: int) -> Frame:
+def _frame(shape: Any, *, depth: int) -> Frame:
     left, top, width, height = map(_cm, (shape.left, shape.top, shape.width, shape.height))
-    blocks = list(_shape_blocks(shape, place=place, depth=depth))
+    blocks = list(_shape_blocks(shape, depth=depth))
     return Frame(left, top, width, height, blocks)
 
 
-def _shape_blocks(shape: Any, *, place: Pages, depth: int) -> Iterable[Block]:
+def _shape_blocks(shape: Any, *, depth: int) -> Iterable[Block]:
     """Return the text of a shape; a group has coordinates of its own."""
     if hasattr(shape, "shapes"):
         inner = shape.shapes if depth < MAX_GROUPS else ()
-        return blocks_in_order([_frame(each, place=place, depth=depth + 1) for each in inner])
+        return blocks_in_order([_frame(each, depth=depth + 1) for each in inner])
     if shape.has_text_frame:
         if shape.is_placeholder and shape.placeholder_format.type in (13, 16):
             return ()  # the number of the slide, and the date
-        return _paragraphs(shape.text_frame, place=place)
+        return _paragraphs(shape.text_frame)
     if getattr(shape, "has_table", False):
-        return _table_blocks(shape.table, place=place)
+        return _table_blocks(shape.table)
     if getattr(shape, "has_chart", False):
-        return chart_blocks(_xml(shape.chart_part), place=place)
+        return chart_blocks(_xml(shape.chart_part))
     diagrams = (each.get(DIAGRAM) for each in shape.element.iter() if each.get(DIAGRAM))
     parts = (shape.part.related_part(each) for each in diagrams)
-    return [block for part in parts for block in diagram_blocks(_xml(part), place=place)]
+    return [block for part in parts for block in diagram_blocks(_xml(part))]
 
 
 def _xml(part: Any) -> Element:
     return parse_xml(part.blob, name=str(part.partname))
 
 
-def _table_blocks(table: Any, *, place: Pages) -> Iterable[Block]:
+def _table_blocks(table: Any) -> Iterable[Block]:
     try:
         rows = [
             [
@@ -143,10 +135,10 @@ def _table_blocks(table: Any, *, place: Pages) -> Iterable[Block]:
     if table.first_row and len(rows) > 1:
         for cell in rows[0]:
             cell.is_header = True
-    return spanned_blocks(rows, place=place)
+    return spanned_blocks(rows)
 
 
-def _paragraphs(frame: Any, *, place: Pages) -> Iterator[Block]:
+def _paragraphs(frame: Any) -> Iterator[Block]:
     numbers: dict[int, NumberedList] = {}
     for paragraph in frame.paragraphs:
         text = _clean(paragraph.text)
@@ -154,7 +146,7 @@ def _paragraphs(frame: Any, *, place: Pages) -> Iterator[Block]:
             level = paragraph.level
             numbers = {above: own for above, own in numbers.items() if above <= level}
             lead = _number(paragraph, numbers) or ("- " if level else "")
-            yield Block(f"{lead}{text}", place=place)
+            yield Block(f"{lead}{text}")
 
 
 def _number(paragraph: Any, numbers: dict[int, NumberedList]) -> str:

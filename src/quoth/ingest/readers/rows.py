@@ -186,9 +186,7 @@ def mark_header(rows: Sequence[Sequence[Cell]]) -> None:
         cell.is_header = True
 
 
-def spanned_blocks(
-    rows: Sequence[Sequence[Cell]], *, place: Pages | Chars | None = None
-) -> Iterator[Block]:
+def spanned_blocks(rows: Sequence[Sequence[Cell]]) -> Iterator[Block]:
     """Return the rows of a table; its header is guessed where no cell is marked as one."""
     if not any(cell.is_header for row in rows for cell in row):
         mark_header(rows)
@@ -196,4 +194,4 @@ def spanned_blocks(
     for row in rows:
         table.cells = list(row)
         if text := table.end_row():
-            yield Block(text, place=place)
+            yield Block(text)

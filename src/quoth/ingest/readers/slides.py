@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
-from quoth.core.types import Pages
-from quoth.ingest.readers.blocks import Block, to_plain_text
+from quoth.core.types import Pages, ParsedDocument
+from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
+from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.reading_order import Rectangle, reading_order
+from quoth.ingest.readers.source_file import SourceFile
 
 MARGIN_CM = 0.2
 """Within a box around its text; programs leave 0.25 cm at its sides, 0.13 above and below."""
@@ -85,12 +88,15 @@ def slide_blocks(slide: Slide) -> Iterator[Block]:
         yield Block(f"Notes: {block.text}" if at == 0 else block.text, place=place)
 
 
-def slides_warnings(slides: Sequence[Slide]) -> tuple[str, ...]:
-    """Return what has to be said about hidden slides, and about slides without text."""
+def slides_document(file: SourceFile, slides: Sequence[Slide], *, meta: Metadata) -> ParsedDocument:
+    """Return the document of slides; it says which are hidden, and which have no text."""
+    blocks = {slide.number: list(slide_blocks(slide)) for slide in slides}
     hidden = ", ".join(str(slide.number) for slide in slides if slide.hidden)
-    bare = [slide.number for slide in slides if not list(slide_blocks(slide))]
+    bare = [number for number, own in blocks.items() if not own]
     empty = ", ".join(map(str, bare[:20]))
-    return (
+    warnings = (
         *((f"Hidden slides, which are read, too: {hidden}.",) if hidden else ()),
         *((f"Slides without text: {empty}.",) if empty else ()),
     )
+    content = assemble(chain(*blocks.values()))
+    return file.document("slides", content, meta=meta, pages=len(slides), warnings=warnings)

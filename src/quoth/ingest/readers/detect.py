@@ -11,15 +11,39 @@ from quoth.core.errors import DocumentError
 from quoth.ingest.readers.blocks import normalize_whitespace
 from quoth.ingest.readers.cue_parsers import read_json, timing
 from quoth.ingest.readers.delimited import is_delimited
-from quoth.ingest.readers.formats import KNOWN, SUFFIX_FORMATS, Format, has_times
+from quoth.ingest.readers.formats import KNOWN, PICTURES, SUFFIX_FORMATS, Format, has_times
 from quoth.ingest.readers.speaker_turns import is_spoken
 from quoth.ingest.readers.timed_lines import has_timed_lines
+from quoth.ingest.readers.zip_container import ZipContainer, open_container
 
 HEAD = 4096
 """Bytes of a file that are enough to know a PDF or a binary file."""
+_ZIP, _EMPTY_ZIP = b"PK\x03\x04", b"PK\x05\x06"
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
+"""The first bytes of files packed by gzip, bzip2 and xz, as archives often are."""
+_MAIL = re.compile(rb"\s{0,9}(?:(?P<box>From [^\r\n]{1,300}\r?\n)|[!-9;-~]{1,80}:)")
+_WORKBOOK = "Workbook".encode("utf-16-le")
+
+_MIME: dict[str, Format] = {
+    "application/epub+zip": "epub",
+    "application/vnd.oasis.opendocument.text": "odt",
+    "application/vnd.oasis.opendocument.presentation": "odp",
+    "application/vnd.oasis.opendocument.spreadsheet": "ods",
+}
+"""What the part ``mimetype`` of a container says."""
+_PARTS: dict[str, Format] = {
+    "META-INF/container.xml": "epub",
+    "word/document.xml": "docx",
+    "word/document2.xml": "docx",
+    "ppt/presentation.xml": "pptx",
+    "xl/workbook.xml": "xlsx",
+    "xl/workbook.bin": "xlsx",
+}
+"""Parts that only containers of one format have."""
 _MAGIC = (
-    (b"PK\x03\x04", "a ZIP container"),
-    (b"\xd0\xcf\x11\xe0", "an old Office file"),
+    (_ZIP, "a ZIP container"),
+    (_OLD_OFFICE, "an old Office file"),
     (b"{\\rtf", "an RTF file"),
     (b"%!PS", "a PostScript file"),
     (b"\x89PNG", "a picture"),
@@ -103,6 +127,57 @@ def text_encoding(name: str) -> str | None:
     return found if _ENCODINGS.fullmatch(found) else None
 
 
+def is_pdf(head: bytes, *, suffix: str) -> bool:
+    """Return whether these first bytes are those of a PDF file.
+
+    Decided by the PDF signature, or by the suffix for binary data of no other known format.
+    """
+    marked = b"%PDF-" in head[:1024]
+    if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"%PDF-"):
+        return True
+    binary = b"\x00" in head or b"\xff" in head or any(byte in head for byte in b"\x01\x02\x03\x04")
+    known = any(head.startswith(magic) for magic, _ in _MAGIC)
+    if known:
+        return False
+    return (marked and (binary or suffix == ".pdf")) or (suffix == ".pdf" and binary)
+
+
+def binary_format(data: bytes, *, suffix: str, name: str) -> Format | None:
+    """Return the format of these bytes, None for a text or what no reader here is for.
+
+    Raises DocumentError for a container that cannot be opened.
+    """
+    if is_pdf(data[:HEAD], suffix=suffix):
+        return "pdf"
+    if data.startswith(b"{\\rtf"):
+        return "rtf"
+    if data.startswith(PICTURES):
+        return "picture"
+    if data.startswith(b"PAR1"):
+        return "parquet"
+    if data.startswith(_OLD_OFFICE) and (suffix == ".xls" or _WORKBOOK in data):
+        return "xls"
+    if suffix in (".eml", ".mbox") and (found := _MAIL.match(data)):
+        return "mbox" if found["box"] else "eml"
+    if data.startswith(_PACKED) or data[257:262] == b"ustar":
+        return "tar"
+    if data.startswith((_ZIP, _EMPTY_ZIP)):
+        return _container_format(open_container(data, name=name))
+    return None
+
+
+def _container_format(container: ZipContainer) -> Format:
+    if container.has("mimetype"):
+        stated = container.read("mimetype", limit=200).decode("ascii", "replace").strip()
+        known = next((each for mime, each in _MIME.items() if stated.startswith(mime)), None)
+        if known is not None:
+            return known
+    for part, each in _PARTS.items():
+        if container.has(part):
+            return each
+    return "zip"
+
+
 def sniff(text: str, *, suffix: str, name: str) -> Format:
     """Detect the format of a text by its content, or by its suffix where that is ambiguous.
 
@@ -153,21 +228,6 @@ def _transcript_form(text: str) -> Format | None:
     if has_timed_lines(text):
         return "timed"
     return "spoken" if is_spoken(text) else None
-
-
-def is_pdf(head: bytes, *, suffix: str) -> bool:
-    """Return whether these first bytes are those of a PDF file.
-
-    Decided by the PDF signature, or by the suffix for binary data of no other known format.
-    """
-    marked = b"%PDF-" in head[:1024]
-    if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"%PDF-"):
-        return True
-    binary = b"\x00" in head or b"\xff" in head or any(byte in head for byte in b"\x01\x02\x03\x04")
-    known = any(head.startswith(magic) for magic, _ in _MAGIC)
-    if known:
-        return False
-    return (marked and (binary or suffix == ".pdf")) or (suffix == ".pdf" and binary)
 
 
 def _data_format(text: str, expected: Format | None) -> Format | None:

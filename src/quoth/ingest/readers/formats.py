@@ -56,10 +56,15 @@ Format = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The function that reads a format, and the extra with the package that it needs."""
+    """The module and the function that read a format, and how it is called in a sentence.
 
-    module: str
+    ``suffixes`` promise the format, without their full stops. ``extra`` has the package that it
+    ``needs``.
+    """
+
     function: str
+    name: str
+    suffixes: str = ""
     extra: str | None = None
     needs: str | None = None
 
@@ -79,49 +84,11 @@ class Reader:
                 "missing_extra",
                 f"{file.name} needs what is not installed here. Install it with: {install}",
             )
-        module = import_module(f"quoth.ingest.readers.{self.module}")
-        document: ParsedDocument = getattr(module, self.function)(file)
+        module, function = f"quoth.ingest.readers.{self.function}".rsplit(".", 1)
+        document: ParsedDocument = getattr(import_module(module), function)(file)
         return document
 
 
-READERS: Mapping[Format, Reader] = {
-    "html": Reader("neighbours", "read_page"),
-    "markdown": Reader("markdown", "read_markdown"),
-    "spoken": Reader("spoken_markdown", "read_spoken"),
-    "timed": Reader("timed_lines", "read_timed_lines"),
-    "text": Reader("text", "read_plain"),
-    "vtt": Reader("captions", "read_vtt"),
-    "srt": Reader("captions", "read_captions"),
-    "sbv": Reader("captions", "read_captions"),
-    "json": Reader("captions", "read_json_transcript"),
-    "epub": Reader("epub", "read_epub"),
-    "docx": Reader("docx", "read_docx", "office", "mammoth"),
-    "odt": Reader("odt", "read_odt"),
-    "rtf": Reader("rtf", "read_rtf", "office", "striprtf"),
-    "pptx": Reader("pptx", "read_pptx", "office", "pptx"),
-    "odp": Reader("odp", "read_odp"),
-    "xlsx": Reader("spreadsheet", "read_spreadsheet", "office", "python_calamine"),
-    "xls": Reader("xls", "read_xls", "office", "olefile"),
-    "ods": Reader("ods", "read_ods"),
-    "csv": Reader("delimited", "read_delimited"),
-    "parquet": Reader("parquet", "read_parquet"),
-    "notebook": Reader("notebook", "read_notebook"),
-    "code": Reader("code", "read_code"),
-    "data": Reader("data_files", "read_data_file"),
-    "rst": Reader("restructuredtext", "read_rst"),
-    "asciidoc": Reader("asciidoc", "read_asciidoc"),
-    "org": Reader("org", "read_org"),
-    "latex": Reader("latex", "read_latex"),
-    "eml": Reader("mail", "read_eml"),
-    "mbox": Reader("mail", "read_mbox"),
-    "zip": Reader("archive", "read_zip"),
-    "tar": Reader("archive", "read_tar"),
-    "picture": Reader("pictures", "read_picture", "ocr"),
-}
-"""The readers of all formats but PDF, imported when a file of theirs is read."""
-
-PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
-"""The first bytes of PNG, JPEG and TIFF files."""
 _CODE = (
     "py pyi pyx js mjs cjs jsx ts tsx vue svelte java kt kts scala groovy c h cc cpp cxx hpp hh cs "
     "go rs rb php swift m mm sh bash zsh fish ps1 bat sql r jl lua pl pm hs ml mli ex exs erl clj "
@@ -129,59 +96,55 @@ _CODE = (
 )
 _DATA = "yaml yml toml xml xsd ini cfg conf properties"
 
+READERS: Mapping[Format, Reader] = {
+    "pdf": Reader("pdf.reader.read_pdf_file", "a PDF", "pdf"),
+    "html": Reader("neighbours.read_page", "HTML", "html htm xhtml"),
+    "markdown": Reader("markdown.read_markdown", "Markdown", "md markdown"),
+    "spoken": Reader("spoken_markdown.read_spoken", "a transcript in Markdown"),
+    "timed": Reader("timed_lines.read_timed_lines", "a transcript with times"),
+    "text": Reader("text.read_plain", "plain text", "txt text"),
+    "vtt": Reader("captions.read_vtt", "WebVTT captions", "vtt"),
+    "srt": Reader("captions.read_captions", "SRT captions", "srt"),
+    "sbv": Reader("captions.read_captions", "SBV captions", "sbv"),
+    "json": Reader("captions.read_json_transcript", "JSON", "json json3 jsonl"),
+    "epub": Reader("epub.read_epub", "an EPUB book", "epub"),
+    "docx": Reader(
+        "docx.read_docx", "a Word document", "docx docm", extra="office", needs="mammoth"
+    ),
+    "odt": Reader("odt.read_odt", "an OpenDocument text", "odt"),
+    "rtf": Reader("rtf.read_rtf", "RTF", "rtf", extra="office", needs="striprtf"),
+    "pptx": Reader(
+        "pptx.read_pptx", "PowerPoint slides", "pptx pptm ppsx", extra="office", needs="pptx"
+    ),
+    "odp": Reader("odp.read_odp", "OpenDocument slides", "odp"),
+    "xlsx": Reader(
+        "spreadsheet.read_spreadsheet",
+        "a workbook",
+        "xlsx xlsm xlsb",
+        extra="office",
+        needs="python_calamine",
+    ),
+    "xls": Reader("xls.read_xls", "an old workbook", "xls", extra="office", needs="olefile"),
+    "ods": Reader("ods.read_ods", "an OpenDocument workbook", "ods"),
+    "csv": Reader("delimited.read_delimited", "a table of text", "csv tsv"),
+    "parquet": Reader("parquet.read_parquet", "Parquet", "parquet"),
+    "notebook": Reader("notebook.read_notebook", "a Jupyter notebook", "ipynb"),
+    "code": Reader("code.read_code", "program text", _CODE),
+    "data": Reader("data_files.read_data_file", "a file of data", _DATA),
+    "rst": Reader("restructuredtext.read_rst", "reStructuredText", "rst"),
+    "asciidoc": Reader("asciidoc.read_asciidoc", "AsciiDoc", "adoc asciidoc"),
+    "org": Reader("org.read_org", "Org", "org"),
+    "latex": Reader("latex.read_latex", "LaTeX", "tex"),
+    "eml": Reader("mail.read_eml", "a mail message", "eml"),
+    "mbox": Reader("mail.read_mbox", "a mail box", "mbox"),
+    "zip": Reader("archive.read_zip", "a ZIP archive", "zip"),
+    "tar": Reader("archive.read_tar", "a TAR archive", "tar tgz gz bz2 xz"),
+    "picture": Reader("pictures.read_picture", "a picture", "png jpg jpeg tif tiff", extra="ocr"),
+}
+"""The readers of all formats, imported when a file of theirs is read."""
+
 SUFFIX_FORMATS: Mapping[str, Format] = {
-    ".pdf": "pdf",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".txt": "text",
-    ".text": "text",
-    ".srt": "srt",
-    ".vtt": "vtt",
-    ".sbv": "sbv",
-    ".json": "json",
-    ".json3": "json",
-    ".jsonl": "json",
-    ".epub": "epub",
-    ".docx": "docx",
-    ".docm": "docx",
-    ".odt": "odt",
-    ".rtf": "rtf",
-    ".pptx": "pptx",
-    ".pptm": "pptx",
-    ".ppsx": "pptx",
-    ".odp": "odp",
-    ".xlsx": "xlsx",
-    ".xlsm": "xlsx",
-    ".xlsb": "xlsx",
-    ".xls": "xls",
-    ".ods": "ods",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".parquet": "parquet",
-    ".ipynb": "notebook",
-    ".rst": "rst",
-    ".adoc": "asciidoc",
-    ".asciidoc": "asciidoc",
-    ".org": "org",
-    ".tex": "latex",
-    ".eml": "eml",
-    ".mbox": "mbox",
-    ".zip": "zip",
-    ".tar": "tar",
-    ".tgz": "tar",
-    ".gz": "tar",
-    ".bz2": "tar",
-    ".xz": "tar",
-    ".png": "picture",
-    ".jpg": "picture",
-    ".jpeg": "picture",
-    ".tif": "picture",
-    ".tiff": "picture",
-    **{f".{name}": "code" for name in _CODE.split()},
-    **{f".{name}": "data" for name in _DATA.split()},
+    f".{suffix}": form for form, reader in READERS.items() for suffix in reader.suffixes.split()
 }
 """What the suffix of a file promises."""
 SUFFIXES = frozenset(SUFFIX_FORMATS)
@@ -190,42 +153,8 @@ SUFFIXES = frozenset(SUFFIX_FORMATS)
 HIDDEN = (".", "~$")
 """How the names of hidden files begin, and those of the locks of open Office files."""
 
-FORMAT_NAMES: Mapping[Format, str] = {
-    "pdf": "a PDF",
-    "html": "HTML",
-    "markdown": "Markdown",
-    "spoken": "a transcript in Markdown",
-    "timed": "a transcript with times",
-    "text": "plain text",
-    "vtt": "WebVTT captions",
-    "srt": "SRT captions",
-    "sbv": "SBV captions",
-    "json": "JSON",
-    "epub": "an EPUB book",
-    "docx": "a Word document",
-    "odt": "an OpenDocument text",
-    "rtf": "RTF",
-    "pptx": "PowerPoint slides",
-    "odp": "OpenDocument slides",
-    "xlsx": "a workbook",
-    "xls": "an old workbook",
-    "ods": "an OpenDocument workbook",
-    "csv": "a table of text",
-    "parquet": "Parquet",
-    "notebook": "a Jupyter notebook",
-    "code": "program text",
-    "data": "a file of data",
-    "rst": "reStructuredText",
-    "asciidoc": "AsciiDoc",
-    "org": "Org",
-    "latex": "LaTeX",
-    "eml": "a mail message",
-    "mbox": "a mail box",
-    "zip": "a ZIP archive",
-    "tar": "a TAR archive",
-    "picture": "a picture",
-}
-"""How a format is called in a sentence."""
+PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
+"""The first bytes of PNG, JPEG and TIFF files."""
 KNOWN = (
     "PDF, Markdown, plain text, HTML, transcripts (SRT, WebVTT, SBV, JSON), EPUB, Word, RTF, "
     "OpenDocument, PowerPoint, workbooks, CSV, Parquet, notebooks, program text, JSON, YAML, TOML, "
@@ -259,5 +188,4 @@ def install_line(suffix: str) -> str | None:
     if suffix in MEDIA_SUFFIXES and not is_installed("faster_whisper"):
         return "pip install 'quoth[speech]'"
     expected = SUFFIX_FORMATS.get(suffix)
-    reader = READERS.get(expected) if expected else None
-    return reader.missing() if reader else None
+    return READERS[expected].missing() if expected else None

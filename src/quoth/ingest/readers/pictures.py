@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import struct
 import zlib
+from dataclasses import replace
 from io import BytesIO
-from pathlib import Path
 
 import pypdfium2 as pdfium2
 from PIL import Image, ImageOps, ImageSequence
@@ -34,11 +34,11 @@ _DAMAGED = (
 
 def read_picture(file: SourceFile) -> ParsedDocument:
     """Read a picture as the scan of a page; raises DocumentError."""
-    from quoth.ingest.readers.pdf.reader import read_pdf  # which opens pictures by this module
+    from quoth.ingest.readers.pdf.reader import read_pdf_file  # which opens pictures by this module
 
     # The largest line that OCR reads in a picture is seldom its title.
     meta = file.meta.merged_with(Metadata(title=file_title(file.name)))
-    return read_pdf(Path(file.name), meta=meta, data=file.data, ocr_seconds=file.ocr_seconds)
+    return read_pdf_file(replace(file, meta=meta))
 
 
 def open_picture(data: bytes, *, name: str) -> pdfium2.PdfDocument:

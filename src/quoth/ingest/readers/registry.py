@@ -7,18 +7,10 @@ from pathlib import Path
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
-from quoth.ingest.readers.binary_formats import binary_format
 from quoth.ingest.readers.dates import date_from_file_name
-from quoth.ingest.readers.detect import HEAD, decode, is_pdf, sniff
+from quoth.ingest.readers.detect import HEAD, binary_format, decode, is_pdf, sniff
 from quoth.ingest.readers.dialogue import with_speakers
-from quoth.ingest.readers.formats import (
-    FORMAT_NAMES,
-    READERS,
-    SUFFIX_FORMATS,
-    SUFFIXES,
-    Format,
-    is_wanted,
-)
+from quoth.ingest.readers.formats import READERS, SUFFIX_FORMATS, SUFFIXES, Format, is_wanted
 from quoth.ingest.readers.metadata import EMPTY, Metadata, front_matter, read_beside, sidecar
 from quoth.ingest.readers.pdf.reader import read_pdf
 from quoth.ingest.readers.source_file import SourceFile
@@ -56,9 +48,6 @@ def read_data(file: SourceFile, *, warnings: list[str] | None = None) -> ParsedD
     """Read the content of a file, which may be a part of another one; raises DocumentError."""
     suffix, meta = Path(file.name).suffix.lower(), file.meta
     said = list(warnings or ())
-    if is_pdf(file.data[:HEAD], suffix=suffix):
-        pdf = read_pdf(Path(file.name), meta=meta, data=file.data, ocr_seconds=file.ocr_seconds)
-        return _finish(pdf, "pdf", name=file.name, meta=meta, warnings=said)
     binary = binary_format(file.data, suffix=suffix, name=file.name)
     if binary is not None:
         document = READERS[binary].read(file)
@@ -84,7 +73,7 @@ def _finish(
     if expected is not None and expected != form and (form, expected) not in _ALIKE:
         warnings = [
             *warnings,
-            f"{name} is named like {FORMAT_NAMES[expected]} but holds {FORMAT_NAMES[form]}, "
+            f"{name} is named like {READERS[expected].name} but holds {READERS[form].name}, "
             "and was read as that.",
         ]
     whole = replace(

@@ -38,6 +38,7 @@ from quoth.ingest.readers.pdf.outline import (
 )
 from quoth.ingest.readers.pdf.reflow import body_size, flow
 from quoth.ingest.readers.pdf.scans import BLANK, ScannedPages, read_scans, said_of
+from quoth.ingest.readers.source_file import SourceFile
 
 _SCAN_CHARACTERS = 25
 """A page with an image and fewer characters than this is taken for a scan without a text layer."""
@@ -106,6 +107,11 @@ def read_pdf(
         labels=tuple(labels[n] or str(n) for n in numbers) if any(labels.values()) else (),
         warnings=_warnings(left_out, scanned),
     )
+
+
+def read_pdf_file(file: SourceFile) -> ParsedDocument:
+    """Read a PDF file that is a part of another one; raises DocumentError as `read_pdf`."""
+    return read_pdf(Path(file.name), meta=file.meta, data=file.data, ocr_seconds=file.ocr_seconds)
 
 
 # --- opening ----------------------------------------------------------------------------------

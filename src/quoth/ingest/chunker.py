@@ -10,7 +10,6 @@ from itertools import accumulate, pairwise
 from operator import add
 
 from quoth.core.types import Chars, Chunk, ParsedDocument, Section, SpanLocator
-from quoth.ingest.earlier_chunks import kept_spans
 from quoth.text.locators import ARROW, clip, locate
 from quoth.text.sentences import sentences, trim_span
 
@@ -95,14 +94,39 @@ def _kept(
     borders: Sequence[int],
     target: int,
 ) -> list[tuple[int, int]]:
-    return kept_spans(
-        text,
-        earlier,
-        starts=[*(piece.start for piece in pieces), len(text)],
-        tokens=[0, *accumulate(piece.tokens for piece in pieces)],
-        target=target,
-        borders=borders,
-    )
+    """Return the spans of a text that are ``earlier`` chunks, in order.
+
+    The borders of chunks are chosen for a whole section at once, so that one word can move many of
+    them. With the earlier ones kept, a correction changes the chunks that it touches. A chunk is
+    kept where sentences begin and end as it does and no section border is inside. A change that
+    is less than half a chunk by itself takes the chunk after it along, or the one before.
+    """
+    starts = [*(piece.start for piece in pieces), len(text)]
+    before = dict(zip(starts, accumulate((p.tokens for p in pieces), initial=0), strict=True))
+    spans: list[tuple[int, int]] = []
+    position = 0
+    for earlier_chunk in earlier:
+        start = text.find(earlier_chunk, position) if earlier_chunk else -1
+        end = start + len(earlier_chunk)
+        if start < 0 or start not in before or end not in before:
+            continue
+        if bisect_left(borders, end) <= bisect_left(borders, start + 1):
+            spans.append((start, end))
+            position = end
+    return _with_room(spans, before=before, target=target, length=len(text))
+
+
+def _with_room(
+    spans: Sequence[tuple[int, int]], *, before: dict[int, int], target: int, length: int
+) -> list[tuple[int, int]]:
+    """Drop the neighbour of every gap that is too small for a chunk of its own."""
+    dropped: set[int] = set()
+    for number in range(len(spans) + 1):
+        low = spans[number - 1][1] if number else 0
+        high = spans[number][0] if number < len(spans) else length
+        if low < high and before[high] - before[low] < target / 2:
+            dropped.add(number if number < len(spans) else number - 1)
+    return [span for number, span in enumerate(spans) if number not in dropped]
 
 
 def _section_borders(reading: ParsedDocument) -> list[int]:

@@ -102,16 +102,30 @@ class TranscriptSource:
         """Note the last time that a stream told."""
         self._latest_told = max(self._latest_told, at)
 
-    def finish(self, key: str) -> None:
-        """Forget a segment that is final."""
-        self._heard.pop(key, None)
+    def segment(
+        self,
+        key: str,
+        heard: _Heard,
+        text: str,
+        *,
+        final: bool,
+        speaker: str | None = None,
+        language: str | None = None,
+    ) -> TranscriptSegment:
+        """Return the next revision of a segment; one that is final is forgotten.
 
-    def after(self, start: float | None, end: float | None) -> tuple[float, float]:
-        """Return the times of a segment; one without times follows what was said before."""
-        begins = self.behind if start is None else start
-        ends = begins if end is None else max(begins, end)
-        self.behind = max(self.behind, ends)
-        return begins, ends
+        One without times follows what was said before.
+        """
+        start = heard.start = self.behind if heard.start is None else heard.start
+        end = start if heard.end is None else max(start, heard.end)
+        self.behind = max(self.behind, end)
+        revision, heard.revision = heard.revision, heard.revision + 1
+        if final:
+            self._heard.pop(key, None)
+        return TranscriptSegment(
+            key, round(start, 3), round(end, 3), text.strip(), final=final, revision=revision,
+            speaker=speaker, language=language,
+        )  # fmt: skip
 
 
 def _own(source: TranscriptSource, message: Any) -> list[TranscriptSegment]:
@@ -136,20 +150,18 @@ def _deepgram(source: TranscriptSource, message: Json) -> list[TranscriptSegment
     final = bool(message.get("is_final"))
     key = stream.key(f"d{channel}-{start:010.2f}")
     heard = source.heard(key)
-    revision, heard.revision = heard.revision, heard.revision + 1
     text = str(said["transcript"])
-    if not text.strip() and not revision:
+    if not text.strip() and not heard.revision:
+        heard.revision = 1
         return []
-    if final:
-        source.finish(key)
     words = said.get("words") or []
     if words:
         start, end = float(words[0]["start"]), float(words[-1]["end"])
+    heard.start, heard.end = stream.offset + start, stream.offset + end
     speakers = {word.get("speaker") for word in words} - {None}
     speaker = f"Speaker {speakers.pop() + 1}" if len(speakers) == 1 else None
     language = _language((said.get("languages") or [None])[0])
-    times = source.after(stream.offset + start, stream.offset + end)
-    return [_made(key, *times, text, final, revision, speaker=speaker, language=language)]
+    return [source.segment(key, heard, text, final=final, speaker=speaker, language=language)]
 
 
 def _openai(source: TranscriptSource, message: Json) -> list[TranscriptSegment]:
@@ -168,11 +180,9 @@ def _openai(source: TranscriptSource, message: Json) -> list[TranscriptSegment]:
         heard.end = _since_stream(source, message["audio_end_ms"])
     elif kind.endswith("input_audio_transcription.delta"):
         heard.text += str(message.get("delta") or "")
-        return [_of(source, key, heard, heard.text, final=False)]
+        return [source.segment(key, heard, heard.text, final=False)]
     elif kind.endswith("input_audio_transcription.completed"):
-        made = _of(source, key, heard, str(message["transcript"]), final=True)
-        source.finish(key)
-        return [made]
+        return [source.segment(key, heard, str(message["transcript"]), final=True)]
     return []
 
 
@@ -203,11 +213,8 @@ def _livekit(source: TranscriptSource, message: Json) -> list[TranscriptSegment]
         begins = source.since_first(start / 1000)
         heard.start = begins if heard.start is None else heard.start
         heard.end = source.since_first(end / 1000)
-        made.append(
-            _of(source, key, heard, text, final=final, speaker=who, language=_language(language))
-        )
-        if final:
-            source.finish(key)
+        spoken_in = _language(language)
+        made.append(source.segment(key, heard, text, final=final, speaker=who, language=spoken_in))
     return made
 
 
@@ -221,40 +228,7 @@ def _zoom(source: TranscriptSource, message: Json) -> list[TranscriptSegment]:
     heard = _Heard(source.since_first(_seconds(start)), source.since_first(_seconds(end)))
     key = f"z{said.get('user_id', 0)}-{start:.0f}"
     name = str(said["user_name"]) if said.get("user_name") else None
-    return [_of(source, key, heard, str(said["data"]), final=True, speaker=name)]
-
-
-def _of(
-    source: TranscriptSource,
-    key: str,
-    heard: _Heard,
-    text: str,
-    *,
-    final: bool,
-    speaker: str | None = None,
-    language: str | None = None,
-) -> TranscriptSegment:
-    heard.start, end = source.after(heard.start, heard.end)
-    revision, heard.revision = heard.revision, heard.revision + 1
-    return _made(key, heard.start, end, text, final, revision, speaker=speaker, language=language)
-
-
-def _made(
-    key: str,
-    start: float,
-    end: float,
-    text: str,
-    final: bool,
-    revision: int,
-    *,
-    speaker: str | None = None,
-    language: str | None = None,
-) -> TranscriptSegment:
-    times = (round(start, 3), round(max(start, end), 3))
-    return TranscriptSegment(
-        key, *times, text.strip(), final=final, revision=revision, speaker=speaker,
-        language=language,
-    )  # fmt: skip
+    return [source.segment(key, heard, str(said["data"]), final=True, speaker=name)]
 
 
 def _livekit_row(row: Json) -> tuple[str, str, bool, Any, float, float]:

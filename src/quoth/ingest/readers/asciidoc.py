@@ -6,9 +6,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from quoth.core.types import ParsedDocument
-from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
+from quoth.ingest.readers.blocks import Block, assemble, counted, to_plain_text
 from quoth.ingest.readers.dates import normalize_date
-from quoth.ingest.readers.marked_up import Paragraph, block, code_block, paragraphs, prose
+from quoth.ingest.readers.marked_up import (
+    Paragraph,
+    block,
+    code_block,
+    paragraphs,
+    prose,
+    without_markup,
+)
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.rows import table_blocks
 from quoth.ingest.readers.source_file import SourceFile
@@ -109,7 +116,7 @@ def _table(lines: list[str], first: int, *, columns: int) -> Iterator[Block]:
         rows = [flat[at : at + width] for at in range(0, len(flat), width)]
     head = next((at for at, line in enumerate(lines) if not line.strip()), 0)
     header = sum(len(_cells(line)) for line in lines[:head]) == width > 0
-    place = block("x", first, first + len(lines)).place
+    place = counted("line", first, first + len(lines))
     yield from table_blocks(rows, header=header or None, place=place)
 
 
@@ -168,6 +175,4 @@ def _text(part: Paragraph, items: list[tuple[str, int]]) -> Iterator[Block]:
 
 def plain(text: str) -> str:
     """Return a line without its markup."""
-    for pattern, kept in _INLINE:
-        text = pattern.sub(kept, text)
-    return text
+    return without_markup(text, _INLINE)

@@ -12,10 +12,9 @@ from quoth.core.errors import DocumentError
 from quoth.core.types import Pages, ParsedDocument
 from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
 from quoth.ingest.readers.detect import decode
-from quoth.ingest.readers.epub_package import EpubPackage, Target, read_package
+from quoth.ingest.readers.epub_package import EpubPackage, Target, as_html, read_package
 from quoth.ingest.readers.html import body_blocks, parse_html
 from quoth.ingest.readers.source_file import SourceFile
-from quoth.ingest.readers.xhtml import as_html
 from quoth.ingest.readers.zip_container import ZipContainer, open_container
 
 FRONT = "front"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote, urldefrag
@@ -15,7 +16,6 @@ from quoth.ingest.readers.dates import normalize_date
 from quoth.ingest.readers.detect import decode
 from quoth.ingest.readers.html import parse_html
 from quoth.ingest.readers.metadata import Metadata, normalize_language
-from quoth.ingest.readers.xhtml import as_html
 from quoth.ingest.readers.xml_parts import Element, local, parse_xml, text_of
 from quoth.ingest.readers.zip_container import ZipContainer
 
@@ -27,6 +27,12 @@ _SCHEMES = {
     "META-INF/license.lcpl": "Readium LCP",
     "META-INF/rights.xml": "Adobe ADEPT",
 }
+
+_CLOSED = re.compile(
+    r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b)"
+    r"([a-zA-Z][\w:.-]*+)((?:\s[^<>]*+(?<=/))|/)>"
+)
+"""An element of XHTML that closes itself, which a parser of HTML does not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,3 +182,8 @@ def _xml(container: ZipContainer, member: str) -> Element:
 
 def _words(element: Element, name: str) -> list[str]:
     return element.get(name, "").split()
+
+
+def as_html(text: str) -> str:
+    """Return a page with ``<a id="x"/>`` written as ``<a id="x"></a>``, as HTML has it."""
+    return _CLOSED.sub(lambda tag: f"<{tag[1]}{tag[2][:-1]}></{tag[1]}>", text)

@@ -8,7 +8,7 @@ from functools import partial
 from unicodedata import normalize
 
 from quoth.core.types import ParsedDocument
-from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
+from quoth.ingest.readers.blocks import Block, assemble, counted, to_plain_text
 from quoth.ingest.readers.dates import normalize_date
 from quoth.ingest.readers.latex_theorems import theorem_headings
 from quoth.ingest.readers.list_marks import BULLET, ListMarks
@@ -348,8 +348,7 @@ def _rows(lines: list[str], first: int, *, arguments: int = 1) -> Iterator[Block
     ]
     filled = [row for row in rows if any(row)]
     once = [row for at, row in enumerate(filled) if not at or row != filled[0]]  # its first row
-    place = block("x", first, first + len(lines) - 1).place
-    yield from table_blocks(once, place=place)
+    yield from table_blocks(once, place=counted("line", first, first + len(lines) - 1))
 
 
 def _without_arguments(text: str, most: int) -> str:

@@ -12,6 +12,10 @@ Inline = Callable[[str], str]
 """Turns the markup within a line into plain text."""
 
 
+Patterns = Sequence[tuple[re.Pattern[str], str]]
+"""What markup is like, and what is written in its place."""
+
+
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """Lines without an empty one between them; ``number`` is that of the first, from 1."""
@@ -54,3 +58,10 @@ def prose(paragraph: Paragraph, inline: Inline, item: re.Pattern[str]) -> Iterat
         text = to_plain_text(inline(" ".join(line.strip() for line in paragraph.lines[low:high])))
         if text:
             yield block(text, paragraph.number + low, paragraph.number + high - 1)
+
+
+def without_markup(line: str, patterns: Patterns) -> str:
+    """Return a line with each of the patterns replaced, in their order."""
+    for pattern, kept in patterns:
+        line = pattern.sub(kept, line)
+    return line

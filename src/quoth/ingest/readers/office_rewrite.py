@@ -6,10 +6,14 @@ import io
 import zipfile
 from collections.abc import Callable
 
-from quoth.ingest.readers.equations import equation_text
 from quoth.ingest.readers.xml_parts import Element, SubElement, local, parse_xml, to_bytes
 from quoth.ingest.readers.zip_container import ZipContainer
 
+MAX_DEPTH = 40
+"""Parts of an equation within one another whose form is read."""
+
+_BETWEEN = {"f": "/", "sSup": "^", "sSub": "_"}
+_LIMITS = ("sub", "sup")
 _EQUATIONS = ("oMath", "oMathPara")
 
 
@@ -46,7 +50,7 @@ def set_equations(root: Element, *, namespace: str) -> None:
         for at, child in enumerate(parent):
             if local(child) in _EQUATIONS or (local(child) == "m" and len(child)):
                 run = Element(f"{namespace}r")
-                SubElement(run, f"{namespace}t").text = equation_text(child)
+                SubElement(run, f"{namespace}t").text = _equation_text(child)
                 parent[at] = run
 
 
@@ -59,3 +63,43 @@ def choose_content(root: Element) -> None:
             parent.remove(child)
             for offset, each in enumerate(chosen if chosen is not None else ()):
                 parent.insert(at + offset, each)
+
+
+def _equation_text(element: Element, depth: int = 0) -> str:
+    """Return the text of an equation or of a part of it: "x^2 + √(a/b)"."""
+    name = local(element)
+    if name == "t":
+        return element.text or ""
+    if depth > MAX_DEPTH:
+        return "".join(each.text or "" for each in element.iter() if local(each) == "t")
+    parts = {local(each): _equation_text(each, depth + 1) for each in element}
+    if name in _BETWEEN:
+        first, second = (
+            parts.get(each, "") for each in (("num", "den") if name == "f" else _parts_of(name))
+        )
+        return f"{_grouped(first)}{_BETWEEN[name]}{_grouped(second)}"
+    if name == "sSubSup":
+        base, low, high = (parts.get(each, "") for each in ("e", "sub", "sup"))
+        return f"{_grouped(base)}_{_grouped(low)}^{_grouped(high)}"
+    if name == "rad":
+        return f"√({parts.get('e', '')})"
+    if name == "nary":
+        sign = next((_value(each) for each in element.iter() if local(each) == "chr"), "∫")
+        low, high = (_grouped(parts.get(each, "")) for each in _LIMITS)
+        return f"{sign}{'_' * bool(low)}{low}{'^' * bool(high)}{high} {parts.get('e', '')}"
+    if name == "d":
+        inner = ", ".join(_equation_text(each, depth + 1) for each in element if local(each) == "e")
+        return f"({inner})"
+    return "".join(_equation_text(each, depth + 1) for each in element)
+
+
+def _parts_of(name: str) -> tuple[str, str]:
+    return ("e", "sup") if name == "sSup" else ("e", "sub")
+
+
+def _grouped(text: str) -> str:
+    return text if len(text) <= 1 or text.isalnum() else f"({text})"
+
+
+def _value(element: Element) -> str:
+    return next(iter(element.attrib.values()), "")

@@ -7,9 +7,16 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from quoth.core.types import ParsedDocument
-from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
+from quoth.ingest.readers.blocks import Block, assemble, counted, to_plain_text
 from quoth.ingest.readers.dates import normalize_date
-from quoth.ingest.readers.marked_up import Paragraph, block, code_block, paragraphs, prose
+from quoth.ingest.readers.marked_up import (
+    Paragraph,
+    block,
+    code_block,
+    paragraphs,
+    prose,
+    without_markup,
+)
 from quoth.ingest.readers.metadata import Metadata, normalize_language
 from quoth.ingest.readers.rows import table_blocks
 from quoth.ingest.readers.source_file import SourceFile
@@ -91,7 +98,7 @@ def _table(part: Paragraph) -> Iterator[Block]:
     rows = [line.strip()[1:] for line in part.lines]
     cells = [row.rstrip("|").split("|") for row in rows if not row.startswith("-")]
     ruled = len(rows) > 1 and rows[1].startswith("-")
-    place = block("x", part.number, part.number + len(rows) - 1).place
+    place = counted("line", part.number, part.number + len(rows) - 1)
     yield from table_blocks(
         [[plain(cell) for cell in row] for row in cells], header=ruled or None, place=place
     )
@@ -99,6 +106,4 @@ def _table(part: Paragraph) -> Iterator[Block]:
 
 def plain(text: str) -> str:
     """Return a line without its markup."""
-    for pattern, kept in _INLINE:
-        text = pattern.sub(kept, text)
-    return text
+    return without_markup(text, _INLINE)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise, zip_longest
 from unicodedata import east_asian_width
 
 from quoth.core.types import ParsedDocument
-from quoth.ingest.readers.blocks import Block, assemble, to_plain_text
+from quoth.ingest.readers.blocks import Block, assemble, counted, to_plain_text
 from quoth.ingest.readers.dates import normalize_date
 from quoth.ingest.readers.marked_up import (
     Inline,
@@ -20,6 +19,7 @@ from quoth.ingest.readers.marked_up import (
     code_block,
     paragraphs,
     prose,
+    without_markup,
 )
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.rows import table_blocks
@@ -161,7 +161,7 @@ class _Reader:
         if name in ("list-table", "csv-table"):
             rows = _listed(inner) if name == "list-table" else _separated(inner, options)
             header = "header" in options or options.get("header-rows", "0") != "0" or None
-            place = block("x", body.number, number + len(inner) - 1).place
+            place = counted("line", body.number, number + len(inner) - 1)
             yield from table_blocks(
                 [[self._plain(cell) for cell in row] for row in rows], header=header, place=place
             )
@@ -248,7 +248,7 @@ def _separated(lines: Sequence[str], options: Mapping[str, str]) -> list[list[st
 
 def _table(lines: Sequence[str], number: int, inline: Inline) -> Iterator[Block]:
     """Return the rows of a table, drawn with "=" above its columns or with "|" between them."""
-    place = block("x", number, number + len(lines) - 1).place
+    place = counted("line", number, number + len(lines) - 1)
     rules = [at for at, line in enumerate(lines) if _TABLE_RULE.fullmatch(line.strip())]
     if lines[0].lstrip()[0] == "=":
         columns = [match.span() for match in re.finditer("=+", lines[0])]
@@ -269,10 +269,8 @@ def _table(lines: Sequence[str], number: int, inline: Inline) -> Iterator[Block]
             for low, high in pairwise(rules)
         ]
         header = any("=" in lines[at] for at in rules)
-    for row in table_blocks(
-        [[inline(cell) for cell in row] for row in rows], header=header or None
-    ):
-        yield replace(row, place=place)
+    shown = [[inline(cell) for cell in row] for row in rows]
+    yield from table_blocks(shown, header=header or None, place=place)
 
 
 def _padded(line: str) -> str:
@@ -287,9 +285,7 @@ def plain(text: str, *, replaced: Mapping[str, str]) -> str:
     numbers = iter(held)
     text = _LITERAL.sub(lambda _: chr(next(numbers)), text)
     text = _NAME.sub(lambda name: replaced.get(name[1], name[1]), text)
-    for pattern, kept in _INLINE:
-        text = pattern.sub(kept, text)
-    return text.translate(held)
+    return without_markup(text, _INLINE).translate(held)
 
 
 def _underlines(line: str, title: str) -> bool:

@@ -100,6 +100,11 @@ def video_at(address: str, *, seconds: int) -> str | None:
     return None
 
 
+def is_youtube_host(host: str) -> bool:
+    """Return whether a host, in small letters, is one of YouTube."""
+    return any(host == known or host.endswith(f".{known}") for known in _YOUTUBE_HOSTS)
+
+
 def youtube_url(address: str) -> str | None:
     """Return the plain watch address of a YouTube video, from any usual form of its address."""
     text = address.strip()
@@ -107,7 +112,7 @@ def youtube_url(address: str) -> str | None:
     if parts is None or parts[0] not in ("http", "https"):
         return None
     _, host, path, query = parts
-    if not any(host == known or host.endswith(f".{known}") for known in _YOUTUBE_HOSTS):
+    if not is_youtube_host(host):
         return None
     steps = [step for step in path.split("/") if step]
     if host.endswith("youtu.be"):

@@ -18,8 +18,8 @@ CueKind = Literal["questions", "any", "following", "over", "demo", "slides"]
 begins · it is over."""
 
 
-def _one_of(*patterns: str, start: str = r"\b", end: str = r"\b") -> re.Pattern[str]:
-    return re.compile(f"{start}(?:{'|'.join(patterns)}){end}")
+def _one_of(*patterns: str, end: str = r"\b") -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(patterns)}){end}")
 
 
 _FEW = r"(?:a few|a couple of|some|several|one or two|one|two|three|your|audience)"

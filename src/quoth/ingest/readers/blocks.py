@@ -75,6 +75,11 @@ def to_plain_text(text: str) -> str:
     return _RUN.sub(lambda run: run[0] if run[0] in "\u00a0\u202f" else " ", text).strip()
 
 
+def plain_line(text: str) -> str:
+    """Return a text from outside as one line: normalized, its runs of white space as one."""
+    return to_plain_text(normalize_whitespace(text))
+
+
 def without_line_numbers(text: str, *, column: bool = False) -> str:
     """Return a listing without the numbers of its lines, if every line has the next one.
 

@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument, Seconds, Section, SpanLocator
-from quoth.ingest.readers.blocks import GAP, normalize_whitespace, to_plain_text
+from quoth.ingest.readers.blocks import GAP, normalize_whitespace, plain_line, to_plain_text
 from quoth.ingest.readers.cue_parsers import (
     CHAPTERS,
     Cue,
@@ -150,7 +150,7 @@ def _chapter_sections(
     return tuple(
         Section(places[first].start, places[last - 1].end, (title,))
         for (_, chapter), first, last in zip(chapters, begins, borders[1:], strict=True)
-        if first < last and (title := to_plain_text(normalize_whitespace(chapter)))
+        if first < last and (title := plain_line(chapter))
     )
 
 

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from quoth.ingest.readers.blocks import Block, to_plain_text
 from quoth.ingest.readers.number_formats import parse_format, show_number
 from quoth.ingest.readers.rows import table_blocks
-from quoth.ingest.readers.xml_parts import Element, attribute, child, local
+from quoth.ingest.readers.xml_parts import Element, attribute, below, child, children, local
 
 DIAGRAM = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
 """The attribute that names the part with the points of a diagram."""
@@ -24,14 +24,13 @@ _LITERAL = re.compile(r'"[^"]*"|\[[^\]]{0,255}\]|[\\_*].|;.*')
 
 def chart_blocks(root: Element) -> Iterator[Block]:
     """Return a chart's title, the titles of its axes, and the table of each kind of its series."""
-    area = next((each for each in root.iter() if local(each) == "plotArea"), None)
+    area = next(below(root, "plotArea"), None)
     if area is None:
         return
-    titles = [each for each in root.iter() if local(each) == "title"]
-    for title in titles:
+    for title in below(root, "title"):
         yield Block(to_plain_text(" ".join(_texts(title, "t"))))
     for plot in area:
-        series = [each for each in plot if local(each) == "ser"]
+        series = list(children(plot, "ser"))
         if any(child(each, "xVal") is not None for each in series):
             for each in series:
                 yield from _points_of(each)
@@ -41,15 +40,10 @@ def chart_blocks(root: Element) -> Iterator[Block]:
 
 def diagram_blocks(root: Element) -> Iterator[Block]:
     """Return the texts of a diagram, a block for each of its points."""
-    for point in root.iter():
-        if local(point) == "pt":
-            paragraphs = (each for each in point.iter() if local(each) == "p")
-            lines = (to_plain_text("".join(_runs(each))) for each in paragraphs)
-            yield Block("\n".join(filter(None, lines)))
-
-
-def _runs(element: Element) -> Iterator[str]:
-    return (each.text or "" for each in element.iter())
+    for point in below(root, "pt"):
+        runs = ((each.text or "" for each in part.iter()) for part in below(point, "p"))
+        lines = (to_plain_text("".join(each)) for each in runs)
+        yield Block("\n".join(filter(None, lines)))
 
 
 def _table(series: list[Element]) -> Iterator[Block]:
@@ -83,7 +77,7 @@ def _categories(series: Element) -> Mapping[int, str]:
     category = child(series, "cat")
     if category is None:
         return {}
-    levels = [each for each in category.iter() if local(each) == "lvl"] or [category]
+    levels = list(below(category, "lvl")) or [category]
     names, *wider = map(_points, levels)
     for level in wider:
         for at in names:
@@ -94,13 +88,14 @@ def _categories(series: Element) -> Mapping[int, str]:
 
 def _points(element: Element | None) -> dict[int, str]:
     """Return the texts and numbers of points by their indices, numbers as they are shown."""
+    found: dict[int, str] = {}
+    if element is None:
+        return found
     code = "".join(_texts(element, "formatCode")[:1])
-    inside = [] if element is None else list(element.iter())
-    are_numbers = any(local(each) in ("numCache", "numLit") for each in inside)
-    found = {}
-    for point in inside:
+    are_numbers = any(local(each) in ("numCache", "numLit") for each in element.iter())
+    for point in below(element, "pt"):
         at = attribute(point, "idx")
-        if local(point) == "pt" and at.isdecimal() and len(at) < 4 and int(at) < MAX_POINTS:
+        if at.isdecimal() and len(at) < 4 and int(at) < MAX_POINTS:
             text = " ".join(_texts(point, "v"))
             found[int(at)] = _shown(text, code) if are_numbers else text
     return found
@@ -118,5 +113,5 @@ def _shown(text: str, code: str) -> str:
 
 
 def _texts(element: Element | None, name: str) -> list[str]:
-    each = () if element is None else element.iter()
-    return [part.text.strip() for part in each if local(part) == name and part.text]
+    parts = () if element is None else below(element, name)
+    return [part.text.strip() for part in parts if part.text]

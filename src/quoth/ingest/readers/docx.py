@@ -33,7 +33,6 @@ from quoth.ingest.readers.xml_parts import (
     SubElement,
     attribute,
     local,
-    parse_xml,
     whole_number,
 )
 from quoth.ingest.readers.zip_container import ZipContainer, open_container
@@ -51,7 +50,7 @@ p[style-name='Source Code'] => pre:separator('\\n')
 p[style-name='HTML Preformatted'] => pre:separator('\\n')
 """
 _UNREAD = ("word/media/", "word/embeddings/", "word/fonts/", "docProps/thumbnail")
-NUMBERING = "word/numbering.xml"
+NUMBERING, _STYLES = "word/numbering.xml", "word/styles.xml"
 _CHANGED = r"(?:(?:document|footnotes|endnotes)\d*|numbering)\.xml"
 
 
@@ -65,8 +64,8 @@ def read_docx(file: SourceFile) -> ParsedDocument:
     prepare = partial(
         _prepare,
         drawn=partial(_drawn, container, _targets(container)),
-        numbering=_part(container, NUMBERING),
-        styles=_part(container, "word/styles.xml"),
+        numbering=container.xml(NUMBERING) if container.has(NUMBERING) else None,
+        styles=container.xml(_STYLES) if container.has(_STYLES) else None,
     )
     prepared = rewritten(container, prepare, changes=_is_changed, unread=_UNREAD)
     try:
@@ -157,16 +156,9 @@ def _write_numbers(root: Element, numbers: WordNumbers) -> None:
             paragraph.insert(1, run)  # The first child has the properties.
 
 
-def _part(container: ZipContainer, member: str) -> Element | None:
-    return parse_xml(container.read(member), name=container.name) if container.has(member) else None
-
-
 def _targets(container: ZipContainer) -> Mapping[str, str]:
     """Return the parts that the document's text refers to, by their names there."""
-    if not container.has(_RELATIONS):
-        return {}
-    root = parse_xml(container.read(_RELATIONS), name=container.name)
-    named = ((attribute(each, "Id"), attribute(each, "Target")) for each in root)
+    named = container.relations(_RELATIONS).items()
     return {key: normpath(join("word", target)).removeprefix("/") for key, target in named}
 
 
@@ -177,7 +169,7 @@ def _drawn(container: ZipContainer, targets: Mapping[str, str], paragraph: Eleme
         chart = each.get(RELATION) if local(each) == "chart" else None
         member = targets.get(chart or each.get(DIAGRAM) or "", "")
         if member and container.has(member):
-            root = parse_xml(container.read(member), name=container.name)
+            root = container.xml(member)
             blocks = chart_blocks(root) if chart else diagram_blocks(root)
             found += [block.text for block in blocks if block.text]
     return found

@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from quoth.ingest.readers.list_numbers import BULLET, LEVELS, ListLevel, NumberedList
-from quoth.ingest.readers.xml_parts import Element, attribute, child, local, walk, whole_number
+from quoth.ingest.readers.xml_parts import (
+    Element,
+    attribute,
+    child,
+    children,
+    local,
+    walk,
+    whole_number,
+)
 
 DEEPEST = 20
 """Styles that a style may be based on, one on the other."""
@@ -23,11 +31,11 @@ class WordNumbers:
         self._restarts: dict[tuple[str, int], int] = {}
         self._of_style: dict[str, tuple[str, int]] = {}
         definitions = {
-            attribute(each, "abstractNumId"): each for each in _named(numbering, "abstractNum")
+            attribute(each, "abstractNumId"): each for each in children(numbering, "abstractNum")
         }
         linked = {_value(each, "styleLink"): each for each in definitions.values()}
         counted: dict[str, NumberedList] = {}
-        for each in _named(numbering, "num"):
+        for each in children(numbering, "num"):
             name = _value(each, "abstractNumId")
             if name not in definitions:
                 continue
@@ -37,16 +45,18 @@ class WordNumbers:
             found = counted.setdefault(name, NumberedList(dict(_levels(definition))))
             self._add(each, found, definition)
         if styles is not None:
-            self._add_styles({attribute(each, "styleId"): each for each in _named(styles, "style")})
+            self._add_styles(
+                {attribute(each, "styleId"): each for each in children(styles, "style")}
+            )
 
     def _add(self, element: Element, found: NumberedList, definition: Element) -> None:
         """Add a use of a list, which may have levels of its own and begin anew."""
         number = attribute(element, "numId")
-        overrides = list(_named(element, "lvlOverride"))
+        overrides = list(children(element, "lvlOverride"))
         own = dict(_levels(*overrides))
         self._lists[number] = NumberedList({**found.levels, **own}) if own else found
         for override in overrides:
-            for start in _named(override, "startOverride"):
+            for start in children(override, "startOverride"):
                 at = whole_number(override, "ilvl", default=0)
                 self._restarts[number, at] = whole_number(start, "val", default=1)
         for at, level in _level_elements(definition, *overrides):
@@ -95,7 +105,7 @@ def number_paragraphs(root: Element, numbers: WordNumbers) -> Iterator[tuple[Ele
 def remove_numbered_levels(numbering: Element) -> None:
     """Leave only the levels with bullets: the numbers are in the text of the paragraphs."""
     for parent in list(numbering.iter()):
-        for level in [*_named(parent, "lvl")]:
+        for level in [*children(parent, "lvl")]:
             if _value(level, "numFmt") != BULLET:
                 parent.remove(level)
 
@@ -115,7 +125,7 @@ def _levels(*definitions: Element) -> Iterator[tuple[int, ListLevel]]:
 
 def _level_elements(*definitions: Element) -> Iterator[tuple[int, Element]]:
     for definition in definitions:
-        for each in _named(definition, "lvl"):
+        for each in children(definition, "lvl"):
             at = whole_number(each, "ilvl", default=0)
             if at < LEVELS:
                 yield at, each
@@ -140,10 +150,6 @@ def _number_properties(element: Element) -> tuple[str, int | None] | None:
     level = child(properties, "ilvl")
     stated = None if level is None else whole_number(level, "val", default=0)
     return _value(properties, "numId"), stated
-
-
-def _named(element: Element, name: str) -> Iterator[Element]:
-    return (each for each in element if local(each) == name)
 
 
 def _grandchild(element: Element, outer: str, inner: str) -> Element | None:

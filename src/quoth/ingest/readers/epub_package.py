@@ -11,12 +11,12 @@ from urllib.parse import unquote, urldefrag
 from selectolax.lexbor import LexborNode
 
 from quoth.core.errors import DocumentError
-from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
+from quoth.ingest.readers.blocks import plain_line
 from quoth.ingest.readers.dates import normalize_date
 from quoth.ingest.readers.detect import decode
 from quoth.ingest.readers.html import parse_html
 from quoth.ingest.readers.metadata import Metadata, normalize_language
-from quoth.ingest.readers.xml_parts import Element, local, parse_xml, text_of
+from quoth.ingest.readers.xml_parts import Element, below, children, local, text_of
 from quoth.ingest.readers.zip_container import ZipContainer
 
 MAX_LEVEL = 6
@@ -59,21 +59,18 @@ def read_package(container: ZipContainer) -> EpubPackage:
     """Read the package of an e-book; raises DocumentError, ``encrypted`` for a protected one."""
     refuse_protected(container)
     root = _xml(container, "META-INF/container.xml")
-    path = next(
-        (each.get("full-path", "") for each in root.iter() if local(each) == "rootfile"), ""
-    )
+    path = next((each.get("full-path", "") for each in below(root, "rootfile")), "")
     package = _xml(container, path)
     base = posixpath.dirname(path)
-    items = {each.get("id", ""): each for each in package.iter() if local(each) == "item"}
+    items = {each.get("id", ""): each for each in below(package, "item")}
     members = {key: _resolve(base, each.get("href", ""))[0] for key, each in items.items()}
     nav = next(
         (members[key] for key, each in items.items() if "nav" in _words(each, "properties")), None
     )
     chapters = [
         members[key]
-        for each in package.iter()
-        if local(each) == "itemref"
-        and (key := each.get("idref", "")) in items
+        for each in below(package, "itemref")
+        if (key := each.get("idref", "")) in items
         and "html" in items[key].get("media-type", "html")
         and members[key] != nav
         and container.has(members[key])
@@ -98,10 +95,8 @@ def refuse_protected(container: ZipContainer) -> None:
         return
     methods = [
         each.get("Algorithm", "")
-        for parent in _xml(container, part).iter()
-        if local(parent) == "EncryptedData"
-        for each in parent
-        if local(each) == "EncryptionMethod"
+        for parent in below(_xml(container, part), "EncryptedData")
+        for each in children(parent, "EncryptionMethod")
     ]
     if all(method.lower() in _FONTS for method in methods):
         return
@@ -114,13 +109,9 @@ def refuse_protected(container: ZipContainer) -> None:
 
 
 def _metadata(package: Element) -> Metadata:
-    authors = [
-        " ".join("".join(each.itertext()).split())
-        for each in package.iter()
-        if local(each) == "creator"
-    ]
+    authors = [" ".join("".join(each.itertext()).split()) for each in below(package, "creator")]
     return Metadata(
-        title=to_plain_text(normalize_whitespace(text_of(package, "title"))) or None,
+        title=plain_line(text_of(package, "title")) or None,
         speaker=", ".join(filter(None, authors)) or None,
         language=normalize_language(text_of(package, "language")),
         date=normalize_date(text_of(package, "date")),
@@ -145,7 +136,7 @@ def _link(link: LexborNode, nav: LexborNode, member: str) -> Target | None:
     while node is not None and node != nav:
         level += node.tag == "ol"
         node = node.parent
-    label = to_plain_text(normalize_whitespace(link.text(deep=True) or ""))
+    label = plain_line(link.text(deep=True) or "")
     path, fragment = _resolve(posixpath.dirname(member), link.attributes.get("href") or "")
     if not label or not path:
         return None
@@ -163,7 +154,7 @@ def _points(root: Element, member: str, name: str) -> Iterator[Target]:
             label, content = parts.get("navLabel"), parts.get("content")
             if label is not None and content is not None:
                 path, fragment = _resolve(posixpath.dirname(member), content.get("src", ""))
-                shown = to_plain_text(normalize_whitespace("".join(label.itertext())))
+                shown = plain_line("".join(label.itertext()))
                 if shown:
                     yield Target(shown, path, fragment, min(level, MAX_LEVEL))
         stack.extend((each, level) for each in reversed(element))
@@ -177,7 +168,7 @@ def _resolve(base: str, href: str) -> tuple[str, str]:
 
 
 def _xml(container: ZipContainer, member: str) -> Element:
-    return parse_xml(container.read(member), name=container.name, allow_external=True)
+    return container.xml(member, allow_external=True)
 
 
 def _words(element: Element, name: str) -> list[str]:

@@ -13,6 +13,7 @@ from quoth.ingest.readers.blocks import (
     Block,
     assemble,
     normalize_whitespace,
+    plain_line,
     to_plain_text,
     without_line_numbers,
 )
@@ -344,10 +345,9 @@ def _own_meta(tree: LexborHTMLParser) -> Metadata:
     title = tree.css_first("head title")
     root = tree.css_first("html")
     language = (root.attributes.get("lang") if root is not None else None) or ""
+    shown = plain_line(title.text(deep=True) or "") if title is not None else ""
     return Metadata(
-        title=(to_plain_text(normalize_whitespace(title.text(deep=True) or "")) or None)
-        if title is not None
-        else None,
+        title=shown or None,
         language=normalize_language(language),
         date=_published(tree),
     )

@@ -16,6 +16,7 @@ from quoth.ingest.readers.blocks import (
     assemble,
     counted,
     normalize_whitespace,
+    plain_line,
     to_plain_text,
 )
 from quoth.ingest.readers.detect import decode, text_encoding
@@ -197,7 +198,7 @@ def _attachments(message: EmailMessage) -> Iterator[tuple[str, bytes]]:
 
 def _header(message: EmailMessage, name: str) -> str:
     try:
-        return to_plain_text(normalize_whitespace(str(message.get(name) or "")))[:500]
+        return plain_line(str(message.get(name) or ""))[:500]
     except _FAULTS:
         return ""
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from quoth.core.custom_metadata import PREFIX, MetadataValue, check_metadata
 from quoth.core.errors import InputError
-from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
+from quoth.ingest.readers.blocks import normalize_whitespace, plain_line, to_plain_text
 from quoth.ingest.readers.dates import normalize_date
 from quoth.text.recordings import watch_url, youtube_url
 
@@ -283,7 +283,7 @@ def make_meta(values: Mapping[str, object], *, where: str) -> tuple[Metadata, li
                 f"{where}: the value of '{normalize_whitespace(key)}' is no text and was not used."
             )
         else:
-            found.setdefault(name, to_plain_text(normalize_whitespace(value)))
+            found.setdefault(name, plain_line(value))
     if unknown:
         names = ", ".join(f"'{normalize_whitespace(key)[:40]}'" for key in unknown[:10])
         warnings.append(f"{where}: not known and not used: {names}.")
@@ -303,7 +303,7 @@ def make_meta(values: Mapping[str, object], *, where: str) -> tuple[Metadata, li
 
 def file_title(name: str) -> str:
     """Return a title made from a file name."""
-    return to_plain_text(normalize_whitespace(Path(name).stem.replace("_", " "))) or name
+    return plain_line(Path(name).stem.replace("_", " ")) or name
 
 
 def normalize_url(text: str) -> str | None:

@@ -13,7 +13,7 @@ from quoth.ingest.readers.odt import content_root, embedded_object, styles_of_li
 from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.slides import MAX_GROUPS, Frame, Slide, enclose, slides_document
 from quoth.ingest.readers.source_file import SourceFile
-from quoth.ingest.readers.xml_parts import Element, attribute, local
+from quoth.ingest.readers.xml_parts import Element, attribute, below, local
 from quoth.ingest.readers.zip_container import open_container
 
 ReadBlocks = Callable[[Element], Iterator[Block]]
@@ -28,19 +28,17 @@ def read_odp(file: SourceFile) -> ParsedDocument:
     root = content_root(container)
     hidden = {
         attribute(style, "name")
-        for style in root.iter()
-        if local(style) == "style"
-        and any(attribute(each, "visibility") == "hidden" for each in style)
+        for style in below(root, "style")
+        if any(attribute(each, "visibility") == "hidden" for each in style)
     }
     blocks = partial(
         flow_blocks,
         embedded=lambda address: embedded_object(container, address),
         styles=styles_of_lists(container, root),
     )
-    pages = [each for each in root.iter() if local(each) == "page"]
     slides = [
         _slide(page, number, blocks, hidden=attribute(page, "style-name") in hidden)
-        for number, page in enumerate(pages, start=1)
+        for number, page in enumerate(below(root, "page"), start=1)
     ]
     return slides_document(file, slides, meta=office_properties(container))
 

@@ -11,7 +11,14 @@ from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.sheets import SheetReader
 from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.tables_below import Row
-from quoth.ingest.readers.xml_parts import Element, attribute, local, streamed, whole_number
+from quoth.ingest.readers.xml_parts import (
+    Element,
+    attribute,
+    children,
+    local,
+    streamed,
+    whole_number,
+)
 from quoth.ingest.readers.zip_container import open_container
 
 MAX_COLUMNS = 1_000
@@ -50,7 +57,7 @@ def _cells(row: Element) -> Iterator[str]:
     for cell in row:
         if local(cell) not in ("table-cell", "covered-table-cell"):
             continue
-        lines = ["".join(each.itertext()) for each in cell if local(each) == "p"]
+        lines = ["".join(each.itertext()) for each in children(cell, "p")]
         times = min(whole_number(cell, "number-columns-repeated", default=1), MAX_COLUMNS - width)
         for _ in range(times if any(lines) or times <= MAX_COLUMNS // 10 else 0):
             yield " ".join(lines)

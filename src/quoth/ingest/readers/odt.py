@@ -12,8 +12,8 @@ from quoth.ingest.readers.numbered_titles import with_numbered_titles
 from quoth.ingest.readers.odf_lists import ListStyles, list_styles
 from quoth.ingest.readers.odf_text import flow_blocks
 from quoth.ingest.readers.office_properties import office_properties
-from quoth.ingest.readers.source_file import SourceFile
-from quoth.ingest.readers.xml_parts import Element, attribute, local, parse_xml
+from quoth.ingest.readers.source_file import SourceFile, password_error
+from quoth.ingest.readers.xml_parts import Element, attribute, below, children, local
 from quoth.ingest.readers.zip_container import ZipContainer, open_container
 
 CONTENT = "content.xml"
@@ -25,7 +25,7 @@ def read_odt(file: SourceFile) -> ParsedDocument:
     container = open_container(file.data, name=file.name)
     root = content_root(container)
     inside = _body(root)
-    body = next((each for each in inside if local(each) == "text"), inside)
+    body = next(children(inside, "text"), inside)
     styles = _named_styles(body, root)
     blocks = flow_blocks(
         body,
@@ -40,7 +40,7 @@ def read_odt(file: SourceFile) -> ParsedDocument:
 def content_root(container: ZipContainer) -> Element:
     """Return the content of an OpenDocument file; raises DocumentError."""
     refuse_encrypted(container)
-    return parse_xml(container.read(CONTENT), name=container.name)
+    return container.xml(CONTENT)
 
 
 def refuse_encrypted(container: ZipContainer) -> None:
@@ -48,12 +48,9 @@ def refuse_encrypted(container: ZipContainer) -> None:
     member = "META-INF/manifest.xml"
     if not container.has(member):
         return
-    manifest = parse_xml(container.read(member), name=container.name, allow_external=True)
-    if any(local(each) == "encryption-data" for each in manifest.iter()):
-        raise DocumentError(
-            "encrypted",
-            f"{container.name} is protected by a password; save a copy without one and add that.",
-        )
+    manifest = container.xml(member, allow_external=True)
+    if next(below(manifest, "encryption-data"), None) is not None:
+        raise password_error(container.name)
 
 
 def styles_of_lists(container: ZipContainer, root: Element) -> ListStyles:
@@ -61,9 +58,8 @@ def styles_of_lists(container: ZipContainer, root: Element) -> ListStyles:
     named: list[Element] = []
     # Without its styles a text can still be read.
     with suppress(DocumentError):
-        parts = parse_xml(container.read(STYLES), name=container.name)
         # Its automatic styles are those of headers, and may have the names of others.
-        named = [each for each in parts if local(each) == "styles"]
+        named = list(children(container.xml(STYLES), "styles"))
     return list_styles([*named, root])
 
 
@@ -71,8 +67,7 @@ def _named_styles(body: Element, root: Element) -> dict[str, str]:
     """Return the style that people chose for each style of a paragraph."""
     parents = {
         attribute(each, "name"): attribute(each, "parent-style-name")
-        for each in root.iter()
-        if local(each) == "style"
+        for each in below(root, "style")
     }
     used = {attribute(each, "style-name") for each in body.iter() if local(each) in ("p", "h")}
     return {name: parents.get(name) or name for name in used}
@@ -84,7 +79,7 @@ def embedded_object(container: ZipContainer, address: str) -> Element | None:
     if not container.has(member):
         return None
     try:
-        root = parse_xml(container.read(member), name=container.name, allow_external=True)
+        root = container.xml(member, allow_external=True)
     except DocumentError:
         return None
     return _body(root)
@@ -92,4 +87,4 @@ def embedded_object(container: ZipContainer, address: str) -> Element | None:
 
 def _body(root: Element) -> Element:
     """Return what holds the content, after the styles; the whole where there is no body."""
-    return next((each for each in root.iter() if local(each) == "body"), root)
+    return next(below(root, "body"), root)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from quoth.core.errors import DocumentError
-from quoth.ingest.readers.blocks import normalize_whitespace, to_plain_text
+from quoth.ingest.readers.blocks import plain_line
 from quoth.ingest.readers.dates import normalize_date
 from quoth.ingest.readers.metadata import Metadata, names_author, normalize_language
-from quoth.ingest.readers.xml_parts import parse_xml, text_of
+from quoth.ingest.readers.xml_parts import text_of
 from quoth.ingest.readers.zip_container import ZipContainer
 
 _NO_TITLE = re.compile(
@@ -26,11 +26,11 @@ def office_properties(container: ZipContainer) -> Metadata:
     if part is None:
         return Metadata()
     try:
-        root = parse_xml(container.read(part), name=container.name)
+        root = container.xml(part)
     except DocumentError:
         return Metadata()
-    title = _line(text_of(root, "title"))
-    author = _line(text_of(root, "initial-creator") or text_of(root, "creator"))
+    title = plain_line(text_of(root, "title"))
+    author = plain_line(text_of(root, "initial-creator") or text_of(root, "creator"))
     dates = (text_of(root, name) for name in ("modified", "date", "created", "creation-date"))
     return Metadata(
         title=None if not title or _NO_TITLE.fullmatch(title) else title,
@@ -38,7 +38,3 @@ def office_properties(container: ZipContainer) -> Metadata:
         language=normalize_language(text_of(root, "language")),
         date=next((date for each in dates if (date := normalize_date(each))), None),
     )
-
-
-def _line(text: str) -> str:
-    return to_plain_text(normalize_whitespace(text))

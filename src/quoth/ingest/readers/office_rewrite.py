@@ -6,7 +6,7 @@ import io
 import zipfile
 from collections.abc import Callable
 
-from quoth.ingest.readers.xml_parts import Element, SubElement, local, parse_xml, to_bytes
+from quoth.ingest.readers.xml_parts import Element, SubElement, below, children, local, to_bytes
 from quoth.ingest.readers.zip_container import ZipContainer
 
 MAX_DEPTH = 40
@@ -32,12 +32,12 @@ def rewritten(
         for member in container.members:
             if unread and member.startswith(unread):
                 continue
-            data = container.read(member)
             if changes(member):
-                root = parse_xml(data, name=container.name)
+                root = container.xml(member)
                 change(root)
-                data = to_bytes(root)
-            archive.writestr(member, data)
+                archive.writestr(member, to_bytes(root))
+            else:
+                archive.writestr(member, container.read(member))
     copy.seek(0)
     return copy
 
@@ -57,7 +57,7 @@ def set_equations(root: Element, *, namespace: str) -> None:
 def choose_content(root: Element) -> None:
     """Put the first choice of alternative contents in their place."""
     for parent in list(root.iter()):
-        for child in [each for each in parent if local(each) == "AlternateContent"]:
+        for child in list(children(parent, "AlternateContent")):
             at = list(parent).index(child)
             chosen = next(iter(child), None)
             parent.remove(child)
@@ -71,7 +71,7 @@ def _equation_text(element: Element, depth: int = 0) -> str:
     if name == "t":
         return element.text or ""
     if depth > MAX_DEPTH:
-        return "".join(each.text or "" for each in element.iter() if local(each) == "t")
+        return "".join(each.text or "" for each in below(element, "t"))
     parts = {local(each): _equation_text(each, depth + 1) for each in element}
     if name in _BETWEEN:
         first, second = (
@@ -84,11 +84,11 @@ def _equation_text(element: Element, depth: int = 0) -> str:
     if name == "rad":
         return f"√({parts.get('e', '')})"
     if name == "nary":
-        sign = next((_value(each) for each in element.iter() if local(each) == "chr"), "∫")
+        sign = next(map(_value, below(element, "chr")), "∫")
         low, high = (_grouped(parts.get(each, "")) for each in _LIMITS)
         return f"{sign}{'_' * bool(low)}{low}{'^' * bool(high)}{high} {parts.get('e', '')}"
     if name == "d":
-        inner = ", ".join(_equation_text(each, depth + 1) for each in element if local(each) == "e")
+        inner = ", ".join(_equation_text(each, depth + 1) for each in children(element, "e"))
         return f"({inner})"
     return "".join(_equation_text(each, depth + 1) for each in element)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from quoth.core.errors import DocumentError
 from quoth.ingest.readers.blocks import Block, counted, to_plain_text
 from quoth.ingest.readers.rows import row_text
+from quoth.ingest.readers.source_file import password_error
 from quoth.ingest.readers.tables_below import Row, with_names
 
 MAX_ROWS = 20_000
@@ -42,13 +43,10 @@ class SheetReader:
         for (number, cells), titles in named:
             if self._is_full(number, sheet):
                 break
-            yield from self._row(number, cells, titles)
-
-    def _row(self, number: int, cells: Sequence[str], titles: Sequence[str]) -> Iterator[Block]:
-        text = row_text(cells, titles)
-        self.rows += 1
-        self.characters += len(text)
-        yield Block(text, place=counted("row", number))
+            text = row_text(cells, titles)
+            self.rows += 1
+            self.characters += len(text)
+            yield Block(text, place=counted("row", number))
 
     def _is_full(self, number: int, sheet: str | None) -> bool:
         full = self.rows >= MAX_ROWS or self.characters >= MAX_CHARACTERS
@@ -64,9 +62,7 @@ class SheetReader:
 def workbook_fault(name: str, error: BaseException) -> DocumentError:
     """Return the error for a workbook that its library cannot open."""
     if "password" in str(error).lower() or "encrypted" in str(error).lower():
-        return DocumentError(
-            "encrypted", f"{name} is protected by a password; save a copy without one and add that."
-        )
+        return password_error(name)
     return DocumentError(
         "damaged", f"{name} cannot be read as a workbook ({error}); save it again."
     )

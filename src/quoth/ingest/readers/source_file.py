@@ -5,12 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from quoth.core.errors import DocumentError
 from quoth.core.types import DocumentKind, ParsedDocument
 from quoth.ingest.readers.blocks import Content
 from quoth.ingest.readers.metadata import EMPTY, Metadata, file_title
 
 MAX_NESTING = 3
 """Archives and messages within one another that are opened."""
+
+
+def password_error(name: str) -> DocumentError:
+    """Return the error for a file that only a password opens."""
+    return DocumentError(
+        "encrypted", f"{name} is protected by a password; save a copy without one and add that."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from python_calamine import (
     CalamineError,
@@ -23,7 +23,7 @@ from quoth.ingest.readers.office_properties import office_properties
 from quoth.ingest.readers.sheets import MAX_ROWS, SheetReader, workbook_fault
 from quoth.ingest.readers.source_file import SourceFile
 from quoth.ingest.readers.tables_below import Row
-from quoth.ingest.readers.xml_parts import attribute, local, parse_xml
+from quoth.ingest.readers.xml_parts import Element, attribute, below
 from quoth.ingest.readers.zip_container import ZipContainer, open_container
 
 PANIC = "PanicException"
@@ -111,28 +111,22 @@ def sheet_cells(container: ZipContainer, sheet: str) -> Shown:
 def _formats(container: ZipContainer) -> list[NumberFormat | None]:
     """Return the number formats of a workbook by the numbers of its styles."""
     try:
-        styles = parse_xml(container.read("xl/styles.xml"), name=container.name)
+        styles = container.xml("xl/styles.xml")
     except DocumentError:
         return []
     codes = {
         int(attribute(each, "numFmtId") or 0): attribute(each, "formatCode")
-        for each in styles.iter()
-        if local(each) == "numFmt"
+        for each in below(styles, "numFmt")
     }
-    cells = next((each for each in styles.iter() if local(each) == "cellXfs"), None)
-    return [
-        parse_format(int(attribute(each, "numFmtId") or 0), codes)
-        for each in (cells if cells is not None else ())
-    ]
+    cells: Iterable[Element] = next(below(styles, "cellXfs"), ())
+    return [parse_format(int(attribute(each, "numFmtId") or 0), codes) for each in cells]
 
 
 def _member_of(container: ZipContainer, sheet: str) -> str | None:
     """Return the part that holds a sheet."""
-    book = parse_xml(container.read("xl/workbook.xml"), name=container.name)
-    links = parse_xml(container.read("xl/_rels/workbook.xml.rels"), name=container.name)
-    targets = {attribute(each, "Id"): attribute(each, "Target") for each in links}
-    for each in book.iter():
-        if local(each) == "sheet" and attribute(each, "name") == sheet:
+    targets = container.relations("xl/_rels/workbook.xml.rels")
+    for each in below(container.xml("xl/workbook.xml"), "sheet"):
+        if attribute(each, "name") == sheet:
             target = targets.get(attribute(each, "id"), "")
             path = target.lstrip("/") if target.startswith("/") else posixpath.join("xl", target)
             return path if container.has(path) else None

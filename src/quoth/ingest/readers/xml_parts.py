@@ -9,28 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from io import BytesIO
 from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element as Element
+from xml.etree.ElementTree import SubElement as SubElement
 from xml.parsers import expat
 
 from quoth.core.errors import DocumentError
 
 PROLOG = 1 << 16
 """Bytes within which the first element begins."""
-
-__all__ = [
-    "XML_FAULTS",
-    "Element",
-    "SubElement",
-    "attribute",
-    "local",
-    "parse_xml",
-    "refuse_doctype",
-    "streamed",
-    "text_of",
-    "to_bytes",
-    "walk",
-]
-
 
 XML_FAULTS = (ElementTree.ParseError, expat.ExpatError, ValueError, LookupError)
 """What parsers of XML raise over damaged files."""
@@ -127,7 +113,17 @@ def attribute(element: Element, name: str) -> str:
 
 def child(element: Element, name: str) -> Element | None:
     """Return the first child with this local name, None without one."""
-    return next((each for each in element if local(each) == name), None)
+    return next(children(element, name), None)
+
+
+def children(element: Element, name: str) -> Iterator[Element]:
+    """Return the children with this local name."""
+    return (each for each in element if local(each) == name)
+
+
+def below(root: Element, name: str) -> Iterator[Element]:
+    """Return an element and those below it that have this local name, in order."""
+    return (each for each in root.iter() if local(each) == name)
 
 
 def whole_number(element: Element, name: str, *, default: int) -> int:
@@ -144,11 +140,9 @@ def local(element: Element) -> str:
 
 def text_of(root: Element, wanted: str) -> str:
     """Return the text of the first element of this name below another, "" without one."""
-    for element in root.iter():
-        if local(element) == wanted:
-            text = " ".join("".join(element.itertext()).split())
-            if text:
-                return text
+    for element in below(root, wanted):
+        if text := " ".join("".join(element.itertext()).split()):
+            return text
     return ""
 
 

@@ -8,7 +8,8 @@ import zlib
 from dataclasses import dataclass
 
 from quoth.core.errors import DocumentError
-from quoth.ingest.readers.xml_parts import PROLOG, refuse_doctype
+from quoth.ingest.readers.source_file import password_error
+from quoth.ingest.readers.xml_parts import PROLOG, Element, attribute, parse_xml, refuse_doctype
 
 MAX_MEMBERS = 20_000
 MAX_UNPACKED = 1 << 30
@@ -44,7 +45,7 @@ class ZipContainer:
         try:
             info = self.archive.getinfo(member)
             if info.flag_bits & 1:
-                raise _encrypted(self.name)
+                raise password_error(self.name)
             with self.archive.open(info) as file:
                 return file.read(min(limit, info.file_size))
         except KeyError:
@@ -55,6 +56,15 @@ class ZipContainer:
             raise DocumentError(
                 "unsupported", f"{self.name} is packed in a way that is not known ({error})."
             ) from None
+
+    def xml(self, member: str, *, allow_external: bool = False) -> Element:
+        """Return the root of a member that is XML; raises DocumentError as `parse_xml` does."""
+        return parse_xml(self.read(member), name=self.name, allow_external=allow_external)
+
+    def relations(self, member: str) -> dict[str, str]:
+        """Return by their names the parts that a part of Office refers to, none without a list."""
+        listed = self.xml(member) if self.has(member) else ()
+        return {attribute(each, "Id"): attribute(each, "Target") for each in listed}
 
     def check_xml(self) -> None:
         """Raise DocumentError where a part of XML declares a document type.
@@ -82,7 +92,11 @@ def open_container(data: bytes, *, name: str) -> ZipContainer:
         )
     unpacked = sum(info.file_size for info in members)
     if unpacked > SMALL and unpacked > MAX_RATIO * len(data):
-        raise _bomb(name)
+        raise DocumentError(
+            "too_large",
+            f"{name} unpacks to far more than its size, as files do that are made to fill a disk; "
+            "it is not read.",
+        )
     if unpacked > MAX_UNPACKED or any(info.file_size > MAX_MEMBER for info in members):
         raise DocumentError(
             "too_large",
@@ -90,20 +104,6 @@ def open_container(data: bytes, *, name: str) -> ZipContainer:
             "Unpack it and add what you need.",
         )
     return ZipContainer(name, archive)
-
-
-def _bomb(name: str) -> DocumentError:
-    return DocumentError(
-        "too_large",
-        f"{name} unpacks to far more than its size, as files do that are made to fill a disk; "
-        "it is not read.",
-    )
-
-
-def _encrypted(name: str) -> DocumentError:
-    return DocumentError(
-        "encrypted", f"{name} is protected by a password; save a copy without one and add that."
-    )
 
 
 def _damaged(name: str, reason: str) -> DocumentError:

@@ -237,13 +237,18 @@ async def _store_page(crawled: _Crawl, page: Page, *, address: str, depth: int) 
 
 async def _read_feed(crawled: _Crawl, page: Page, *, address: str) -> None:
     """Queue the entries of a feed; raises DocumentError."""
-    with TemporaryDirectory(prefix="quoth-") as folder:
-        path = Path(folder, "feed.xml")
-        await asyncio.to_thread(path.write_bytes, page.data)
-        links = await crawled.read_links(path, page.address)
+    links = await _links_in(crawled, page, address=page.address, name="feed.xml")
     version = MirroredItem(etag=page.etag, modified=page.modified)
     crawled.mirror.items[address] = version
     _enqueue_entries(crawled, links.entries)
+
+
+async def _links_in(crawled: _Crawl, page: Page, *, address: str, name: str) -> PageLinks:
+    """Read the links of what was fetched and is not kept; raises DocumentError."""
+    with TemporaryDirectory(prefix="quoth-") as folder:
+        path = Path(folder, name)
+        await asyncio.to_thread(path.write_bytes, page.data)
+        return await crawled.read_links(path, address)
 
 
 def _enqueue_entries(crawled: _Crawl, entries: Sequence[FeedEntry]) -> None:
@@ -345,10 +350,7 @@ async def _read_sitemaps(crawled: _Crawl) -> None:
             continue
         try:
             page = await crawled.visit(address)
-            with TemporaryDirectory(prefix="quoth-") as folder:
-                path = Path(folder, "sitemap.xml")
-                await asyncio.to_thread(path.write_bytes, page.data)
-                found = await crawled.read_links(path, address)
+            found = await _links_in(crawled, page, address=address, name="sitemap.xml")
         except DocumentError:
             continue  # a site without a sitemap has its links
         if b"<sitemapindex" in page.data[:2000]:

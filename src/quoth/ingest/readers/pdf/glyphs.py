@@ -10,7 +10,7 @@ import ctypes
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import median
@@ -110,6 +110,14 @@ def clean_text(text: str) -> str:
     """Clean a title or label as the text of the pages is cleaned, on one line."""
     kept = "".join(clean_character(character) for character in text)
     return unicodedata.normalize("NFC", " ".join(kept.split()))
+
+
+def read_string(ask: Callable[[object, int], int]) -> str:
+    """Return the text that a function of PDFium writes into a buffer, whose size it tells."""
+    size = ask(None, 0)
+    buffer = ctypes.create_string_buffer(max(size, 2))
+    ask(buffer, size)
+    return buffer.raw[: max(0, size - 2)].decode("utf-16-le", "replace")
 
 
 def is_unreadable(textpage: object) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ import pypdfium2 as pdfium2
 import pypdfium2.raw as pdfium
 
 from quoth.core.types import Section
-from quoth.ingest.readers.pdf.glyphs import clean_text
+from quoth.ingest.readers.pdf.glyphs import clean_text, read_string
 from quoth.ingest.readers.pdf.lines import PrintedLine
 from quoth.ingest.readers.pdf.reflow import body_size
 from quoth.text.numbers import WORDS
@@ -74,10 +73,7 @@ def read_outline(document: pdfium2.PdfDocument) -> list[PdfOutlineEntry]:
 
 
 def _title(mark: pdfium2.PdfBookmark) -> str:
-    size = pdfium.FPDFBookmark_GetTitle(mark.raw, None, 0)
-    buffer = ctypes.create_string_buffer(size)
-    pdfium.FPDFBookmark_GetTitle(mark.raw, buffer, size)
-    return buffer.raw[: max(0, size - 2)].decode("utf-16-le", "replace")
+    return read_string(lambda buffer, size: pdfium.FPDFBookmark_GetTitle(mark.raw, buffer, size))
 
 
 def find_lines(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import dropwhile, takewhile
@@ -27,7 +27,7 @@ from quoth.ingest.enrich.chapters import names_matter
 from quoth.ingest.readers.formats import PICTURES, SUFFIX_FORMATS
 from quoth.ingest.readers.metadata import EMPTY, Metadata, names_author
 from quoth.ingest.readers.pdf.furniture import find_furniture, printed_labels
-from quoth.ingest.readers.pdf.glyphs import clean_text, is_unreadable
+from quoth.ingest.readers.pdf.glyphs import clean_text, is_unreadable, read_string
 from quoth.ingest.readers.pdf.lines import PrintedLine, page_lines, page_pieces
 from quoth.ingest.readers.pdf.outline import (
     PdfOutlineEntry,
@@ -38,7 +38,7 @@ from quoth.ingest.readers.pdf.outline import (
 )
 from quoth.ingest.readers.pdf.reflow import body_size, flow
 from quoth.ingest.readers.pdf.scans import BLANK, ScannedPages, read_scans, said_of
-from quoth.ingest.readers.source_file import SourceFile
+from quoth.ingest.readers.source_file import SourceFile, password_error
 
 _SCAN_CHARACTERS = 25
 """A page with an image and fewer characters than this is taken for a scan without a text layer."""
@@ -138,10 +138,7 @@ def open_pdf(path: Path, data: bytes | None = None) -> pdfium2.PdfDocument:
         return pdfium2.PdfDocument(path if data is None else data)
     except pdfium2.PdfiumError as error:
         if error.err_code in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
-            raise DocumentError(
-                "encrypted",
-                f"{name} is protected by a password; save a copy without one and add that.",
-            ) from None
+            raise password_error(name) from None
         if b"%PDF-" not in head:
             raise DocumentError(
                 "unsupported", f"{name} is not a PDF file, despite its name."
@@ -272,19 +269,16 @@ def _refuse_without_text(
 # --- metadata of the file -------------------------------------------------------------
 
 
-def _string(ask: Callable[[object, int], int]) -> str:
-    size = ask(None, 0)
-    buffer = ctypes.create_string_buffer(max(size, 2))
-    ask(buffer, size)
-    return buffer.raw[: max(0, size - 2)].decode("utf-16-le", "replace")
-
-
 def _label(document: pdfium2.PdfDocument, index: int) -> str:
-    return _string(lambda buffer, size: pdfium.FPDF_GetPageLabel(document.raw, index, buffer, size))
+    return read_string(
+        lambda buffer, size: pdfium.FPDF_GetPageLabel(document.raw, index, buffer, size)
+    )
 
 
 def _metadata(document: pdfium2.PdfDocument, key: bytes) -> str:
-    return _string(lambda buffer, size: pdfium.FPDF_GetMetaText(document.raw, key, buffer, size))
+    return read_string(
+        lambda buffer, size: pdfium.FPDF_GetMetaText(document.raw, key, buffer, size)
+    )
 
 
 def _title(

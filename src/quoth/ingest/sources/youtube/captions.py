@@ -25,6 +25,7 @@ from youtube_transcript_api import (
 )
 
 from quoth.core.errors import DocumentError, InputError
+from quoth.ingest.readers.cue_parsers import seconds
 from quoth.ingest.sources.youtube.network import YouTubeClient
 from quoth.text.recordings import watch_url
 
@@ -139,12 +140,8 @@ def choose_captions(there: TranscriptList, languages: Sequence[str]) -> Transcri
 
 def description_chapters(description: str) -> tuple[tuple[float, str], ...]:
     """Return the chapters that the times in a description make, none where they make none."""
-    chapters: list[tuple[float, str]] = []
-    for clock, title in _CHAPTER.findall(description):
-        seconds = 0.0
-        for part in clock.split(":"):
-            seconds = seconds * 60 + float(part)
-        chapters.append((seconds, title.strip()))
+    found = _CHAPTER.findall(description)
+    chapters = [(seconds(clock), title.strip()) for clock, title in found]
     begins = [start for start, _ in chapters]
     made = len(chapters) >= MIN_CHAPTERS and begins[0] == 0 and begins == sorted(set(begins))
     return tuple(chapters) if made else ()

@@ -9,8 +9,8 @@ from urllib.parse import urljoin
 from quoth.core.errors import InputError
 from quoth.ingest.sources.http import MOVED, REDIRECTS, Internet, RawResponse, exchange
 from quoth.ingest.sources.url_safety import display_url, target
+from quoth.text.recordings import is_youtube_host
 
-HOSTS = ("youtube.com", "youtube-nocookie.com", "youtu.be")
 MAX_RESPONSE_MB = 20
 _NOT_SENT = frozenset(("host", "connection", "accept-encoding", "content-length"))
 
@@ -31,8 +31,7 @@ class YouTubeClient:
         sent = {name: value for name, value in headers.items() if name.lower() not in _NOT_SENT}
         sent |= {"Accept-Encoding": "identity", "Connection": "close"}
         for _ in range(1 + REDIRECTS):
-            host = target(url).host
-            if not any(host == name or host.endswith(f".{name}") for name in HOSTS):
+            if not is_youtube_host(target(url).host):
                 raise InputError(f"“{display_url(url)}” is not visited: it is not YouTube.")
             response = asyncio.run(
                 exchange(

@@ -14,8 +14,8 @@ from quoth.core.errors import DocumentError
 from quoth.core.extras import require_extra
 from quoth.ingest.sources.http import Internet
 from quoth.ingest.sources.mirror import FetchedItem, Mirror, MirroredItem, SourceListing
-from quoth.ingest.sources.youtube.network import HOSTS, YouTubeClient
-from quoth.text.recordings import watch_url, youtube_url
+from quoth.ingest.sources.youtube.network import YouTubeClient
+from quoth.text.recordings import is_youtube_host, watch_url, youtube_url
 
 FINAL = frozenset(("not_found", "unsupported", "empty"))
 """Codes of videos that another try would not get; only when named by themselves they are tried."""
@@ -32,8 +32,7 @@ class VideoOptions:
 
 def is_youtube(address: str) -> bool:
     """Return whether an address is a video, a playlist or a channel of YouTube."""
-    host = (urlsplit(address).hostname or "").lower()
-    return any(host == name or host.endswith(f".{name}") for name in HOSTS)
+    return is_youtube_host((urlsplit(address).hostname or "").lower())
 
 
 async def fetch_videos(

@@ -104,7 +104,7 @@ def analyze_query(text: str, *, languages: Sequence[str]) -> list[str]:
     yields its terms repeatedly, as in Lucene.
     """
     own = detect_query_language(text, among=(*languages, *STOP_WORDS), fallback="")
-    tokens = _tokens(text)
+    tokens = _tokens(_normalized(text))
     for without in (own, ""):
         found = [
             dict.fromkeys(
@@ -159,11 +159,10 @@ def _with_plain_form(amount: re.Match[str]) -> str:
 
 
 def _tokens(text: str) -> list[str]:
-    return _tokens_of_normalized(_normalized(text))
+    """Return the tokens of a normalized text.
 
-
-def _tokens_of_normalized(text: str) -> list[str]:
-    """Return the tokens; none holds white space, so that the words of a text can be cut alone."""
+    None holds white space, so that the words of a text can be cut alone.
+    """
     return _TOKEN.findall(_ELIDED.sub(" ", text) if "'" in text else text)
 
 
@@ -181,7 +180,7 @@ class _KnownTerms(dict[str, str]):
         self._language = language
 
     def __missing__(self, word: str) -> str:
-        tokens = _tokens_of_normalized(word)
+        tokens = _tokens(word)
         if tokens == [word]:
             terms = " ".join(map(_cut, self._terms(word)))
         else:

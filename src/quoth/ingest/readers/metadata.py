@@ -158,15 +158,12 @@ def read_beside(path: Path) -> tuple[Metadata, list[str]]:
 
     What is wrong with them is only a warning.
     """
-    meta, warnings = _read_sidecar(path)
-    table = _table_beside(path)
-    row = table.rows.get(_composed(path.name))
-    if table.warning:
-        warnings = [*warnings, table.warning]
-    if row is None:
-        return meta, warnings
-    lower, more = make_meta(row, where=TALKS)
-    return meta.merged_with(lower), [*warnings, *more]
+    beside, table = sidecar(path), _table_beside(path)
+    values, warnings = _sidecar_values(beside)
+    meta, more = make_meta(values, where=beside.name if beside else SIDECAR)
+    lower, last = make_meta(table.rows.get(_composed(path.name), {}), where=TALKS)
+    said = [*warnings, *more, *filter(None, [table.warning]), *last]
+    return meta.merged_with(lower), said
 
 
 def read_custom_beside(path: Path) -> tuple[dict[str, MetadataValue], list[str]]:
@@ -174,12 +171,12 @@ def read_custom_beside(path: Path) -> tuple[dict[str, MetadataValue], list[str]]
 
     What is wrong with them is only a warning.
     """
-    values, _warnings = _sidecar_values(path)  # `read_beside` says what is wrong with the file
+    beside = sidecar(path)
+    values, _warnings = _sidecar_values(beside)  # `read_beside` says what is wrong with the file
     own = _custom_in(values)
     try:
         return check_metadata(own or _prefixed(row_beside(path) or {})), []
     except InputError as error:
-        beside = sidecar(path)
         where = beside.name if beside and own else TALKS
         return {}, [f"{where}: its metadata were not used: {error}"]
 
@@ -201,15 +198,8 @@ def _prefixed(values: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _read_sidecar(path: Path) -> tuple[Metadata, list[str]]:
-    values, warnings = _sidecar_values(path)
-    beside = sidecar(path)
-    return make_meta(values, where=beside.name) if beside and values else (Metadata(), warnings)
-
-
-def _sidecar_values(path: Path) -> tuple[Mapping[str, object], list[str]]:
-    """Return the values in the sidecar of a file, empty without one, and what is wrong with it."""
-    beside = sidecar(path)
+def _sidecar_values(beside: Path | None) -> tuple[Mapping[str, object], list[str]]:
+    """Return the values in a sidecar, empty without one, and what is wrong with it."""
     if beside is None:
         return {}, []
     try:
@@ -224,7 +214,8 @@ def _sidecar_values(path: Path) -> tuple[Mapping[str, object], list[str]]:
 def parse_sidecar(text: str, *, name: str) -> tuple[Metadata, list[str]]:
     """Return the metadata in the text of a sidecar; what is wrong with it is only a warning."""
     values, warnings = _json_object(text, name=name)
-    return make_meta(values, where=name) if values else (Metadata(), warnings)
+    meta, more = make_meta(values, where=name)
+    return meta, warnings + more
 
 
 def _json_object(text: str, *, name: str) -> tuple[Mapping[str, object], list[str]]:

@@ -39,7 +39,7 @@ def _falling(indices: Sequence[int], boxes: Sequence[Rectangle]) -> list[int]:
 def _ordered(indices: list[int], boxes: Sequence[Rectangle]) -> list[int]:
     if len(indices) < 2:
         return indices
-    bands = _bands(indices, boxes)
+    bands = _parts(indices, [(box.top, box.bottom) for box in boxes])  # from top to bottom
     ordered: list[int] = []
     while bands:
         columns, size = _columns(bands, boxes)
@@ -80,11 +80,6 @@ def _gutter(columns: Sequence[Sequence[int]], boxes: Sequence[Rectangle]) -> flo
         min(boxes[at].left for at in right) - max(boxes[at].right for at in left)
         for left, right in pairwise(columns)
     )
-
-
-def _bands(indices: Sequence[int], boxes: Sequence[Rectangle]) -> list[list[int]]:
-    """Part boxes at the white space across the page, from top to bottom."""
-    return _parts(indices, [(box.top, box.bottom) for box in boxes])
 
 
 def _strips(indices: Sequence[int], boxes: Sequence[Rectangle]) -> list[list[int]]:

@@ -107,7 +107,11 @@ class ParserPool:
 
     async def links(self, path: Path, address: str) -> PageLinks:
         """Read the links of a page or a sitemap; raises DocumentError as `read` does."""
-        return await self.run("links", path, decode=_decode_links, address=address)
+
+        def decode(answer: Json) -> PageLinks:
+            return decode_json(PageLinks, answer["links"])
+
+        return await self.run("links", path, decode=decode, address=address)
 
     async def run(self, task: str, path: Path, *, decode: Callable[[Json], T], **details: Any) -> T:
         """Return what a task of `quoth.ingest.sandbox.child` makes of a file.
@@ -141,10 +145,6 @@ class ParserPool:
             else:
                 await child.kill()
             return outcome
-
-
-def _decode_links(answer: Json) -> PageLinks:
-    return decode_json(PageLinks, answer["links"])
 
 
 def _decode_reading(answer: Json) -> ParsedDocument:

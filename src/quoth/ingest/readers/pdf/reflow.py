@@ -78,7 +78,7 @@ def _with_notes_before(lines: Sequence[PrintedLine], *, body: float) -> list[Pri
     if _TERMINAL.search(last.text) and not last.hyphen:
         return list(lines)
     start = len(text) - 1
-    while start and not _breaks(text[start - 1], text[start], edges=_edges(text)):
+    while start and _gap(text[start - 1], text[start], edges=_edges(text)) != "\n\n":
         start -= 1
     return [*text[:start], *notes, *text[start:]]
 
@@ -186,10 +186,6 @@ def _gap(line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLine, _
     if _goes_on(line, after, edges=edges):
         return " "
     return "\n\n"
-
-
-def _breaks(line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLine, _Block]) -> bool:
-    return _gap(line, after, edges=edges) == "\n\n"
 
 
 def _gap_in_block(

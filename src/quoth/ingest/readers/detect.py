@@ -11,7 +11,7 @@ from quoth.core.errors import DocumentError
 from quoth.ingest.readers.blocks import normalize_whitespace
 from quoth.ingest.readers.cue_parsers import read_json, timing
 from quoth.ingest.readers.delimited import is_delimited
-from quoth.ingest.readers.formats import KNOWN, PICTURES, SUFFIX_FORMATS, Format, has_times
+from quoth.ingest.readers.formats import KNOWN, PICTURES, SUFFIX_FORMATS, Format
 from quoth.ingest.readers.speaker_turns import is_spoken
 from quoth.ingest.readers.timed_lines import has_timed_lines
 from quoth.ingest.readers.zip_container import ZipContainer, open_container
@@ -68,6 +68,8 @@ _BY_SUFFIX: frozenset[Format] = frozenset(
 )
 """Formats that only the suffix tells from plain text."""
 _XML_START = re.compile(r"\s*<(?:\?xml\b|!doctype\s+(?!html)|svg\b|rss\b|tt\b)", re.IGNORECASE)
+_JSON_CUE = re.compile(r'"(?:tStartMs|start|start_time|begin|segments|timestamp)"\s*:')
+"""A key that a transcript in JSON has near its beginning."""
 _TAG = re.compile(r"</?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?>")
 _CHARSET = re.compile(
     rb"(?:charset|encoding)\s{0,9}=\s{0,9}[\"']?\s{0,9}([\w.:-]{3,30})", re.IGNORECASE
@@ -235,15 +237,10 @@ def _data_format(text: str, expected: Format | None) -> Format | None:
     if text.lstrip()[:1] in ("{", "["):
         if _is_json_transcript(text):
             return "json"
-        if is_notebook(text):
+        if '"cells"' in text and '"nbformat"' in text:
             return "notebook"
         return "data" if expected == "json" else None
     return "data" if _XML_START.match(text) else None
-
-
-def is_notebook(text: str) -> bool:
-    """Return whether a JSON text is a Jupyter notebook."""
-    return '"cells"' in text and '"nbformat"' in text
 
 
 def _first_timing(text: str, *, within: int | None) -> str | None:
@@ -261,7 +258,7 @@ def _first_timing(text: str, *, within: int | None) -> str | None:
 
 
 def _is_json_transcript(text: str) -> bool:
-    if not has_times(text):
+    if _JSON_CUE.search(text[: 1 << 16]) is None:
         return False
     try:
         return read_json(text) is not None

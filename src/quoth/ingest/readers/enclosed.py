@@ -78,19 +78,11 @@ def _moved(place: SpanLocator, offset: int, path: Sequence[str], anchor: str | N
     said = label(replace(timed, end=timed.start)) if isinstance(timed, Seconds) else ""
     section = ARROW.join(filter(None, (*path, locator.section, said)))
     made = Chars(start, end, section, anchor, speaker=locator.speaker)
-    if isinstance(locator, Pages):
-        labels = (
-            locator.label_first or str(locator.first),
-            locator.label_last or str(locator.last),
-        )
-        made = replace(made, unit=locator.unit, label_first=labels[0], label_last=labels[1])
-    elif isinstance(locator, Chars):
-        made = replace(
-            made,
-            unit=locator.unit,
-            label_first=locator.label_first,
-            label_last=locator.label_last,
-        )
+    if not isinstance(locator, Seconds):
+        first, last = locator.label_first, locator.label_last
+        if isinstance(locator, Pages):
+            first, last = first or str(locator.first), last or str(locator.last)
+        made = replace(made, unit=locator.unit, label_first=first, label_last=last)
     return SpanLocator(start, end, made, place.hyphen)
 
 

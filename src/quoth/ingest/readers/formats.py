@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -162,12 +161,6 @@ KNOWN = (
     "pictures of text (PNG, JPEG, TIFF)"
 )
 """The formats that are read, for a sentence."""
-_JSON_CUE = re.compile(r'"(?:tStartMs|start|start_time|begin|segments|timestamp)"\s*:')
-
-
-def has_times(text: str) -> bool:
-    """Return whether the beginning of a JSON text has the keys of a transcript."""
-    return _JSON_CUE.search(text[: 1 << 16]) is not None
 
 
 def is_wanted(path: Path) -> bool:

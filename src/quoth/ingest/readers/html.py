@@ -30,7 +30,7 @@ from quoth.ingest.readers.formula_images import formula_text
 from quoth.ingest.readers.list_marks import ListMarks
 from quoth.ingest.readers.metadata import Metadata, normalize_language
 from quoth.ingest.readers.navigation import without_navigation
-from quoth.ingest.readers.rows import SpannedTable
+from quoth.ingest.readers.rows import Cell, SpannedTable
 from quoth.ingest.readers.source_file import SourceFile
 
 MAX_DEPTH = 1000
@@ -294,7 +294,7 @@ def _cross(draft: _BlockDraft, node: LexborNode, *, entering: bool) -> Iterator[
         draft.rows.append(not layout and not any(draft.rows))
     elif tag in ("th", "td") and entering and draft.rows and draft.rows[-1]:
         columns, rows = (_span(node, name) for name in ("colspan", "rowspan"))
-        draft.table.begin_cell(columns=columns, rows=rows, is_header=tag == "th")
+        draft.table.cells.append(Cell(columns, rows, tag == "th"))
     elif tag == "table":  # what follows a table within a cell is not under its header
         draft.table = SpannedTable()
     elif tag == "tr":

@@ -109,14 +109,10 @@ class SpannedTable:
     is_grouped: bool = False
     """Whether the row before is a header that names several columns at once."""
 
-    def begin_cell(self, *, columns: int = 1, rows: int = 1, is_header: bool = False) -> None:
-        """Begin a cell of the row."""
-        self.cells.append(Cell(columns, rows, is_header))
-
     def add(self, text: str) -> None:
         """Add a text to the last cell."""
         if not self.cells:
-            self.begin_cell()
+            self.cells.append(Cell())
         self.cells[-1].texts.append(text)
 
     def end_row(self) -> str:

@@ -11,10 +11,13 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from statistics import median
+from typing import Any
 
+import pypdfium2 as pdfium2
 import pypdfium2.raw as pdfium
 
 Glyph = tuple[str, float, float, float, float]
@@ -112,6 +115,26 @@ def clean_text(text: str) -> str:
     return unicodedata.normalize("NFC", " ".join(kept.split()))
 
 
+@contextmanager
+def text_page(document: pdfium2.PdfDocument, page: int) -> Iterator[tuple[Any, Any]]:
+    """Open a page, counted from 1, and its text; either is None where it cannot be opened."""
+    opened = pdfium.FPDF_LoadPage(document.raw, page - 1)
+    text = pdfium.FPDFText_LoadPage(opened) if opened else None
+    try:
+        yield opened, text
+    finally:
+        if text:
+            pdfium.FPDFText_ClosePage(text)
+        if opened:
+            pdfium.FPDF_ClosePage(opened)
+
+
+def turn_of(textpage: object, index: int) -> int:
+    """Return by how many clockwise quarters a glyph is turned."""
+    angle: float = pdfium.FPDFText_GetCharAngle(textpage, index)
+    return round(angle / (math.pi / 2)) % 4
+
+
 def read_string(ask: Callable[[object, int], int]) -> str:
     """Return the text that a function of PDFium writes into a buffer, whose size it tells."""
     size = ask(None, 0)
@@ -182,7 +205,7 @@ def _split(
         indices.pop()
     if not glyphs:
         return
-    turn = round(pdfium.FPDFText_GetCharAngle(textpage, indices[0]) / (math.pi / 2)) % 4
+    turn = turn_of(textpage, indices[0])
     if turn:
         glyphs = [(glyph[0], *turned(glyph[1:], turn=turn)) for glyph in glyphs]
     size = _size(textpage, indices, turn=turn)

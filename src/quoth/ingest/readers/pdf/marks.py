@@ -7,7 +7,6 @@ what is marked, without white space, hyphens and accents, or nothing is marked.
 from __future__ import annotations
 
 import ctypes
-import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import closing
@@ -20,7 +19,13 @@ import pypdfium2.raw as pdfium
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import Box
-from quoth.ingest.readers.pdf.glyphs import clean_character, page_characters, turned
+from quoth.ingest.readers.pdf.glyphs import (
+    clean_character,
+    page_characters,
+    text_page,
+    turn_of,
+    turned,
+)
 from quoth.ingest.readers.pdf.lines import DOTLESS, HYPHENS, SPACING_ACCENTS
 from quoth.ingest.readers.pdf.page_marks import MarkedLine, PageMarks, Rectangle
 from quoth.ingest.readers.pdf.reader import PDFIUM, open_pdf
@@ -44,9 +49,7 @@ def mark_lines(path: Path, lines: Sequence[MarkedLine]) -> list[PageMarks]:
 def _mark_page(
     document: pdfium2.PdfDocument, number: int, lines: Sequence[MarkedLine]
 ) -> PageMarks:
-    page = pdfium.FPDF_LoadPage(document.raw, number - 1)
-    textpage = pdfium.FPDFText_LoadPage(page) if page else None
-    try:
+    with text_page(document, number) as (page, textpage):
         if not textpage:
             raise DocumentError("damaged", f"Page {number} cannot be opened.")
         glyphs = _PageGlyphs(textpage)
@@ -60,11 +63,6 @@ def _mark_page(
                 marked = (*_joined(_part(page, line) for line in scanned), *drawn)
         width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
         return PageMarks(number, width, height, marked)
-    finally:
-        if textpage:
-            pdfium.FPDFText_ClosePage(textpage)
-        if page:
-            pdfium.FPDF_ClosePage(page)
 
 
 @cache
@@ -137,8 +135,7 @@ class _PageGlyphs:
         ]
         if not inside:
             return []
-        angle = pdfium.FPDFText_GetCharAngle(self._textpage, inside[0][1])
-        turn = round(angle / (math.pi / 2)) % 4
+        turn = turn_of(self._textpage, inside[0][1])
         return sorted(inside, key=lambda each: turned(self._box(each[1]), turn=turn)[0])
 
     def _is_inside(self, index: int, box: Box) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 import zlib
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pypdfium2 as pdfium2
@@ -21,41 +22,40 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 def draw_page(path: Path, *, page: int, width: int) -> bytes:
     """Return a page, counted from 1, as PNG of this width in pixels; raises DocumentError."""
-    with PDFIUM, closing(open_pdf(path)) as document:
-        try:
-            drawn = document[page - 1]
-            across, down = drawn.get_size()
-            scale = min(width / across, MAX_HEIGHT / down)
-            bitmap = drawn.render(scale=scale, rev_byteorder=True, prefer_bgrx=False)
-        except (pdfium2.PdfiumError, ZeroDivisionError) as error:
-            raise DocumentError(
-                "damaged", f"Page {page} of {path.name} cannot be drawn."
-            ) from error
-        return png(bitmap)
+    with _opened(path, page) as drawn:
+        across, down = drawn.get_size()
+        scale = min(width / across, MAX_HEIGHT / down)
+        return png(drawn.render(scale=scale, rev_byteorder=True, prefer_bgrx=False))
 
 
 def draw_pixels(path: Path, *, page: int, shape: PictureShape) -> bytes:
     """Return the red, green and blue of a page's pixels, row by row; raises DocumentError."""
+    with _opened(path, page) as drawn:
+        across, down = drawn.get_size()
+        width, height = shape.width, shape.height
+        if shape.shorter is not None:
+            scale = shape.shorter / min(across, down)
+            width, height = int(across * scale), int(down * scale)
+        bitmap = pdfium2.PdfBitmap.new_native(
+            shape.width, shape.height, pdfium.FPDFBitmap_BGR, rev_byteorder=True
+        )
+        bitmap.fill_rect((255, 255, 255, 255), 0, 0, shape.width, shape.height)
+        left, top = (width - shape.width) // 2, (height - shape.height) // 2
+        flags = pdfium.FPDF_ANNOT | pdfium.FPDF_REVERSE_BYTE_ORDER
+        pdfium.FPDF_RenderPageBitmap(bitmap, drawn, -left, -top, width, height, 0, flags)
+        return _pixels(bitmap)
+
+
+@contextmanager
+def _opened(path: Path, page: int) -> Iterator[pdfium2.PdfPage]:
+    """Open a page to be drawn; raises DocumentError."""
     with PDFIUM, closing(open_pdf(path)) as document:
         try:
-            drawn = document[page - 1]
-            across, down = drawn.get_size()
-            width, height = shape.width, shape.height
-            if shape.shorter is not None:
-                scale = shape.shorter / min(across, down)
-                width, height = int(across * scale), int(down * scale)
-            bitmap = pdfium2.PdfBitmap.new_native(
-                shape.width, shape.height, pdfium.FPDFBitmap_BGR, rev_byteorder=True
-            )
-            bitmap.fill_rect((255, 255, 255, 255), 0, 0, shape.width, shape.height)
-            left, top = (width - shape.width) // 2, (height - shape.height) // 2
-            flags = pdfium.FPDF_ANNOT | pdfium.FPDF_REVERSE_BYTE_ORDER
-            pdfium.FPDF_RenderPageBitmap(bitmap, drawn, -left, -top, width, height, 0, flags)
+            yield document[page - 1]
         except (pdfium2.PdfiumError, ZeroDivisionError) as error:
             raise DocumentError(
                 "damaged", f"Page {page} of {path.name} cannot be drawn."
             ) from error
-        return _pixels(bitmap)
 
 
 def png(bitmap: pdfium2.PdfBitmap) -> bytes:

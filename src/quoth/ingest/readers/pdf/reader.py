@@ -27,7 +27,7 @@ from quoth.ingest.enrich.chapters import names_matter
 from quoth.ingest.readers.formats import PICTURES, SUFFIX_FORMATS
 from quoth.ingest.readers.metadata import EMPTY, Metadata, names_author
 from quoth.ingest.readers.pdf.furniture import find_furniture, printed_labels
-from quoth.ingest.readers.pdf.glyphs import clean_text, is_unreadable, read_string
+from quoth.ingest.readers.pdf.glyphs import clean_text, is_unreadable, read_string, text_page
 from quoth.ingest.readers.pdf.lines import PrintedLine, page_lines, page_pieces
 from quoth.ingest.readers.pdf.outline import (
     PdfOutlineEntry,
@@ -169,25 +169,21 @@ def _pages(document: pdfium2.PdfDocument) -> tuple[dict[int, list[PrintedLine]],
     """Return the pieces of the lines of each page that has any, and the pages without text."""
     pages: dict[int, list[PrintedLine]] = {}
     left_out = _LeftOut()
-    for index in range(len(document)):
-        page = pdfium.FPDF_LoadPage(document.raw, index)
-        textpage = pdfium.FPDFText_LoadPage(page) if page else None
-        if textpage and is_unreadable(textpage):
-            left_out.unmapped.add(index + 1)
-        elif textpage:
-            pieces = page_pieces(textpage, page=index + 1)
-            if pieces:
-                pages[index + 1] = pieces
-            if sum(len(piece.text) for piece in pieces) < _SCAN_CHARACTERS and _has_image(page):
-                left_out.scans.add(index + 1)
-            elif not pieces and pdfium.FPDFPage_CountObjects(page):
-                left_out.drawn.add(index + 1)
-        else:
-            left_out.broken.add(index + 1)
-        if textpage:
-            pdfium.FPDFText_ClosePage(textpage)
-        if page:
-            pdfium.FPDF_ClosePage(page)
+    for number in range(1, len(document) + 1):
+        with text_page(document, number) as (page, textpage):
+            if not textpage:
+                left_out.broken.add(number)
+            elif is_unreadable(textpage):
+                left_out.unmapped.add(number)
+            else:
+                pieces = page_pieces(textpage, page=number)
+                if pieces:
+                    pages[number] = pieces
+                letters = sum(len(piece.text) for piece in pieces)
+                if letters < _SCAN_CHARACTERS and _has_image(page):
+                    left_out.scans.add(number)
+                elif not pieces and pdfium.FPDFPage_CountObjects(page):
+                    left_out.drawn.add(number)
     if pages or left_out.unmapped:  # Else they may be scans in strips, or letters in outlines.
         left_out.drawn.clear()
     return pages, left_out

@@ -11,7 +11,7 @@ from operator import add
 
 from quoth.core.types import Chars, Chunk, ParsedDocument, Section, SpanLocator
 from quoth.text.locators import ARROW, clip, locate
-from quoth.text.sentences import sentences, trim_span
+from quoth.text.sentences import last_pause, sentences, trim_span
 
 SLACK = 1.5
 """How far above its target a chunk may go."""
@@ -221,20 +221,11 @@ def _parts(text: str, start: int, end: int, *, parts: int) -> list[tuple[int, in
     size = max(1, (end - start) // max(2, parts))
     cuts = [start]
     while end - cuts[-1] > 1.5 * size and len(cuts) < parts + 8:
-        low = cuts[-1]
-        cuts.append(_pause(text, low + max(1, size // 2), min(end - 1, low + size)))
+        least, most = cuts[-1] + max(1, size // 2), min(end - 1, cuts[-1] + size)
+        cuts.append(last_pause(text, least, most, pauses=_PAUSES) or max(least, most))
     if len(cuts) == 1:
         cuts.append(start + max(1, (end - start) // 2))
     return list(pairwise([*cuts, end]))
-
-
-def _pause(text: str, least: int, most: int) -> int:
-    window = text[least:most]
-    for pause in _PAUSES:
-        found = [match.end() for match in pause.finditer(window)]
-        if found:
-            return least + found[-1]
-    return max(least, most)
 
 
 def _groups(pieces: Sequence[_Piece], *, target: int) -> list[Sequence[_Piece]]:

@@ -322,15 +322,24 @@ def _cut(text: str, start: int, end: int, *, starts: Sequence[int], breaks: Sequ
     place = bisect_right(breaks, most) - 1
     if place >= 0 and breaks[place] > least:
         return breaks[place]
-    window = text[least:most]
-    for clause in _CLAUSES:
-        found = [match.end() for match in clause.finditer(window)]
-        if found:
-            return least + found[-1]
+    pause = last_pause(text, least, most, pauses=_CLAUSES)
+    if pause is not None:
+        return pause
     word = bisect_right(starts, most) - 1
     if starts[word] > start:
         return starts[word]
     return _whole_character(text, most, start)
+
+
+def last_pause(
+    text: str, least: int, most: int, *, pauses: Sequence[re.Pattern[str]]
+) -> int | None:
+    """Return where the last pause between two offsets ends: of the first kind that is there."""
+    window = text[least:most]
+    for pause in pauses:
+        if found := [match.end() for match in pause.finditer(window)]:
+            return least + found[-1]
+    return None
 
 
 def _whole_character(text: str, at: int, start: int) -> int:

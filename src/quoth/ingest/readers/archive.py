@@ -118,4 +118,4 @@ def _read(file: SourceFile, members: Iterator[tuple[str, bytes]]) -> ParsedDocum
     if not enclosure.parts:
         reason = f" {enclosure.warnings[0]}" if enclosure.warnings else ""
         raise DocumentError("empty", f"{file.name} holds no file that can be read.{reason}")
-    return file.document("archive", enclosure.content, warnings=tuple(enclosure.warnings))
+    return file.document("archive", enclosure.content, warnings=enclosure.warnings)

@@ -30,7 +30,7 @@ def read_delimited(file: SourceFile) -> ParsedDocument:
     """Read a table; raises DocumentError where a cell is larger than any should be."""
     reader = SheetReader()
     content = assemble(reader.blocks(_rows(file)))
-    return file.document("table", content, warnings=tuple(reader.warnings))
+    return file.document("table", content, warnings=reader.warnings)
 
 
 def separator(text: str) -> str:

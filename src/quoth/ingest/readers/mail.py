@@ -65,7 +65,7 @@ def read_eml(file: SourceFile) -> ParsedDocument:
     meta = _add_message(enclosure, message, file=file, seen=None)
     if not enclosure.parts:
         raise DocumentError("empty", f"{file.name} has no text in it. There is nothing to read.")
-    return file.document("mail", enclosure.content, meta=meta, warnings=tuple(enclosure.warnings))
+    return file.document("mail", enclosure.content, meta=meta, warnings=enclosure.warnings)
 
 
 def read_mbox(file: SourceFile) -> ParsedDocument:
@@ -83,7 +83,7 @@ def read_mbox(file: SourceFile) -> ParsedDocument:
         _add_message(enclosure, message, file=file, seen=seen, number=number)
     if not enclosure.parts:
         raise DocumentError("empty", f"{file.name} holds no message with text in it.")
-    return file.document("mail", enclosure.content, warnings=tuple(enclosure.warnings))
+    return file.document("mail", enclosure.content, warnings=enclosure.warnings)
 
 
 def _parse(data: bytes, *, name: str) -> EmailMessage:

@@ -47,7 +47,7 @@ def read_notebook(file: SourceFile) -> ParsedDocument:
         warnings.append(f"Of long outputs, {MAX_OUTPUT:,} characters are read; cut: {cut}.")
     title = next((block.text for block in blocks if block.level == 1), None)
     meta = Metadata(title=title)
-    return file.document("notebook", assemble(blocks), meta=meta, warnings=tuple(warnings))
+    return file.document("notebook", assemble(blocks), meta=meta, warnings=warnings)
 
 
 def _blocks(cells: Sequence[Mapping[str, Any]]) -> Iterator[Block]:

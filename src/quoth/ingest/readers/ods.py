@@ -49,7 +49,7 @@ def read_ods(file: SourceFile) -> ParsedDocument:
         number += repeated
     blocks += reader.blocks(rows, sheet=sheet)
     meta = office_properties(container)
-    return file.document("table", assemble(blocks), meta=meta, warnings=tuple(reader.warnings))
+    return file.document("table", assemble(blocks), meta=meta, warnings=reader.warnings)
 
 
 def _cells(row: Element) -> Iterator[str]:

@@ -30,7 +30,7 @@ def read_parquet(file: SourceFile) -> ParsedDocument:
         raise DocumentError(
             "damaged", f"{file.name} is damaged: it is no Parquet that can be read ({error})."
         ) from None
-    return file.document("table", content, warnings=tuple(reader.warnings))
+    return file.document("table", content, warnings=reader.warnings)
 
 
 def _rows(table: parquet.ParquetFile, names: list[str]) -> Iterator[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,14 +46,14 @@ class SourceFile:
         kind: DocumentKind,
         content: Content,
         *,
-        meta: Metadata | None = None,
+        meta: Metadata = EMPTY,
         pages: int | None = None,
         seconds: float | None = None,
         labels: tuple[str, ...] = (),
-        warnings: tuple[str, ...] = (),
+        warnings: Sequence[str] = (),
     ) -> ParsedDocument:
         """Return the document of this content; ``meta`` is what the file says of itself."""
-        known = self.meta.merged_with(meta or EMPTY)
+        known = self.meta.merged_with(meta)
         text, places, sections = content
         return ParsedDocument(
             kind=kind,
@@ -67,5 +68,5 @@ class SourceFile:
             pages=pages,
             seconds=seconds,
             labels=labels,
-            warnings=warnings,
+            warnings=tuple(warnings),
         )

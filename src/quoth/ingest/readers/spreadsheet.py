@@ -56,7 +56,7 @@ def read_spreadsheet(file: SourceFile) -> ParsedDocument:
             raise
         raise workbook_fault(file.name, error) from None
     meta = office_properties(container)
-    return file.document("table", assemble(blocks), meta=meta, warnings=tuple(reader.warnings))
+    return file.document("table", assemble(blocks), meta=meta, warnings=reader.warnings)
 
 
 def _sheets(file: SourceFile, container: ZipContainer, reader: SheetReader) -> Iterator[Block]:

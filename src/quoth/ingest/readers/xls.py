@@ -39,7 +39,7 @@ def read_xls(file: SourceFile) -> ParsedDocument:
         blocks = list(_sheets(book, reader))
     except _DAMAGED as error:
         raise workbook_fault(file.name, error) from None
-    return file.document("table", assemble(blocks), warnings=tuple(reader.warnings))
+    return file.document("table", assemble(blocks), warnings=reader.warnings)
 
 
 def _stream(data: bytes) -> bytes:

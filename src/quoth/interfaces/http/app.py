@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from quoth.core.errors import QuothError
 from quoth.interfaces.http.health import ReadinessProbe
@@ -83,10 +83,15 @@ class Application(FastAPI):
 
     def build_middleware_stack(self) -> ASGIApp:
         """Wrap FastAPI's own stack in the middleware; the first is the outermost."""
-        stack = super().build_middleware_stack()
+        own = stack = super().build_middleware_stack()
         for add_middleware in reversed(self.outer_middleware):
             stack = add_middleware(stack)
-        return stack
+
+        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+            # The middleware is for requests, not for the start and the end of the application.
+            await (own if scope["type"] == "lifespan" else stack)(scope, receive, send)
+
+        return serve
 
     def openapi(self) -> dict[str, Any]:
         """Return the OpenAPI description, with the errors as they are sent."""
@@ -121,7 +126,6 @@ def make_app(
         generate_unique_id_function=operation_id,
     )
     app.state.tenants = tenants
-    app.state.routes = [route for router in ROUTERS for route in router.routes]
     app.state.probe = ReadinessProbe()
     app.state.unchanged_files = UnchangedFiles()
     app.state.live = RunningSessions()

@@ -14,7 +14,6 @@ from math import ceil
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -38,7 +37,7 @@ from quoth.core.errors import (
     StoreDown,
 )
 from quoth.core.translations import restate
-from quoth.interfaces.http.request_state import request_state
+from quoth.interfaces.http.request_state import request_state, routes_at
 from quoth.pipeline.uploads import QuotaExceeded
 
 MEDIA_TYPE = "application/problem+json"
@@ -161,23 +160,16 @@ def problem_of(request: Request, error: Exception) -> ProblemResponse:
     state = request_state(request.scope)
     found = problem(error, request_id=state.request_id, language=state.language)
     if found.status == 405:
-        found.headers["allow"] = ", ".join(methods_of(request))
+        methods = {
+            method for route, _ in routes_at(request.scope) for method in route.methods or ()
+        }
+        found.headers["allow"] = ", ".join(sorted(methods))
     return found
 
 
 def as_response(found: ProblemResponse) -> Response:
     """Return the HTTP response of a problem."""
     return Response(found.body, found.status, headers=found.headers)
-
-
-def methods_of(request: Request) -> list[str]:
-    """Return the methods of a request's path, over all routes that share it."""
-    found: set[str] = set()
-    for route in iter_route_contexts(request.app.routes):
-        pattern = getattr(route.original_route, "path_regex", None)
-        if pattern is not None and pattern.match(request.scope["path"]):
-            found |= set(route.methods or ())
-    return sorted(found)
 
 
 def redact(text: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import monotonic
 from typing import Any, Literal, cast
 from uuid import uuid4
 
+from fastapi.routing import RouteContext, iter_route_contexts
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 
@@ -130,6 +131,14 @@ class RequestState:
             return "read"
         asks = self.path in QUERY_PATHS or self.path.endswith("/replay")
         return "query" if self.method == "POST" and asks else "change"
+
+
+def routes_at(scope: Mapping[str, Any]) -> Iterator[tuple[RouteContext, re.Match[str]]]:
+    """Yield the routes that have the path of a request, whatever its method, and their matches."""
+    for route in iter_route_contexts(scope["app"].routes):
+        pattern = getattr(route.original_route, "path_regex", None)
+        if pattern is not None and (found := pattern.match(scope["path"])):
+            yield route, found
 
 
 def request_state(scope: MutableMapping[str, Any]) -> RequestState:

@@ -11,12 +11,16 @@ import asyncio
 import logging
 from pathlib import Path
 
-from fastapi.routing import iter_route_contexts
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quoth.core.errors import BackendError, QuothError
 from quoth.interfaces.http.middleware.rate_limit import GcraLimiter, client_network
-from quoth.interfaces.http.request_state import READING_METHODS, RequestState, request_state
+from quoth.interfaces.http.request_state import (
+    READING_METHODS,
+    RequestState,
+    request_state,
+    routes_at,
+)
 from quoth.store.audit import Audit, AuditEntry, ChainTip, store_head
 from quoth.store.database import Database
 from quoth.tenants import Tenants
@@ -199,11 +203,8 @@ def _route(scope: Scope, request: RequestState) -> tuple[str, str]:
 
     A refused request never reaches its route, so the route is looked up here.
     """
-    for route in iter_route_contexts(scope["app"].routes):
-        regex = getattr(route.original_route, "path_regex", None)
-        if regex is None or request.method not in (route.methods or (request.method,)):
-            continue
-        if found := regex.match(request.path):
+    for route, found in routes_at(scope):
+        if request.method in (route.methods or (request.method,)):
             return str(route.path), "/".join(group or "" for group in found.groups())
     return "", ""
 

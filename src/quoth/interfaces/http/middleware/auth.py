@@ -89,9 +89,6 @@ class AuthMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a connection; raises Denied with 401, and Busy with 429 after many wrong keys."""
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
-            return
         request = request_state(scope)
         public = request.path in PUBLIC_PATHS or is_public(request.path)
         if public and request.method in READING_METHODS:

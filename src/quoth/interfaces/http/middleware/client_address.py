@@ -31,9 +31,7 @@ class ClientAddressMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a connection."""
-        if scope["type"] != "lifespan":
-            scope = self._without_base(self._behind_proxies(scope))
-        await self.app(scope, receive, send)
+        await self.app(self._without_base(self._behind_proxies(scope)), receive, send)
 
     def _behind_proxies(self, scope: Scope) -> Scope:
         peer = scope.get("client")

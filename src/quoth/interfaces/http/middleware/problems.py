@@ -29,9 +29,6 @@ class ProblemMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a connection."""
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
-            return
         request, started = request_state(scope), False
 
         async def send_unless_refused(message: Message) -> None:

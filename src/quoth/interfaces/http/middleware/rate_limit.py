@@ -72,8 +72,8 @@ class RateLimitMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a connection; raises Busy with status 429."""
-        request = None if scope["type"] == "lifespan" else request_state(scope)
-        if request is None or request.principal is None or request.principal.key_id == LOCAL:
+        request = request_state(scope)
+        if request.principal is None or request.principal.key_id == LOCAL:
             await self.app(scope, receive, send)
             return
         if request.kind == "query":

@@ -48,9 +48,6 @@ class SecurityHeadersMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a connection."""
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
-            return
         request = request_state(scope)
 
         async def send_with_headers(message: Message) -> None:

@@ -11,10 +11,9 @@ from time import monotonic, time_ns
 from opentelemetry import trace as telemetry
 from opentelemetry.propagate import extract
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
-from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from quoth.interfaces.http.request_state import RequestState, request_state
+from quoth.interfaces.http.request_state import RequestState, request_state, routes_at
 from quoth.operations.logging import bind
 from quoth.operations.metrics import Metrics
 from quoth.operations.otel import NAME
@@ -90,6 +89,7 @@ class TelemetryMiddleware:
 
 def _route_of(scope: Scope) -> str:
     """Return the route of a request that was refused before routing."""
-    routes = scope["app"].state.routes if "app" in scope else ()
-    matching = (route for route in routes if route.matches(scope)[0] is Match.FULL)
-    return str(getattr(next(matching, None), "path", UNKNOWN))
+    found = (
+        route.path for route, _ in routes_at(scope) if scope["method"] in (route.methods or ())
+    )
+    return str(next(found, UNKNOWN))

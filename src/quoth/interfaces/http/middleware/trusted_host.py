@@ -64,16 +64,15 @@ class TrustedHostMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a connection."""
-        if scope["type"] != "lifespan":
-            request = request_state(scope)
-            check_head(scope)
-            check_host(request.headers, names=self.names, server=scope.get("server"))
-            check_origin(
-                request.headers,
-                method=request.method,
-                public_host=self.public_host,
-                cors_origins=self.cors_origins,
-            )
+        request = request_state(scope)
+        check_head(scope)
+        check_host(request.headers, names=self.names, server=scope.get("server"))
+        check_origin(
+            request.headers,
+            method=request.method,
+            public_host=self.public_host,
+            cors_origins=self.cors_origins,
+        )
         await self.app(scope, receive, send)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from cachetools import LRUCache
 from starlette.requests import Request
@@ -18,6 +19,7 @@ from quoth.ingest.readers.metadata import KEYS, sidecar
 from quoth.ingest.sources.files import is_unchanged
 from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import listing_of
+from quoth.interfaces.http.schemas import file_content
 from quoth.interfaces.links import is_web
 from quoth.pipeline.uploads import tenant_blobs
 from quoth.store.blobs import stored_name
@@ -31,6 +33,21 @@ CACHED = {"cache-control": "private, max-age=600", "vary": "authorization, x-api
 
 FileState = tuple[int, int, int]
 """The inode, the size and the time of the last change in nanoseconds."""
+
+
+def file_responses(
+    about: str, media_types: Iterable[str], *, part_of: str = ""
+) -> dict[int | str, dict[str, Any]]:
+    """Describe the responses of a route that sends a file; ``part_of`` which it sends ranges."""
+    found: dict[int | str, dict[str, Any]] = {
+        200: {"description": about, "content": file_content(media_types)},
+        304: {"description": "The client has this version."},
+        410: {"description": "The file is gone, or has changed since it was added."},
+    }
+    if part_of:
+        found[206] = {"description": f"A byte range of the {part_of}."}
+        found[416] = {"description": "There is no such part."}
+    return found
 
 
 class UnchangedFiles:

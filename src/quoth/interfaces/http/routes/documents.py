@@ -23,6 +23,7 @@ from quoth.interfaces.http.dependencies import Reader, Writer
 from quoth.interfaces.http.originals import (
     CACHED,
     entity_tag,
+    file_responses,
     file_tag,
     not_modified,
     original_file,
@@ -36,15 +37,7 @@ from quoth.interfaces.http.requests import (
     listing_of,
 )
 from quoth.interfaces.http.responses import ApiResponse
-from quoth.interfaces.http.schemas import (
-    Id,
-    InCollection,
-    Limit,
-    OneId,
-    Skip,
-    Words,
-    file_content,
-)
+from quoth.interfaces.http.schemas import Id, InCollection, Limit, OneId, Skip, Words
 from quoth.store.blobs import clean_name, source_name
 from quoth.text.locators import link
 from quoth.text.recordings import MEDIA_TYPES, is_recording
@@ -156,16 +149,9 @@ async def delete(document_id: OneId, caller: Writer) -> Response:
     "/v1/documents/{document_id}/original",
     summary="Download a document's file",
     response_class=FileResponse,
-    responses={
-        200: {
-            "description": "The original file, always as an attachment.",
-            "content": file_content(SAFE_TYPES),
-        },
-        304: {"description": "The client has this version."},
-        206: {"description": "A byte range of the file."},
-        410: {"description": "The file is gone, or has changed since it was added."},
-        416: {"description": "There is no such part."},
-    },
+    responses=file_responses(
+        "The original file, always as an attachment.", SAFE_TYPES, part_of="file"
+    ),
 )
 async def original(document_id: OneId, caller: Reader, request: Request) -> Response:
     """Return the file of a document, as long as it is unchanged."""
@@ -186,16 +172,11 @@ async def original(document_id: OneId, caller: Reader, request: Request) -> Resp
     "/v1/documents/{document_id}/media",
     summary="Play a talk's recording",
     response_class=FileResponse,
-    responses={
-        200: {
-            "description": "The recording that was transcribed, or lies beside the transcript.",
-            "content": file_content(MEDIA_TYPES.values()),
-        },
-        206: {"description": "A byte range of the recording."},
-        304: {"description": "The client has this version."},
-        410: {"description": "The file is gone, or has changed since it was added."},
-        416: {"description": "There is no such part."},
-    },
+    responses=file_responses(
+        "The recording that was transcribed, or lies beside the transcript.",
+        MEDIA_TYPES.values(),
+        part_of="recording",
+    ),
 )
 async def media(document_id: OneId, caller: Reader, request: Request) -> Response:
     """Return the recording of a transcript.

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from quoth.core.errors import Denied
-from quoth.interfaces.http.originals import recording_type
+from quoth.interfaces.http.originals import file_responses, recording_type
 from quoth.interfaces.http.request_state import LINKS_PATH, Principal, request_state
 from quoth.interfaces.http.requests import find_document
 from quoth.interfaces.http.routes.documents import media
@@ -23,7 +23,6 @@ from quoth.interfaces.http.routes.reading import (
     Reading,
     reading,
 )
-from quoth.interfaces.http.schemas import file_content
 from quoth.interfaces.http.signed_links import REFUSED
 from quoth.text.recordings import MEDIA_TYPES
 
@@ -74,11 +73,7 @@ async def open_link(
     "/pages/{page}/image",
     summary="Draw a page by a signed link",
     response_class=Response,
-    responses={
-        200: {"description": "The page as PNG.", "content": file_content(["image/png"])},
-        304: {"description": "The client has this version."},
-        410: {"description": "The file is gone, or has changed since it was added."},
-    },
+    responses=file_responses("The page as PNG.", ["image/png"]),
 )
 async def linked_page(
     token: Token, page: PageNumber, caller: Linked, request: Request, width: Width = 1000
@@ -91,13 +86,7 @@ async def linked_page(
     "/media",
     summary="Play a recording by a signed link",
     response_class=FileResponse,
-    responses={
-        200: {"description": "The recording.", "content": file_content(MEDIA_TYPES.values())},
-        206: {"description": "A byte range of the recording."},
-        304: {"description": "The client has this version."},
-        410: {"description": "The file is gone, or has changed since it was added."},
-        416: {"description": "There is no such part."},
-    },
+    responses=file_responses("The recording.", MEDIA_TYPES.values(), part_of="recording"),
 )
 async def linked_media(token: Token, caller: Linked, request: Request) -> Response:
     """Return the recording of the talk that the link is for."""

@@ -16,12 +16,18 @@ from quoth.core.errors import NotFound
 from quoth.core.types import Chunk, Pages
 from quoth.ingest.readers.pdf.page_marks import PageMarks, Rectangle
 from quoth.interfaces.http.dependencies import Reader
-from quoth.interfaces.http.originals import CACHED, entity_tag, not_modified, original_file
+from quoth.interfaces.http.originals import (
+    CACHED,
+    entity_tag,
+    file_responses,
+    not_modified,
+    original_file,
+)
 from quoth.interfaces.http.request_state import Principal
 from quoth.interfaces.http.requests import find_present, listing_of
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.routes.reading import MAX_OFFSET, Offset, require_span
-from quoth.interfaces.http.schemas import OneId, file_content
+from quoth.interfaces.http.schemas import OneId
 from quoth.pipeline.excerpt import marked_lines
 from quoth.store.blobs import source_name
 
@@ -102,14 +108,7 @@ async def marks(
     "/v1/documents/{document_id}/pages/{page}/image",
     summary="Draw a page",
     response_class=Response,
-    responses={
-        200: {
-            "description": "The page as PNG.",
-            "content": file_content(["image/png"]),
-        },
-        304: {"description": "The client has this version."},
-        410: {"description": "The file is gone, or has changed since it was added."},
-    },
+    responses=file_responses("The page as PNG.", ["image/png"]),
 )
 async def page_image(
     document_id: OneId, page: PageNumber, caller: Reader, request: Request, width: Width = 1000

@@ -254,7 +254,7 @@ def test_what_an_interrupted_backup_left_is_removed_by_the_next(
     killed.mkdir()
     program = (
         "import os, sys; from pathlib import Path; from quoth.operations import backup\n"
-        "backup._add_blobs = lambda *_: os._exit(9)\n"
+        "backup._add_tree = lambda *_, **__: os._exit(9)\n"
         "database = backup.open_database(Path(sys.argv[1]))\n"
         "backup.make_backup(database, Path(sys.argv[2]), home=Path(sys.argv[1]).parent)"
     )

@@ -87,7 +87,8 @@ def make_backup(database: Database, to: Path, *, home: Path, index: bool = False
         with write_archive(to, about=about, folder=folder) as packer:
             packer.add(CATALOGUE, file)
             _add_settings(packer, home / SETTINGS)
-            _add_blobs(packer, home)
+            # Unfinished uploads are incomplete, and their clients send them again.
+            _add_tree(packer, home, home / "blobs", skip=(".draft",), without="parts")
             _add_tree(packer, home, home / "mirrors", skip=(".draft", ".lock"))
             for tree in INDEXES if index else ():
                 with _writers_waiting(home / tree):
@@ -121,11 +122,8 @@ def restore_backup(path: Path, home: Path, *, address: Path | str | None = None)
         _release_locks(draft / CATALOGUE)
         _move_uploads(draft / CATALOGUE, home=home.resolve())
         if isinstance(address, str):
-            database = open_database(address)
-            try:
+            with closing(open_database(address)) as database:
                 fill(database, draft / CATALOGUE)
-            finally:
-                database.close()
             for left in draft.glob(f"{CATALOGUE}*"):
                 left.unlink()
         with translate_write_errors(home):
@@ -203,18 +201,14 @@ def _release_locks(file: Path) -> None:
 def _move_uploads(file: Path, *, home: Path) -> None:
     """Let the documents of uploaded files name these in the restored home folder."""
     uploads = select(documents.c.id, documents.c.tenant, documents.c.source)
-    database = open_database(file)
-    try:
-        with database.writing(ALL_TENANTS) as connection:
-            for row in connection.execute(uploads.where(documents.c.source.startswith("file:"))):
-                if name := stored_name(row.source):
-                    path = Blobs(home, tenant=row.tenant).path(name.partition(".")[0], name=name)
-                    moved = source_of(path, name=source_name(row.source))
-                    connection.execute(
-                        update(documents).where(documents.c.id == row.id).values(source=moved)
-                    )
-    finally:
-        database.close()
+    with closing(open_database(file)) as database, database.writing(ALL_TENANTS) as connection:
+        for row in connection.execute(uploads.where(documents.c.source.startswith("file:"))):
+            if name := stored_name(row.source):
+                path = Blobs(home, tenant=row.tenant).path(name.partition(".")[0], name=name)
+                moved = source_of(path, name=source_name(row.source))
+                connection.execute(
+                    update(documents).where(documents.c.id == row.id).values(source=moved)
+                )
 
 
 def _add_settings(packer: ArchiveWriter, file: Path) -> None:
@@ -250,11 +244,6 @@ def _toml(value: Any) -> str:
     if isinstance(value, bool | int | float):
         return json.dumps(value)
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _add_blobs(packer: ArchiveWriter, home: Path) -> None:
-    # Unfinished uploads are incomplete, and their clients send them again.
-    _add_tree(packer, home, home / "blobs", skip=(".draft",), without="parts")
 
 
 def _add_tree(

@@ -7,6 +7,7 @@ values of the operator's settings: never user text, ids or tenants.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
 from prometheus_client.core import Metric
@@ -37,58 +38,36 @@ class Metrics:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         self._labels: dict[str, set[str]] = {}
-        made = self.registry
-        self._questions = Counter(
-            "quoth_questions", "Answers given.", ("status", "cached"), registry=made
+        count = partial(Counter, registry=self.registry)
+        measure = partial(Histogram, registry=self.registry, buckets=SECONDS)
+        self._questions = count("quoth_questions", "Answers given.", ("status", "cached"))
+        self._question_seconds = measure("quoth_question_seconds", "Time of an answer.")
+        self._evidence_seconds = measure(
+            "quoth_first_evidence_seconds", "Time until the first cited sentence was there."
         )
-        self._question_seconds = Histogram(
-            "quoth_question_seconds", "Time of an answer.", buckets=SECONDS, registry=made
+        self._stage_seconds = measure("quoth_stage_seconds", "Time of a stage.", ("stage",))
+        self._stage_errors = count(
+            "quoth_stage_errors", "Failures of a stage.", ("stage", "reason")
         )
-        self._evidence_seconds = Histogram(
-            "quoth_first_evidence_seconds",
-            "Time until the first cited sentence was there.",
-            buckets=SECONDS,
-            registry=made,
+        self._degraded = count("quoth_degraded", "Stages replaced by a fallback.", ("stage",))
+        self._tokens = count(
+            "quoth_tokens", "Tokens of language models.", ("provider", "direction")
         )
-        self._stage_seconds = Histogram(
-            "quoth_stage_seconds", "Time of a stage.", ("stage",), buckets=SECONDS, registry=made
+        self._usd = count(
+            "quoth_usd", "Dollars for language models, and for embed and rerank.", ("provider",)
         )
-        self._stage_errors = Counter(
-            "quoth_stage_errors", "Failures of a stage.", ("stage", "reason"), registry=made
-        )
-        self._degraded = Counter(
-            "quoth_degraded", "Stages replaced by a fallback.", ("stage",), registry=made
-        )
-        self._tokens = Counter(
-            "quoth_tokens", "Tokens of language models.", ("provider", "direction"), registry=made
-        )
-        self._usd = Counter(
-            "quoth_usd",
-            "Dollars for language models, and for embed and rerank.",
-            ("provider",),
-            registry=made,
-        )
-        self._sentences = Counter(
-            "quoth_answer_sentences", "Sentences of new answers.", ("support",), registry=made
-        )
-        self._passages = Counter(
-            "quoth_context_passages", "Passages of new answers.", ("cited",), registry=made
-        )
-        self._satisfaction = Histogram(
+        self._sentences = count("quoth_answer_sentences", "Sentences of new answers.", ("support",))
+        self._passages = count("quoth_context_passages", "Passages of new answers.", ("cited",))
+        self._satisfaction = measure(
             "quoth_satisfaction",
             "How satisfied readers are with answers, from 1 to 5.",
             buckets=SATISFACTION,
-            registry=made,
         )
-        self._requests = Counter(
-            "quoth_requests", "Requests answered.", ("method", "route", "status"), registry=made
+        self._requests = count(
+            "quoth_requests", "Requests answered.", ("method", "route", "status")
         )
-        self._request_seconds = Histogram(
-            "quoth_request_seconds",
-            "Time of a request, to the end of its answer.",
-            ("route",),
-            buckets=SECONDS,
-            registry=made,
+        self._request_seconds = measure(
+            "quoth_request_seconds", "Time of a request, to the end of its answer.", ("route",)
         )
 
     def observe(

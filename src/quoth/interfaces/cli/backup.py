@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,13 +51,10 @@ async def make(
     from quoth.store.database import open_database
 
     settings = session.settings
-    database = open_database(settings.catalogue)
-    try:
+    with closing(open_database(settings.catalogue)) as database:
         made = await asyncio.to_thread(
             make_backup, database, to.expanduser(), home=settings.home, index=index
         )
-    finally:
-        database.close()
     _show(session, made, "Backed up to")
 
 

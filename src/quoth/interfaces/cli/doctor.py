@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -139,11 +140,8 @@ def _stored(session: CliSession) -> list[Check]:
 
     settings = session.settings
     try:
-        database = open_database(settings.catalogue)
-        try:
+        with closing(open_database(settings.catalogue)) as database:
             damage = find_damage(database, home=settings.home, shared=settings.files is not None)
-        finally:
-            database.close()
     except QuothError as error:
         if _out_of_reach(error):
             return [Check("stored data", False, _line(error))]

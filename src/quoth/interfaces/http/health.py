@@ -6,7 +6,7 @@ import asyncio
 import resource
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,9 @@ CHECK_S = 3.0
 PROBE_S = 1.0
 PROBE = "index"
 """A word to search for; only that the index responds counts."""
+
+FILE_STATES: tuple[FileState, ...] = ("queued", "running", "failed")
+"""The uploads that are counted."""
 
 HealthState = Literal["ok", "down"]
 TriState = Literal["yes", "no", "unknown"]
@@ -110,8 +113,11 @@ class ReadinessProbe:
 async def check_readiness(engine: Engine, *, server: ServerState | None = None) -> Readiness:
     """Check whether queries of the engine's tenant can be answered now."""
     parts = engine.parts
-    checks = asyncio.gather(_catalogue(parts), _index(parts), _files(parts))
-    catalogue, index, files = await checks
+    catalogue, index, files = await asyncio.gather(
+        _state_of(asyncio.to_thread(parts.catalogue.collections)),
+        _state_of(_search_index(parts)),
+        _files(parts),
+    )
     if server is not None and any(damage.structural for damage in server.damage):
         catalogue = "down"
     state: State = "serving" if server is None else server.requests.state
@@ -236,38 +242,30 @@ def resident_bytes() -> int:
     return maximum if sys.platform == "darwin" else maximum * 1024
 
 
-async def _catalogue(parts: Components) -> HealthState:
-    try:
+async def _state_of(check: Awaitable[object]) -> HealthState:
+    """Return whether a check of a store succeeds in time."""
+    with suppress(QuothError, TimeoutError):
         async with asyncio.timeout(CHECK_S):
-            await asyncio.to_thread(parts.catalogue.collections)
-    except (QuothError, TimeoutError):
-        return "down"
-    return "ok"
+            await check
+            return "ok"
+    return "down"
 
 
-async def _index(parts: Components) -> HealthState:
+async def _search_index(parts: Components) -> None:
     name = parts.settings.collection
-    try:
-        async with asyncio.timeout(CHECK_S):
-            found = await asyncio.to_thread(parts.catalogue.find_collection, name)
-            if found is None:
-                return "ok"
-            if await asyncio.to_thread(parts.catalogue.passages, found):
-                hits = await parts.open_index(found.table).match(PROBE, languages=("en",), limit=3)
-                await asyncio.to_thread(parts.catalogue.chunks, [key for key, _score in hits])
-    except (QuothError, TimeoutError):
-        return "down"
-    return "ok"
+    found = await asyncio.to_thread(parts.catalogue.find_collection, name)
+    if found is None:
+        return
+    if await asyncio.to_thread(parts.catalogue.passages, found):
+        hits = await parts.open_index(found.table).match(PROBE, languages=("en",), limit=3)
+        await asyncio.to_thread(parts.catalogue.chunks, [key for key, _score in hits])
 
 
 async def _files(parts: Components) -> dict[str, int]:
     queue = Queue.of(parts.catalogue)
-    try:
+    with suppress(QuothError, TimeoutError):
         async with asyncio.timeout(CHECK_S):
             return {
-                "queued": await asyncio.to_thread(queue.count, state="queued"),
-                "running": await asyncio.to_thread(queue.count, state="running"),
-                "failed": await asyncio.to_thread(queue.count, state="failed"),
+                state: await asyncio.to_thread(queue.count, state=state) for state in FILE_STATES
             }
-    except (QuothError, TimeoutError):
-        return {}
+    return {}

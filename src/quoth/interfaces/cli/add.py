@@ -35,13 +35,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FilePatterns:
-    """Patterns of the files of folders: of those that are added, and of those that are not."""
+class AddOptions:
+    """What is given with files, how pages are fetched, and which files of folders are added.
 
+    ``include`` are patterns of those that are added, ``exclude`` of those that are not.
+    """
+
+    given: DocumentMetadata | None = None
+    remote: RemoteOptions | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
 
+NO_OPTIONS = AddOptions()
 Depth = Annotated[
     int, typer.Option(min=0, max=10, help="Follow the links of a page on its host this far.")
 ]
@@ -95,21 +101,17 @@ async def add(  # noqa: PLR0913 - one for each option
     if keep_watching:
         require_watchable(session, sources)
     session = on_cluster(of_owner(session), on)
-    patterns = FilePatterns(tuple(include or ()), tuple(exclude or ()))
     custom = metadata_from_pairs(meta or ())
     given = DocumentMetadata(title, url, speaker, language, date, custom=custom)
     videos = VideoOptions(languages=(language,) if language else ())
-    options = RemoteOptions(CrawlLimits(depth=depth, max_pages=max_pages), videos)
+    remote = RemoteOptions(CrawlLimits(depth=depth, max_pages=max_pages), videos)
+    options = AddOptions(given, remote, tuple(include or ()), tuple(exclude or ()))
     async with engine_of(session) as engine:
-        report = await add_all(
-            session, engine, sources, given=given, options=options, patterns=patterns
-        )
+        report = await add_all(session, engine, sources, options=options)
         if session.json:
             session.put([to_json(document) for document in report.documents])
         if keep_watching:
-            await keep_equal(
-                *(session, engine, sources), given=given, options=options, patterns=patterns
-            )
+            await keep_equal(session, engine, sources, options=options)
     return FAILED if report.failed or not report.documents else DONE
 
 
@@ -139,7 +141,7 @@ async def sync(
         foresee(session, folders)
         return DONE
     async with engine_of(session) as engine:
-        options = RemoteOptions(drop_gone=True)
+        options = AddOptions(remote=RemoteOptions(drop_gone=True))
         report = await add_all(session, engine, sources, options=options)
         gone = await remove_gone(session, engine, sources)
     if session.json:
@@ -189,9 +191,7 @@ async def keep_equal(
     sources: Sequence[str],
     *,
     minutes: int = MINUTES,
-    given: DocumentMetadata | None = None,
-    options: RemoteOptions | None = None,
-    patterns: FilePatterns | None = None,
+    options: AddOptions = NO_OPTIONS,
 ) -> None:
     """Bring the collection up to date at every change, until it is cancelled.
 
@@ -202,15 +202,14 @@ async def keep_equal(
 
     folders = [each for each in sources if not is_address(each)]
     every = 60 * minutes if len(folders) < len(sources) else None
-    options = replace(options or RemoteOptions(), drop_gone=True)
+    remote = replace(options.remote or RemoteOptions(), drop_gone=True)
+    options = replace(options, remote=remote)
     is_first = True
     async with aclosing(folder_changed([*map(Path, folders)], every=every)) as rounds:
         async for is_due in rounds:
             wanted = sources if is_due else folders
             try:
-                await add_all(
-                    *(session, engine, wanted), given=given, options=options, patterns=patterns
-                )
+                await add_all(session, engine, wanted, options=options)
                 await remove_gone(session, engine, wanted)
             except QuothError as error:
                 if is_first:
@@ -235,9 +234,7 @@ async def add_all(
     engine: Engine,
     sources: Sequence[str],
     *,
-    given: DocumentMetadata | None = None,
-    options: RemoteOptions | None = None,
-    patterns: FilePatterns | None = None,
+    options: AddOptions = NO_OPTIONS,
 ) -> AddReport:
     """Add files, folders and pages; show the progress, and what became of every file."""
     from quoth.ingest.sources.files import look_through
@@ -249,13 +246,12 @@ async def add_all(
     check_sources(sources)
     paths = [Path(each) for each in sources if not is_address(each)]
     addresses = [each for each in sources if is_address(each)]
-    wanted = patterns or FilePatterns()
     found = await asyncio.to_thread(
-        look_through, paths, include=wanted.include, exclude=wanted.exclude
+        look_through, paths, include=options.include, exclude=options.exclude
     )
-    about = given or DocumentMetadata()
+    about = options.given or DocumentMetadata()
     await asyncio.to_thread(about.require_one_file, [*found.files, *map(Path, addresses)])
-    fetched, failed = await fetching(session, engine.parts, addresses, options=options)
+    fetched, failed = await fetching(session, engine.parts, addresses, options=options.remote)
     known = await asyncio.to_thread(_ready_sources, engine, session.settings.collection)
     steps = engine.add([*found.files, *fetched], given=about)
     async with aclosing(steps):

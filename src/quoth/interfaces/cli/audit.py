@@ -11,8 +11,9 @@ from quoth.interfaces.cli.session import DONE, FAILED, CliSession, catalogue_of,
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
-    from quoth.store.audit import AuditRow, ChainVerification
-    from quoth.store.catalogue import Catalogue
+    from pathlib import Path
+
+    from quoth.store.audit import Audit, AuditRow, ChainVerification
 
 app = typer.Typer(
     help="Show who did what in the service, and verify that the log was not changed.",
@@ -46,8 +47,15 @@ def verify(
 
     ``--head`` is of the tenant of the settings.
     """
+    from quoth.store.audit import Audit, audited_tenants
+
+    home, own_tenant = session.settings.home, session.settings.tenant
+    found = {}
     with catalogue_of(session) as catalogue:
-        found = _verified_all(session, catalogue, head)
+        for tenant in sorted({own_tenant, *audited_tenants(catalogue.database)}):
+            audit = Audit(catalogue.database, tenant=tenant)
+            named = head if tenant == own_tenant else None
+            found[tenant] = _verified(audit, home=home, head=named)
     if session.json:
         for tenant, chain in found.items():
             session.put({"tenant": tenant, **to_json(chain)})
@@ -57,34 +65,18 @@ def verify(
         session.warn(f"The audit of '{tenant}' is broken at {at}.")
     if broken:
         return FAILED
-    own = found[session.settings.tenant]
+    own = found[own_tenant]
     rows = sum(chain.rows for chain in found.values())
     session.say(f"The audit is whole: {rows} rows of {len(found)} tenants.")
     session.say(f"Its head is {own.head.number}:{own.head.hash}")
     return DONE
 
 
-def _verified_all(
-    session: CliSession, catalogue: Catalogue, head: str | None
-) -> dict[str, ChainVerification]:
-    from quoth.store.audit import audited_tenants
-    from quoth.store.catalogue import Catalogue
-
-    names = {session.settings.tenant, *audited_tenants(catalogue.database)}
-    found = {}
-    for tenant in sorted(names):
-        own = Catalogue(catalogue.database, tenant=tenant)
-        named = head if tenant == session.settings.tenant else None
-        found[tenant] = _verified(session, own, named)
-    return found
-
-
-def _verified(session: CliSession, catalogue: Catalogue, head: str | None) -> ChainVerification:
+def _verified(audit: Audit, *, home: Path, head: str | None) -> ChainVerification:
     """Check against the head that was named and the one in the home folder."""
-    from quoth.store.audit import Audit, load_head, read_head, store_head
+    from quoth.store.audit import load_head, read_head, store_head
 
-    home, tenant = session.settings.home, catalogue.tenant
-    audit = Audit(catalogue.database, tenant=tenant)
+    tenant = audit.tenant
     named = [] if head is None else [read_head(head)]
     for each in (*named, load_head(home, tenant)):
         found = audit.verify(kept=each)

@@ -52,31 +52,20 @@ class ApiResponse(Response):
         return to_json(plain if self.language is None else _restated(plain, self.language))
 
 
-def _restated(plain: Any, language: str) -> Any:
+def _restated(plain: Any, language: str, *, is_message: bool = False) -> Any:
     """Return plain data whose messages are in a language."""
     match plain:
+        case str() if is_message:
+            return restate(plain, language)
         case list():
-            return [_restated(each, language) for each in plain]
+            return [_restated(each, language, is_message=is_message) for each in plain]
         case dict():
             return {
-                name: _texts_restated(value, language)
-                if name in MESSAGES
-                else _restated(value, language)
+                name: _restated(value, language, is_message=name in MESSAGES)
                 for name, value in plain.items()
             }
         case _:
             return plain
-
-
-def _texts_restated(value: Any, language: str) -> Any:
-    """Return a message, or a list of them, in a language."""
-    match value:
-        case str():
-            return restate(value, language)
-        case list():
-            return [_texts_restated(each, language) for each in value]
-        case _:
-            return value
 
 
 def answer_for(answer: Answer, language: str | None) -> Answer:

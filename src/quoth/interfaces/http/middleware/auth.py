@@ -90,33 +90,26 @@ class AuthMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a connection; raises Denied with 401, and Busy with 429 after many wrong keys."""
         request = request_state(scope)
-        public = request.path in PUBLIC_PATHS or is_public(request.path)
-        if public and request.method in READING_METHODS:
-            await self.app(scope, receive, send)
-            return
         client = scope.get("client")
         address = str(client[0])[:60] if client else ""
-        if request.path.startswith(LINKS_PATH) and request.method in READING_METHODS:
+        only_reads = request.method in READING_METHODS
+        if only_reads and (request.path in PUBLIC_PATHS or is_public(request.path)):
+            pass  # it needs no principal
+        elif only_reads and request.path.startswith(LINKS_PATH):
             request.principal = self._linked(request.path, address)
-            await self.app(scope, receive, send)
-            return
-        if request.path == READY_PATH and not request.credential:
+        elif request.path == READY_PATH and not request.credential:
             if await self._is_local_owner(request, address, token=""):
                 request.principal = self._local(address)
-            await self.app(scope, receive, send)
-            return
-        if request.path == SESSION_PATH:
+        elif request.path == SESSION_PATH:
             request.sign_in = partial(self._sign_in, request, address)
             with suppress(Denied):
                 request.principal = await self._authenticate(request, address)
-            await self.app(scope, receive, send)
-            return
-        principal = await self._authenticate(request, address)
-        request.principal = principal
-        if principal.key_id == LOCAL:
-            await self.app(scope, receive, send)
         else:
-            await self._serve_while_valid(scope, receive, send, request=request)
+            request.principal = await self._authenticate(request, address)
+            if request.principal.key_id != LOCAL:
+                await self._serve_while_valid(scope, receive, send, request=request)
+                return
+        await self.app(scope, receive, send)
 
     async def _serve_while_valid(
         self, scope: Scope, receive: Receive, send: Send, *, request: RequestState

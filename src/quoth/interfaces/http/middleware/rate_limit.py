@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from ipaddress import IPv6Address, ip_address, ip_network
 from math import ceil
 
@@ -51,23 +52,21 @@ class RateLimitMiddleware:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.app = app
-        self._questions = RequestQuota(
+        limiter = partial(GcraLimiter, clock=clock)
+        quota = partial(
+            RequestQuota, max_waiting=settings.key_waiting, wait_s=settings.wait_seconds
+        )
+        self._questions = quota(
             "questions",
-            rate=GcraLimiter(
-                settings.key_questions_per_minute, burst=settings.key_questions_burst, clock=clock
-            ),
+            rate=limiter(settings.key_questions_per_minute, burst=settings.key_questions_burst),
             max_in_flight=settings.key_questions_at_once,
-            max_waiting=settings.key_waiting,
-            wait_s=settings.wait_seconds,
         )
         self._daily = DailyQuota(settings.tenant_questions_per_day, database)
         burst = max(settings.key_requests_per_minute // 4, settings.key_requests_at_once)
-        self._requests = RequestQuota(
+        self._requests = quota(
             "requests",
-            rate=GcraLimiter(settings.key_requests_per_minute, burst=burst, clock=clock),
+            rate=limiter(settings.key_requests_per_minute, burst=burst),
             max_in_flight=settings.key_requests_at_once,
-            max_waiting=settings.key_waiting,
-            wait_s=settings.wait_seconds,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -21,9 +21,9 @@ from pydantic import SecretStr
 from quoth.bootstrap import open_tenants
 from quoth.core.errors import QuothError, StoreDown
 from quoth.core.settings import Settings
-from quoth.core.types import Document, Problem
+from quoth.core.types import Document
 from quoth.engine import Engine
-from quoth.operations.add_uploads import Progress, add_file
+from quoth.operations.add_uploads import Progress, add_file, failed_document
 from quoth.operations.worker import DOWN, ChildDied
 from quoth.store.upload_tasks import Task
 from quoth.tenants import Tenants
@@ -185,8 +185,7 @@ async def _add(engine: Engine, task: Task, say: Callable[[Any], None]) -> Docume
     except DOWN as error:
         return str(error)
     except QuothError as error:
-        problem = Problem(error.code, str(error))
-        return Document("", "", kind=None, status="failed", error=problem)
+        return failed_document(error.code, str(error))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 
 from quoth.core.errors import ConfigError, DocumentError
-from quoth.core.types import Document
+from quoth.core.types import Document, Problem
 from quoth.engine import Engine
 from quoth.pipeline.commit import IngestProgress
 from quoth.pipeline.given_metadata import DocumentMetadata
@@ -49,6 +49,11 @@ async def add_batch(
                     progress(step.chunks, step.of_chunks)
                 elif (found := named.pop(stored_name(step.source) or "", None)) is not None:
                     yield found, step
+
+
+def failed_document(code: str, message: str) -> Document:
+    """Return the document of a file that was not added."""
+    return Document("", "", kind=None, status="failed", error=Problem(code, message))
 
 
 def no_progress(_chunks: int, _of_chunks: int) -> None:

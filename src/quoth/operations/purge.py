@@ -83,9 +83,7 @@ TOLD_CHARACTERS = 100
 
 def forget_cards(catalogue: Catalogue) -> int:
     """Delete the citations of lectures whose document is gone; return their number."""
-    collections = catalogue.collections()
-    living = {key for collection in collections for key in catalogue.ready_ids(collection)}
-    return Lectures.of(catalogue).forget_documents(sorted(living))
+    return Lectures.of(catalogue).forget_documents(sorted(_living(catalogue)))
 
 
 def forget_quotes(catalogue: Catalogue) -> int:
@@ -96,9 +94,7 @@ def forget_quotes(catalogue: Catalogue) -> int:
     answer that is no longer stored. Its ids, times and scores stay, as with history ``hash``.
     """
     traces = StoredQuestions.of(catalogue)
-    living = {
-        key for collection in catalogue.collections() for key in catalogue.ready_ids(collection)
-    }
+    living = _living(catalogue)
     told: dict[str, set[str]] = {}
     blanked = 0
     unreadable = []
@@ -118,6 +114,11 @@ def forget_quotes(catalogue: Catalogue) -> int:
         blanked += 1
     traces.delete(unreadable)
     return blanked + len(unreadable)
+
+
+def _living(catalogue: Catalogue) -> set[str]:
+    """Return the documents that are there."""
+    return {key for found in catalogue.collections() for key in catalogue.ready_ids(found)}
 
 
 def _clean(
@@ -283,9 +284,8 @@ async def _clear_files(parts: Components) -> int:
 
 
 def _referenced_files(parts: Components) -> set[str]:
-    collections = parts.catalogue.collections()
-    ready = (parts.catalogue.ready_ids(collection) for collection in collections)
-    return set().union(*ready, *(parts.jobs.running(collection) for collection in collections))
+    running = (parts.jobs.running(found) for found in parts.catalogue.collections())
+    return _living(parts.catalogue).union(*running)
 
 
 def _clear_blobs(parts: Components) -> int:

@@ -23,8 +23,8 @@ from quoth.core.errors import (
     QuothError,
     StoreDown,
 )
-from quoth.core.types import Document, Problem
-from quoth.operations.add_uploads import Progress, add_batch, add_file
+from quoth.core.types import Document
+from quoth.operations.add_uploads import Progress, add_batch, add_file, failed_document
 from quoth.pipeline.partial_vectors import delete_stale_vectors
 from quoth.pipeline.uploads import delete_stale_parts, tenant_blobs
 from quoth.store.blobs import stored_name
@@ -262,7 +262,7 @@ class WorkerPool:
             except DOWN:
                 raise
             except QuothError as error:
-                document = _failed(error)
+                document = failed_document(error.code, str(error))
             await self._end(hand, task, document)
 
     async def _add_isolated(self, task: Task, hand: LeasedTasks, *, isolate: Isolate) -> Document:
@@ -273,8 +273,7 @@ class WorkerPool:
                 log.warning("file_ended_its_process", extra={"task": task.id})
                 if self._stop.is_set():  # which may have ended it as well
                     raise StoreDown("The service stops.") from None
-        problem = Problem(POISON, SET_ASIDE)
-        return Document("", "", kind=None, status="failed", error=problem)
+        return failed_document(POISON, SET_ASIDE)
 
     async def _end(self, hand: LeasedTasks, task: Task, document: Document) -> None:
         self._added.add((hand.queue.tenant, task.collection))
@@ -343,11 +342,6 @@ def _ended(queue: Queue, task: Task, document: Document) -> bool:
 
 def _tell(task: Task, *, state: str, code: str | None) -> None:
     log.info("file_ended", extra={"task": task.id, "state": state, "code": code})
-
-
-def _failed(error: QuothError) -> Document:
-    problem = Problem(error.code, str(error))
-    return Document(document_id="", title="", kind=None, status="failed", error=problem)
 
 
 def _crashed(queue: Queue, task: Task) -> None:

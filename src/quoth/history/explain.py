@@ -247,13 +247,8 @@ def _understood(
         ("names", query.entities),
         ("note", [restate(each, language) for each in query.notes]),
     ):
-        yield from _joined(name, values)
-
-
-def _joined(name: str, values: Iterable[str]) -> Iterator[tuple[str, str]]:
-    text = "; ".join(values)
-    if text:
-        yield name, text
+        if text := "; ".join(values):
+            yield name, text
 
 
 def _choices(record: Record) -> Iterator[SettingUsed]:

@@ -180,7 +180,9 @@ async def _passed(
         at = texts.get(key, ChunkExcerpt())
         read = ended_in_context(key, record)
         if key in known:
-            found.append(_of_then(known[key], record))
+            way = known[key]
+            advice = _advice(way, record)
+            found.append(MissedPassage(key, way.at, way.fate, way.why, advice, way.legs))
         elif read is not None:
             found.append(MissedPassage(key, at, read.fate, read.why))
         elif (outside := await _outside(each, collection, record=record, parts=parts)) is not None:
@@ -190,11 +192,6 @@ async def _passed(
             legs = deeper.get(key, {})
             found.append(_missed(each, at, legs, within=within, record=record, now=collection))
     return found
-
-
-def _of_then(way: CandidateExplanation, record: Record) -> MissedPassage:
-    advice = _advice(way, record)
-    return MissedPassage(way.chunk_id, way.at, way.fate, way.why, advice, way.legs)
 
 
 def _unless_quoted(missed: MissedPassage, text: str, record: Record) -> MissedPassage:

@@ -17,7 +17,7 @@ from sqlalchemy import table as named_table
 
 from quoth.core.errors import QuothError
 from quoth.operations.file_checksums import damaged_files
-from quoth.pipeline.components import token_stores
+from quoth.pipeline.components import damaged_tokens
 from quoth.store.audit import Audit, audited_tenants
 from quoth.store.blobs import Blobs, file_sha256, stored_name
 from quoth.store.checksums import ChecksumColumn
@@ -158,12 +158,11 @@ def missing_blobs(database: Database, *, home: Path) -> list[Damage]:
     ]
 
 
-async def damaged_tokens(tenants: Tenants) -> list[Damage]:
+async def find_token_damage(tenants: Tenants) -> list[Damage]:
     """Check every file of token vectors."""
     found = []
     for tenant in await asyncio.to_thread(TenantRoundRobin(tenants.database).tenants):
-        parts = (await asyncio.to_thread(tenants.engine, tenant)).parts
-        names = [name for store in token_stores(parts) for name in await store.damaged()]
+        names = await damaged_tokens((await asyncio.to_thread(tenants.engine, tenant)).parts)
         found += [Damage(f"token vectors of '{tenant}': {name}", tokens=True) for name in names]
     return found
 
@@ -174,7 +173,7 @@ async def run_integrity_checks(
     """Check at start and every day, until cancelled; ``report`` gets what is damaged."""
     while True:
         found = await asyncio.to_thread(find_tenants_damage, tenants)
-        found += await damaged_tokens(tenants)
+        found += await find_token_damage(tenants)
         report(found)
         for damage in found[:MAX_FINDINGS]:
             log.error("damage", extra={"what": damage.what})

@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from quoth.core.command_line import command_line
 from quoth.core.errors import BackendError, IndexMismatch, InputError, NotFound
@@ -23,6 +21,7 @@ from quoth.interfaces.cli.session import (
     nothing_here,
     stored_documents,
 )
+from quoth.interfaces.cli.tables import show_table
 from quoth.text.json_codec import to_json
 
 if TYPE_CHECKING:
@@ -71,10 +70,8 @@ def show_collections(session: CliSession, found: list[CollectionSummary]) -> Non
     if not found:
         session.say(nothing_here(session))
         return
-    table = Table("collection", "documents", "passages", "model", box=None)
-    for each in found:
-        table.add_row(Text(each.name), f"{each.documents:,}", f"{each.chunks:,}", each.embedder)
-    session.out.print(table)
+    rows = [(each.name, f"{each.documents:,}", f"{each.chunks:,}", each.embedder) for each in found]
+    show_table(session, ("collection", "documents", "passages", "model"), rows)
 
 
 @command
@@ -222,13 +219,9 @@ def show_comparison(session: CliSession, compared: EmbedderComparison) -> None:
         f"{compared.questions} questions made of the collection: {compared.overlap:.0%} of the "
         f"first ten hits are the same, p {compared.p:.2g}"
     )
-    table = Table(
-        *("embedder", "vectors alone (MRR)", "with keywords (MRR)", "among the first ten"),
-        box=None,
-        title=title,
-        title_justify="left",
-    )
-    for each in (compared.before, compared.now):
-        row = (f"{each.semantic:.3f}", f"{each.both:.3f}", f"{each.found:.0%}")
-        table.add_row(Text(each.embedder), *row)
-    session.out.print(table)
+    head = ("embedder", "vectors alone (MRR)", "with keywords (MRR)", "among the first ten")
+    rows = [
+        (each.embedder, f"{each.semantic:.3f}", f"{each.both:.3f}", f"{each.found:.0%}")
+        for each in (compared.before, compared.now)
+    ]
+    show_table(session, head, rows, title=title)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
 
 from quoth.interfaces.cli.history import QueryId
@@ -19,6 +18,7 @@ from quoth.interfaces.cli.session import (
     engine_of,
     with_model,
 )
+from quoth.interfaces.cli.tables import show_table
 
 if TYPE_CHECKING:
     from quoth.history.replay import CollectionChanges, RankChange, Replay
@@ -51,10 +51,11 @@ def show(session: CliSession, found: Replay) -> None:
     """Show what is the same and what is not."""
     for text, style in lines(found):
         session.out.print_line(Text(text, style=style))
-    table = Table("stage", "then", "now", box=None)
-    for name, (before, now) in found.timings_ms.items():
-        table.add_row(name, *("" if each is None else f"{each:.1f} ms" for each in (before, now)))
-    session.out.print(table)
+    rows = [
+        (name, *("" if each is None else f"{each:.1f} ms" for each in times))
+        for name, times in found.timings_ms.items()
+    ]
+    show_table(session, ("stage", "then", "now"), rows)
 
 
 def lines(found: Replay) -> Iterator[tuple[str, str]]:

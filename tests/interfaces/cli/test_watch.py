@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from quoth.core.errors import DocumentError
+from quoth.core.errors import DocumentError, MissingExtra
 from quoth.core.settings import Settings
 from quoth.ingest.sources.mirror import FetchedItem
 from quoth.interfaces.cli import add
@@ -114,3 +116,25 @@ async def test_a_first_round_that_fails_ends_the_command(
     with pytest.raises(DocumentError):
         await add.keep_equal(opened(tmp_path), engine, [PAGE])
     assert asked == [[], [PAGE]]
+
+
+async def test_addresses_alone_are_watched_without_the_package_that_watches_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[list[str]]
+) -> None:
+    monkeypatch.setitem(sys.modules, "watchfiles", None)
+    monkeypatch.delitem(sys.modules, "quoth.ingest.sources.watch", raising=False)
+    session = opened(tmp_path)
+    engine: Any = None
+    add.require_watchable(session, [PAGE])
+    with pytest.raises(MissingExtra, match=r"quoth\[watch\]"):
+        add.require_watchable(session, [str(tmp_path), PAGE])
+
+    async def stopped(seconds: float) -> None:
+        assert seconds == 5 * 60
+        if len(asked) > 2:
+            raise RuntimeError("enough")
+
+    monkeypatch.setattr(asyncio, "sleep", stopped)
+    with pytest.raises(RuntimeError, match="enough"):
+        await add.keep_equal(session, engine, [PAGE], minutes=5)
+    assert asked == [[PAGE], [PAGE], [PAGE]]

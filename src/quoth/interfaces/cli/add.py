@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from os.path import realpath
@@ -173,16 +173,37 @@ async def watch(
 
 
 def require_watchable(session: CliSession, sources: Sequence[str]) -> None:
-    """Raise InputError for what is neither a folder nor an address, and without watchfiles."""
+    """Raise InputError for what is neither a folder nor an address.
+
+    Watching folders needs watchfiles; raises MissingExtra without it.
+    """
     from quoth.core.extras import require_extra
     from quoth.pipeline.remote import check_sources, is_address
     from quoth.pipeline.sync import check_folder
 
-    require_extra("watch", module="watchfiles", what="Watching")
+    folders = [Path(each) for each in sources if not is_address(each)]
+    if folders:
+        require_extra("watch", module="watchfiles", what="Watching folders")
     check_sources(sources)
-    for each in sources:
-        if not is_address(each):
-            check_folder(Path(each), session.settings)
+    for folder in folders:
+        check_folder(folder, session.settings)
+
+
+async def _rounds(folders: Sequence[Path], *, every: float | None) -> AsyncGenerator[bool, None]:
+    """Yield at once, after every change below the folders, and ``every`` so many seconds.
+
+    The value says whether the addresses are due.
+    """
+    if folders:
+        from quoth.ingest.sources.watch import folder_changed
+
+        async with aclosing(folder_changed(folders, every=every)) as changes:
+            async for is_due in changes:
+                yield is_due
+    elif every is not None:
+        while True:
+            yield True
+            await asyncio.sleep(every)
 
 
 async def keep_equal(
@@ -197,7 +218,6 @@ async def keep_equal(
 
     After a change only the folders are read. A round that fails after the first is reported.
     """
-    from quoth.ingest.sources.watch import folder_changed
     from quoth.pipeline.remote import RemoteOptions, is_address
 
     folders = [each for each in sources if not is_address(each)]
@@ -205,7 +225,7 @@ async def keep_equal(
     remote = replace(options.remote or RemoteOptions(), drop_gone=True)
     options = replace(options, remote=remote)
     is_first = True
-    async with aclosing(folder_changed([*map(Path, folders)], every=every)) as rounds:
+    async with aclosing(_rounds([*map(Path, folders)], every=every)) as rounds:
         async for is_due in rounds:
             wanted = sources if is_due else folders
             try:

@@ -29,6 +29,9 @@ for another language; .959 of German ones and .958 of Spanish ones are right."""
 NO_LANGUAGE = "zxx"
 """What the model calls numbers and signs."""
 
+NEIGHBOURS = ("de", "es", "it", "nl", "pt")
+"""Languages that share function words with English and French."""
+
 # Function words that only one language has, without those that English texts use as well.
 _TELLING: Mapping[str, frozenset[str]] = MappingProxyType(
     {"en": ENGLISH - FRENCH, "fr": FRENCH - ENGLISH - {"car", "non", "plus", "via"}}
@@ -37,11 +40,14 @@ _TELLING: Mapping[str, frozenset[str]] = MappingProxyType(
 # A sign of Chinese or Japanese counts as a word.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_]+")
 
+# Neither elided ("l'état"), which French and Italian do alike, nor a part of a name.
+_WHOLE_WORD = re.compile(r"[^\W\d_]+(?![’'\w])")
+
 
 @cache
 def _own_function_words() -> Mapping[str, frozenset[str]]:
     """Return those of the words above that the neighbouring languages do not use as well."""
-    others = frozenset[str]().union(*map(query_stop_words, ("de", "es", "it", "nl", "pt")))
+    others = frozenset[str]().union(*map(query_stop_words, NEIGHBOURS))
     return {language: words - others for language, words in _TELLING.items()}
 
 
@@ -61,11 +67,14 @@ def detect_query_language(text: str, *, among: Sequence[str], fallback: str) -> 
     """Return the language of a query, one of `among` or another one that is clearly more likely.
 
     The other one is of those whose stop words are known, and the query has one of them: "panna
-    cotta recipe" may be asked in any language. Among English and French alone, half of German
+    cotta recipe" may be asked in any language. Function words count more than the other words,
+    which are often English terms: "Was ist Transfer Learning?" is German. Among English and French alone, half of German
     queries and nine tenths of Spanish ones are taken for one of the two.
     """
     languages = tuple(dict.fromkeys(among))
     if found := _by_function_words(text, languages, _own_function_words()):
+        return found
+    if found := _by_most_function_words(text):
         return found
     likeliest = next(
         language for language, _ in _ranked(text[:SAMPLE]) if query_stop_words(language)
@@ -85,6 +94,27 @@ def _by_function_words(
     counts = {each: sum(word in telling[each] for word in words) for each in languages}
     best, second = sorted(languages, key=counts.__getitem__, reverse=True)[:2]
     return best if counts[best] > 2 * counts[second] else None
+
+
+def _by_most_function_words(text: str) -> str | None:
+    """Return the neighbouring language whose function words a query has most of.
+
+    None where English or French has as many, and for a single one outside a question: "die
+    casting". Abbreviations in capitals are none. The model decides between neighbours that have
+    equally many.
+    """
+    found = _WHOLE_WORD.findall(text[:SAMPLE])
+    capitals = text.isupper()
+    words = [each.casefold() for each in found if capitals or not each[1:].isupper()]
+    counts = {
+        language: sum(word in query_stop_words(language) for word in words)
+        for language in (*_TELLING, *NEIGHBOURS)
+    }
+    most = max(counts.values())
+    best = [language for language, count in counts.items() if count == most]
+    if most < (1 if text.rstrip().endswith("?") else 2) or not _TELLING.keys().isdisjoint(best):
+        return None
+    return best[0] if len(best) == 1 else _by_model(text, tuple(best), floor=0)
 
 
 def clear_language(text: str) -> str | None:

@@ -68,8 +68,9 @@ def detect_query_language(text: str, *, among: Sequence[str], fallback: str) -> 
 
     The other one is of those whose stop words are known, and the query has one of them: "panna
     cotta recipe" may be asked in any language. Function words count more than the other words,
-    which are often English terms: "Was ist Transfer Learning?" is German. Among English and French alone, half of German
-    queries and nine tenths of Spanish ones are taken for one of the two.
+    which are often English terms: "Was ist Transfer Learning?" is German. Among English and
+    French alone, half of German queries and nine tenths of Spanish ones are taken for one of the
+    two.
     """
     languages = tuple(dict.fromkeys(among))
     if found := _by_function_words(text, languages, _own_function_words()):

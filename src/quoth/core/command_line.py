@@ -20,7 +20,8 @@ def command_line(words: str, settings: Settings | None = None, *, collection: st
 
     Without ``collection`` it is that of the settings, which is left out where they do not name it.
     The store is left out where it is the one that is used by default, or there are no settings;
-    without them the collection "default" is left out, too. The home folder is never named.
+    without them the collection "default" is left out, too. The home folder is not named here, as
+    clients of the service read such messages, too; the command line adds it (`Screen.in_home`).
     """
     options = []
     if settings is None:

@@ -75,3 +75,22 @@ def test_hints_are_about_the_collection_of_the_call(tmp_path: Path) -> None:
     assert "holds no documents" in (empty := " ".join(quoth(home, *own, "ask", SWARM).err.split()))
     assert empty.endswith("quoth --collection own add PATH")
     assert "quoth add PATH" in quoth(tmp_path / "new", "list").err
+
+
+def test_commands_name_the_home_folder_of_the_call(tmp_path: Path) -> None:
+    own, home = tmp_path / "elsewhere", tmp_path / "my home"
+    here = ("--home", str(home), "--collection", "my own")
+    notes = write_sources(tmp_path / "sources") / "notes.md"
+    assert quoth(own, *here, "add", str(notes)).code == 0
+    asked = quoth(own, *here, "ask", SWARM)
+    found = re.search(r"· quoth (.+explain q_\w+)", asked.out)
+    assert found is not None, asked.out
+    assert quoth(own, *shlex.split(found[1])).code == 0
+    remove(home / "index")
+    lost = quoth(own, *here, "ask", SWARM)
+    named = re.search(r"[Bb]uild it with: quoth (.+reindex)$", " ".join(lost.err.split()))
+    assert named is not None, lost.err
+    assert quoth(own, *shlex.split(named[1])).code == 0
+    assert quoth(own, *here, "ask", SWARM).code == 0
+    # Without the option the home is that of the environment, which the next call has, too.
+    assert "--home" not in quoth(home, "ask", SWARM, "--collection", "my own").out

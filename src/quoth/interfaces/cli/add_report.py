@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from rich.text import Text
-
 from quoth.core.command_line import command_line
 from quoth.core.types import Document, Json
 from quoth.ingest.readers.formats import SUFFIX_FORMATS
@@ -143,7 +141,7 @@ def show_report(session: CliSession, report: AddReport) -> None:
     from quoth.ingest.readers.formats import KNOWN
 
     if not report.documents:
-        session.err.print_line(NOTHING.format(known=KNOWN))
+        session.err.print_message(NOTHING.format(known=KNOWN))
     failures = _failures(session, report)
     counts = report.counts()
     left_out = sum(sum(each.types.values()) for each in report.left_out)
@@ -187,7 +185,7 @@ def _show_row(session: CliSession, head: str, details: Sequence[str]) -> None:
     style = "red" if head.startswith("failed") else ""
     for number, detail in enumerate(details or [""]):
         begin = " " * len(head) if number else head
-        session.err.print_line(Text(f"{begin}  {detail}".rstrip(), style=style))
+        session.err.print_message(f"{begin}  {detail}".rstrip(), style=style)
 
 
 def _installs(suffixes: Iterable[str]) -> dict[str, tuple[str, ...]]:

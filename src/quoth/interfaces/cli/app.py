@@ -124,6 +124,11 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _names(context: typer.Context) -> Sequence[str]:
+    group: Any = context.command
+    return tuple(group.commands)
+
+
 @app.callback()
 def start(  # noqa: PLR0913 - one for each global option
     context: typer.Context,
@@ -162,7 +167,9 @@ def start(  # noqa: PLR0913 - one for each global option
     from quoth.core.load_settings import load_settings
 
     show_warnings()
-    err = Screen(stderr=True)
+    out, err = Screen(), Screen(stderr=True)
+    for screen in (out, err):
+        screen.home, screen.commands = home or "", _names(context)
     try:
         names = tuple(dict.fromkeys(collection or ()))
         if len(names) > 1 and context.invoked_subcommand not in ("ask", "chat", "search"):
@@ -181,7 +188,7 @@ def start(  # noqa: PLR0913 - one for each global option
         )
     except (ConfigError, InputError) as error:
         raise typer.Exit(report(error, err=err, as_json=as_json)) from None
-    context.obj = CliSession(settings, as_json, quiet, Screen(), err, names)
+    context.obj = CliSession(settings, as_json, quiet, out, err, names)
 
 
 app.command()(add)

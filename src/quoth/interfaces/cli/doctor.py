@@ -232,7 +232,7 @@ def profiles(session: CliSession) -> None:
         line.append(f" {', '.join(each.name for each in parts if each.name != 'none')}")
         session.out.print_line(line)
         for each in missing:
-            session.out.print_line(f"{'':<11}{each.error}")
+            session.out.print_message(f"{'':<11}{each.error}")
 
 
 @command

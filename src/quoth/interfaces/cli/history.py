@@ -168,7 +168,7 @@ def show_explanation(session: CliSession, found: Explanation) -> None:
     for each in found.searched:
         candidates(session, each)
     for line in found.notes:
-        out.print_line(Text(f"Note: {line}"))
+        out.print_message(f"Note: {line}")
 
 
 def _took(each: Stage) -> str:
@@ -217,4 +217,4 @@ def show_missed(session: CliSession, asked: WhyNot) -> None:
         session.out.print_line(head.append(f"  {each.why}", style="not bold"))
         session.out.print_line(Text(f"    “{each.at.text}”", style="dim"))
         if each.advice:
-            session.out.print_line(Text(f"    to have it read: {each.advice}"))
+            session.out.print_message(f"    to have it read: {each.advice}")

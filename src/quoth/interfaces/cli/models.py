@@ -88,12 +88,12 @@ def _list(session: CliSession) -> None:
         session.put([{"name": name, "folder": str(at), "built": ok} for name, at, ok in rows])
         return
     state = "ready" if built else "not built yet (quoth models build)"
-    session.out.print(f"{DEFAULT_EMBEDDER}: {state}\n  {folder}", highlight=False)
+    session.out.print_message(f"{DEFAULT_EMBEDDER}: {state}\n  {folder}")
     for name, at in known:
         there = f"ready\n  {at}" if at.is_dir() else f"not there (quoth models get {name})"
         line = f"{name} ({MODELS[name].used_as}): {there}"
-        session.out.print_line(line)
+        session.out.print_message(line)
     text = f"speech to text: {'not there' if problem else 'ready'}\n  {speech}"
     session.out.print(text, highlight=False, markup=False)
     if problem:
-        session.out.print_line(HOW_TO_GET_SPEECH)
+        session.out.print_message(HOW_TO_GET_SPEECH)

@@ -117,7 +117,7 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
         answer = public_answer(answer, base=settings.public_url)
     out = session.out
     out.print()
-    if told := [f"Note: {line}" for line in notes(answer)]:
+    if told := [f"Note: {out.in_home(line)}" for line in notes(answer)]:
         out.print_line(Text("\n".join(told), style="yellow"))
         out.print()
     for each in answer.citations:
@@ -143,7 +143,7 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
         answer.model or "no language model",
         f"${answer.usage.usd:.4f}" if answer.usage.usd else "",
         "answered before" if answer.cached else "",
-        f"quoth explain {answer.query_id}",
+        out.in_home(f"quoth explain {answer.query_id}"),
     ]
     out.print_line(Text(f"\n  {' · '.join(filter(None, foot))}", style="dim"))
     if settings.public_url and (page := answer_page(settings, answer.query_id)):
@@ -156,7 +156,7 @@ def health_report(session: CliSession, health: Health) -> None:
         mark = Text("ok   " if check.ok else "fix  ", style="green" if check.ok else "red")
         session.out.print_line(mark.append(f"{check.name}: {check.found}", style=""))
         if check.advice:
-            session.out.print_line(f"     {check.advice}")
+            session.out.print_message(f"     {check.advice}")
 
 
 def trim(text: str, most: int = SNIPPET) -> str:

@@ -6,9 +6,11 @@ import asyncio
 import json
 import logging
 import os
+import re
+import shlex
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial, wraps
@@ -59,11 +61,11 @@ class CliSession:
     def say(self, line: str) -> None:
         """Tell a person something that is not the result."""
         if not self.quiet:
-            self.err.print_line(line)
+            self.err.print_message(line)
 
     def warn(self, line: str) -> None:
         """Say what failed; --quiet does not silence it."""
-        self.err.print_line(line, style="red")
+        self.err.print_message(line, style="red")
 
     def show(self, value: Any, render: Callable[[CliSession, Any], None]) -> None:
         """Write a result as JSON for a program, or let ``render`` show it to a person."""
@@ -80,7 +82,26 @@ class CliSession:
 
 
 class Screen(Console):
-    """A console that lets `command` handle a closed pipe."""
+    """A console that lets `command` handle a closed pipe.
+
+    Its messages name commands as they work when they are copied: where the caller names the home
+    folder, these ``commands`` do, too.
+    """
+
+    home = ""
+    commands: Collection[str] = ()
+
+    def in_home(self, message: str) -> str:
+        """Return a message whose commands name the home folder of the caller."""
+        if not self.home:
+            return message
+        options = r"(?:--[a-z-]+ (?:'[^']*'|\S+) )*"
+        named = rf"\bquoth (?={options}(?:{'|'.join(self.commands)})\b)"
+        return re.sub(named, lambda _: f"quoth --home {shlex.quote(self.home)} ", message)
+
+    def print_message(self, message: str, *, style: str | None = None) -> None:
+        """Print a message with its commands as they work for the caller."""
+        self.print_line(self.in_home(message), style=style)
 
     def print_line(self, text: str | Text, *, style: str | None = None) -> None:
         """Print a text as it is: neither wrapped nor coloured, and without markup."""
@@ -211,7 +232,7 @@ def report(error: QuothError, *, err: Screen, as_json: bool) -> int:
     """Show an error and give its exit code."""
     if as_json:
         put(error_message(error))
-    err.print_line(str(error), style="red")
+    err.print_message(str(error), style="red")
     if isinstance(error, ConfigError):
         return CONFIGURATION
     return USAGE if isinstance(error, InputError) else FAILED

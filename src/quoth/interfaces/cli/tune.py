@@ -71,7 +71,7 @@ def show(session: CliSession, tuned: Tuned) -> None:
         session.out.print_line(line)
     if not tuned.note:
         reset = command_line("tune --reset", session.settings)
-        session.out.print_line(f"Take it back with: {reset}")
+        session.out.print_message(f"Take it back with: {reset}")
 
 
 def lines(tuned: Tuned) -> Iterator[str]:

@@ -46,6 +46,7 @@ from quoth.pipeline.retrieve import (
     search_passages,
     select_passages,
 )
+from quoth.pipeline.selection import note_low_diversity
 from quoth.pipeline.unread import note_unread
 
 log = logging.getLogger("quoth.engine")
@@ -163,6 +164,8 @@ class Engine(DocumentEngine):
                             answer = item
                         else:
                             yield item
+                kept, copies = len(found.candidates), len(found.copies)
+                answer = note_low_diversity(answer, kept=kept, copies=copies)
                 usage, timings = context.meter.total, trace.timings_ms()
                 answer = replace(answer, usage=usage, timings_ms=timings)
                 note_pace(self.parts.latency_estimator, timings)

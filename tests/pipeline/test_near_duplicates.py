@@ -44,3 +44,22 @@ async def test_all_of_them_are_found_where_copies_are_wanted(engine: Engine) -> 
     request = Request(QUESTION, choices={"duplicate_cosine": 1.0, "final_k": 20})
     found = await engine.retrieve(request, trace=Trace())
     assert sum("within four days" in hit.text for hit in found.hits) == 9
+
+
+@pytest.mark.parametrize(
+    ("question", "note"),
+    [
+        ("How do worker bees carry nectar to the hive?", "repeat one another"),
+        ("Comment le nectar devient-il honey dans la hive ?", "se répètent"),
+        (QUESTION, ""),
+    ],
+)
+async def test_an_answer_to_a_broad_question_says_that_most_passages_repeat_one_another(
+    engine: Engine, question: str, note: str
+) -> None:
+    found = await engine.answer(Request(question, choices={"duplicate_cosine": 0.95}))
+    assert found.status in ("answered", "partial")
+    said = [each for each in found.warnings if "repeat" in each or "répètent" in each]
+    assert [note in each for each in said] == [True] * bool(note), found.query.kind
+    alone = Request(question, choices={"duplicate_cosine": 1.0})
+    assert not set(said) & set((await engine.answer(alone)).warnings)

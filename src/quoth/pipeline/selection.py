@@ -8,7 +8,7 @@ from itertools import chain, zip_longest
 
 from quoth.core.plan import Plan
 from quoth.core.translations import translate
-from quoth.core.types import Candidate, Document, Filter, Query, Scored
+from quoth.core.types import Answer, Candidate, Document, Filter, Query, Scored
 from quoth.pipeline.rank import RankedList
 from quoth.query.filters.parse import MAX_LISTED
 from quoth.query.keywords import names_place, only_asks_for_a_place
@@ -22,6 +22,10 @@ from quoth.text.contents import is_contents
 
 FEW = 3
 """Fewer hits than this, with filters read from the query, and it is searched without them, too."""
+MIN_COPIES = 3
+"""Fewer near-duplicates say nothing of the whole."""
+NARROW = ("factual", "page_specific")
+"""Kinds of queries that ask for one thing: how many views there are does not matter."""
 Pool = list[tuple[Candidate, Collection]]
 """Ranked candidates, each with its collection."""
 
@@ -53,6 +57,20 @@ def select_hits(ranked: Sequence[RankedList], plan: Plan) -> tuple[Pool, dict[st
         limit=plan.final_k,
     )
     return [(each, collection_of[each.chunk_id]) for each in kept], copies
+
+
+def note_low_diversity(answer: Answer, *, kept: int, copies: int) -> Answer:
+    """Return an answer with a note where at least half of what was found repeats the rest.
+
+    ``kept`` passages were chosen, and ``copies`` left out as their near-duplicates.
+    """
+    asked = answer.query
+    if answer.status not in ("answered", "partial") or asked.kind in NARROW:
+        return answer
+    if copies < max(kept, MIN_COPIES):
+        return answer
+    note = translate("answering.low_diversity", asked.language)
+    return replace(answer, warnings=(*answer.warnings, note))
 
 
 def merge_pools(ranked: Sequence[RankedList], plan: Plan) -> Pool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.backends.embedders.onnx import OnnxEmbedder
+from quoth.backends.late_interaction import token_space
 from quoth.backends.late_interaction.token_space import (
     Encoding,
+    Packed,
+    Starts,
     TokenSpace,
     best_matches,
     binarize,
@@ -28,7 +32,7 @@ from quoth.backends.late_interaction.token_vectors import TokenVectors, open_vec
 from quoth.backends.onnx.products import multiply, multiply_integers
 from quoth.backends.rerankers.late_interaction import LateReranker
 from quoth.core.errors import ConfigError, RerankError
-from quoth.core.protocols import Role
+from quoth.core.protocols import Matrix, Role
 from quoth.core.types import Chars, Chunk
 from scripts.make_products import FOLDER, PRODUCTS, product_model
 from tests.backends.test_embed_onnx import TABLE, lookup_graph, write_json, write_tokenizer
@@ -149,6 +153,26 @@ def test_best_matches_are_those_of_brute_force(
         if len(passage):
             brute = (question @ form.unpack(passage).T).max(axis=1)
             assert np.allclose(found[:, at], brute, atol=0.01)
+
+
+def test_many_passages_are_compared_in_parts_of_about_one_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    random, form = np.random.default_rng(5), binarize(16)
+    question = normalize_rows(random.normal(size=(3, 16)).astype(np.float32))
+    rows = [normalize_rows(random.normal(size=(size, 16))) for size in (4, 0, 7, 2, 30, 5, 5)]
+    passages = [form.pack(each) for each in rows]
+    whole = best_matches(question, passages, form=form)
+    sizes: list[int] = []
+
+    def nearest(packed: Packed, vectors: Matrix, starts: Starts) -> Matrix:
+        sizes.append(len(packed))
+        return form.nearest(packed, vectors, starts)
+
+    monkeypatch.setattr(token_space, "AT_ONCE", 10)
+    found = best_matches(question, passages, form=replace(form, nearest=nearest))
+    assert np.array_equal(found, whole)
+    assert sizes == [4, 9, 35, 5]
 
 
 def test_a_passage_without_tokens_is_last() -> None:

@@ -61,6 +61,8 @@ def connect(file: Path, *, patience_s: float) -> Engine:
         pool_size=KEPT_OPEN,
         max_overflow=AT_MOST - KEPT_OPEN,
         pool_timeout=patience_s,
+        # The connection used last: each that is used has a cache of its own.
+        pool_use_lifo=True,
     )
 
     def configure(connection: sqlite3.Connection, _record: Any) -> None:

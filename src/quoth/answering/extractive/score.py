@@ -218,7 +218,7 @@ def _preference(
     )
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)  # some 2 kB each; a question has a hundred
 def stems_of(text: str, language: str) -> frozenset[str]:
     """Return the stems of a text; the same sentences are compared again and again."""
     return frozenset(analyze(text, language=language))

@@ -171,7 +171,7 @@ def _numbers(raw: str, *, start: int) -> list[TextToken]:
     return found
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)  # some 400 bytes each
 def _word(raw: str, language: str) -> tuple[str, str, bool]:
     """Return a token's word and stem, and whether it is negated."""
     word = raw if raw.isascii() else _readable(raw)

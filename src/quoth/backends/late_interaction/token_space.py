@@ -98,6 +98,10 @@ def normalize_rows(rows: Matrix) -> Matrix:
     return scaled
 
 
+AT_ONCE = 2048
+"""Tokens of passages, about, that are compared at once: they are unpacked for it."""
+
+
 def best_matches(question: Matrix, passages: Sequence[Packed], *, form: Encoding) -> Matrix:
     """Return the similarity of each query token to its nearest token in each passage.
 
@@ -109,8 +113,18 @@ def best_matches(question: Matrix, passages: Sequence[Packed], *, form: Encoding
     filled = np.flatnonzero(sizes)
     if not len(filled) or not len(question):
         return found
-    starts = np.cumsum(sizes)[filled] - sizes[filled]
-    best = form.nearest(np.concatenate(passages), question, starts).T
+    parts = np.split(filled, np.flatnonzero(np.diff(np.cumsum(sizes[filled]) // AT_ONCE)) + 1)
+    best = np.concatenate(
+        [
+            form.nearest(
+                np.concatenate([passages[at] for at in part]),
+                question,
+                np.cumsum(sizes[part]) - sizes[part],
+            ).T
+            for part in parts
+        ],
+        axis=1,
+    )
     found[:] = best.min(axis=1, keepdims=True)
     found[:, filled] = best
     return found

@@ -6,6 +6,7 @@ Comparison with approximate (graph) indexes: docs/decisions/012.
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +29,7 @@ OVERSAMPLING = 2.2
 GROUP = 64
 """Rows of which the highest score is looked at first; they lie apart, as neighbours are alike."""
 
-_SEARCHERS = ThreadPoolExecutor(thread_name_prefix="segments")
+_SEARCHERS = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="segments")
 """Search the vectors of several segments at once: half the time on two cores."""
 
 Ranked = tuple[Numbers, Numbers]

@@ -164,8 +164,7 @@ class Engine(DocumentEngine):
                             answer = item
                         else:
                             yield item
-                kept, copies = len(found.candidates), len(found.copies)
-                answer = note_low_diversity(answer, kept=kept, copies=copies)
+                answer = note_low_diversity(answer, kept=len(found.hits), copies=len(found.copies))
                 usage, timings = context.meter.total, trace.timings_ms()
                 answer = replace(answer, usage=usage, timings_ms=timings)
                 note_pace(self.parts.latency_estimator, timings)

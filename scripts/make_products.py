@@ -1,4 +1,4 @@
-"""Write the models of `quoth.backends.onnx.products`: each is a single matrix product.
+"""Write the models of `quoth.backends.late_interaction.encoding`: each is a single matrix product.
 
 python scripts/make_products.py
 """

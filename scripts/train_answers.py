@@ -5,7 +5,7 @@
 The first tells which sentences are evidence (`WITH_TOKENS` and `WITHOUT_TOKENS` of
 quoth.answering.extractive.score), the second whether the collection answers at all (`answerable` in
 quoth.retrieval.calibration), the third what the reading of doubtful answers adds to both
-(quoth.pipeline.doubtful_answers). A SET is a folder in the format of ``quoth eval answers``.
+(quoth.pipeline.scores). A SET is a folder in the format of ``quoth eval answers``.
 Each answerable question counts a second time as unanswerable, with the documents taken away that
 hold its evidence: these are hard cases on the subject, by authors of every set.
 """
@@ -35,8 +35,8 @@ from quoth.engine import Engine
 from quoth.evaluation.corpus import open_corpus
 from quoth.evaluation.datasets import Judged, load_corpus, load_judged
 from quoth.evaluation.spans import Folded, fold_letters, overlaps
-from quoth.pipeline.doubtful_answers import DOUBTFUL, read_sentences
 from quoth.pipeline.retrieve import Request, Retrieved
+from quoth.pipeline.scores import DOUBTFUL, read_sentences
 from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
 
 ANSWERED = 0.93

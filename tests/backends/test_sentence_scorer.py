@@ -18,8 +18,8 @@ from quoth.core.load_settings import load_settings
 from quoth.core.settings import Settings
 from quoth.core.types import Answer
 from quoth.pipeline import extract
-from quoth.pipeline.doubtful_answers import MAX_WINDOWS, READING_MS
 from quoth.pipeline.retrieve import Request
+from quoth.pipeline.scores import MAX_WINDOWS, READING_MS
 from quoth_e5 import build, is_built, scorer_file
 from quoth_e5.build import build_scorer
 from quoth_e5.sentences import load_trained, sentence_graph

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from quoth.backends.late_interaction.token_space import TokenSpace, quantize_nbits
-from quoth.backends.late_interaction.token_vectors import open_vectors
+from quoth.backends.late_interaction.encoding import quantize_nbits
+from quoth.backends.late_interaction.token_vectors import TokenSpace, open_vectors
 from quoth.backends.rerankers.late_interaction import LateSpans
 from quoth.core.protocols import Matrix, Role
 from quoth.core.types import Chars, Chunk

@@ -15,21 +15,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quoth.backends.embedders.onnx import OnnxEmbedder
-from quoth.backends.late_interaction import token_space
-from quoth.backends.late_interaction.token_space import (
+from quoth.backends.late_interaction import encoding
+from quoth.backends.late_interaction.encoding import (
     Encoding,
     Packed,
     Starts,
-    TokenSpace,
     best_matches,
     binarize,
+    multiply,
+    multiply_integers,
     normalize_rows,
     quantize_nbits,
     weighted_maxsim,
 )
 from quoth.backends.late_interaction.token_store import TokenStore
-from quoth.backends.late_interaction.token_vectors import TokenVectors, open_vectors
-from quoth.backends.onnx.products import multiply, multiply_integers
+from quoth.backends.late_interaction.token_vectors import TokenSpace, TokenVectors, open_vectors
 from quoth.backends.rerankers.late_interaction import LateReranker
 from quoth.core.errors import ConfigError, RerankError
 from quoth.core.protocols import Matrix, Role
@@ -169,7 +169,7 @@ def test_many_passages_are_compared_in_parts_of_about_one_size(
         sizes.append(len(packed))
         return form.nearest(packed, vectors, starts)
 
-    monkeypatch.setattr(token_space, "AT_ONCE", 10)
+    monkeypatch.setattr(encoding, "AT_ONCE", 10)
     found = best_matches(question, passages, form=replace(form, nearest=nearest))
     assert np.array_equal(found, whole)
     assert sizes == [4, 9, 35, 5]

@@ -11,8 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from quoth.backends.embedders.onnx import OnnxEmbedder
-from quoth.backends.late_interaction.token_space import TokenSpace
-from quoth.backends.late_interaction.token_vectors import open_vectors
+from quoth.backends.late_interaction.token_vectors import TokenSpace, open_vectors
 from quoth.backends.rerankers.colbert import ColbertReranker
 from quoth.backends.rerankers.cross_encoder import OnnxReranker
 from quoth.backends.rerankers.late_interaction import LateReranker

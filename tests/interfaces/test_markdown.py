@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from quoth.answering.marked_runs import marked_runs
+from quoth.answering.citations import marked_runs
 from quoth.core.errors import GenerationError
 from quoth.core.types import Answer, Hit
 from quoth.engine import Engine

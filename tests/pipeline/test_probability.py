@@ -11,9 +11,9 @@ from quoth.core.calibration import Calibration, Tuning
 from quoth.core.plan import Plan
 from quoth.core.trace import Trace
 from quoth.core.types import IndexIdentity, Query, Scored
-from quoth.pipeline.probability import estimate_probability, is_calibrated
 from quoth.pipeline.rank import RankedList
 from quoth.pipeline.retrieve import Retrieved
+from quoth.pipeline.scores import estimate_probability, is_calibrated
 from quoth.retrieval.search import RetrieverResults
 from quoth.store.rows import Collection
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quoth.core.types import Query
-from quoth.query.two_questions import two_questions
+from quoth.query.comparison_aspects import two_questions
 
 
 @pytest.mark.parametrize(

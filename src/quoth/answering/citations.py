@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from quoth.answering.extractive.select import Statement
@@ -18,6 +18,7 @@ from quoth.core.types import (
     Mode,
     Pages,
     Passage,
+    Sentence,
     Support,
 )
 from quoth.text.locators import is_within_filters, link, locate_in
@@ -199,3 +200,24 @@ def _locator(passage: Passage, *, start: int, end: int) -> Locator:
     inside = [each.locator for each in places if each.start < end and start < each.end]
     names = [each.speaker for each in inside if each.speaker]
     return replace(found, speaker=", ".join(dict.fromkeys(names)) or None)
+
+
+def marked_runs(
+    text: str, sentences: Sequence[Sentence]
+) -> Iterator[tuple[int, Sentence, Sentence]]:
+    """Return each run of sentences that share a marker: its number, its first and last sentence.
+
+    The number is that of the first, from 1. The sentences of a quotation are one run, those of a
+    language model one each unless they share their sources.
+    """
+    number = 1
+    for place, each in enumerate(sentences, 1):
+        if place == len(sentences) or not _share(each, sentences[place], text):
+            yield number, sentences[number - 1], each
+            number = place + 1
+
+
+def _share(one: Sentence, after: Sentence, text: str) -> bool:
+    """Whether two sentences are proved by the same and nothing stands between them."""
+    same = one.citations == after.citations and one.support == after.support == "supported"
+    return same and not text[one.end : after.start].strip()

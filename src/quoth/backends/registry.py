@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from quoth.core.errors import ConfigError, MissingExtra, QuothError
 from quoth.core.extras import is_installed
+from quoth.core.protocols import QueryTransformer
+
+if TYPE_CHECKING:
+    from quoth.core.settings import Settings
 
 Part = Literal[
     "embedder",
@@ -173,3 +177,18 @@ def require(part: Part, name: str) -> Backend:
             f"pip install 'quoth[{row.extra}]'"
         )
     return row
+
+
+def transformer_name(settings: Settings) -> str:
+    """Return the name in the setting, empty where there is none."""
+    name = settings.query_transformer.strip()
+    return "" if name == "none" else name
+
+
+def open_transformer(settings: Settings) -> QueryTransformer | None:
+    """Open the query transformer, None where none is named; raises ConfigError."""
+    if not (name := transformer_name(settings)):
+        return None
+    require("query_transformer", name)
+    opened = open_plugin("query_transformer", name, settings, protocol=QueryTransformer)
+    return cast(QueryTransformer, opened)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -77,19 +76,12 @@ async def unreachable(of: Iterable[PartServer]) -> list[PartServer]:
     return [each for each, there in zip(asked, answers, strict=True) if not there]
 
 
-def is_new_library(settings: Settings) -> bool:
-    """Return whether the home folder holds no library yet."""
-    return isinstance(settings.catalogue, Path) and not settings.catalogue.exists()
-
-
 async def require_servers(settings: Settings) -> None:
     """Raise ConfigError where a new library needs a server that cannot be reached.
 
     A library that is there goes on without it, as its answers say; so does one whose language model
     is hosted elsewhere.
     """
-    if not is_new_library(settings):
-        return
     needed = (
         each
         for each in servers(settings)

@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 from quoth.backends.embedders.registry import DEFAULT_EMBEDDER, embedding_access, folder_of
 from quoth.backends.indexes.registry import store_access
-from quoth.backends.query_transformers import transformer_name
-from quoth.backends.registry import Part, plugin, require
+from quoth.backends.registry import Part, plugin, require, transformer_name
 from quoth.backends.s3 import SCHEME, S3Access, checked_address
 from quoth.core.errors import ConfigError
 from quoth.core.plan import profile

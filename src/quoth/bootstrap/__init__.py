@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quoth.answering.prompts import operator_prompts
@@ -13,9 +14,8 @@ from quoth.backends.embedders.registry import with_embedder as with_embedder
 from quoth.backends.generators.limited import NO_MODELS, open_models
 from quoth.backends.moderation.registry import open_moderator
 from quoth.backends.page_embedders.registry import open_page_embedder
-from quoth.backends.query_transformers import open_transformer
+from quoth.backends.registry import open_transformer
 from quoth.backends.s3 import open_files
-from quoth.backends.servers import is_new_library as is_new_library
 from quoth.backends.servers import require_servers
 from quoth.backends.servers import servers as servers
 from quoth.backends.servers import unreachable as unreachable
@@ -91,7 +91,8 @@ async def open_tenants(
     except InputError as error:
         raise ConfigError(f"The settings contain an invalid plan: {error}") from None
     remote = check_parts(settings)
-    await require_servers(settings)
+    if is_new_library(settings):
+        await require_servers(settings)
     async with AsyncExitStack() as closing:
         shared = _open_resources(settings, closing, progress=progress)
         if settings.on:
@@ -172,6 +173,11 @@ def _open_resources(
         operator_description=about,
         files=None if settings.files is None else open_files(settings),
     )
+
+
+def is_new_library(settings: Settings) -> bool:
+    """Return whether the home folder holds no library yet."""
+    return isinstance(settings.catalogue, Path) and not settings.catalogue.exists()
 
 
 def profile_parts(settings: Settings) -> dict[str, list[PartState]]:

@@ -19,7 +19,7 @@ from quoth.core.settings import Settings
 from quoth_e5 import scorer_file
 
 if TYPE_CHECKING:
-    from quoth.backends.late_interaction.token_space import TokenSpace
+    from quoth.backends.late_interaction.token_vectors import TokenSpace
     from quoth.backends.rerankers.registry import Rerankers
 
 
@@ -54,7 +54,7 @@ async def close_embedder(embedder: Embedder | PageEmbedder) -> None:
 
 def token_space(settings: Settings, embedder: Embedder) -> TokenSpace | None:
     """Return the space of an embedder's token vectors, None where they are not used."""
-    from quoth.backends.late_interaction.token_space import TokenEmbedder, TokenSpace
+    from quoth.backends.late_interaction.token_vectors import TokenEmbedder, TokenSpace
 
     # Another model may have no token vectors, which is only known once it is open.
     named = "late" in map(str.strip, (settings.reranker or "").split(","))

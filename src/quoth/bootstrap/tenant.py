@@ -40,7 +40,7 @@ from quoth.store.ingest_jobs import Jobs
 from quoth.store.rows import IndexBuild, index_folder, tokens_folder
 
 if TYPE_CHECKING:
-    from quoth.backends.late_interaction.token_space import TokenSpace
+    from quoth.backends.late_interaction.token_vectors import TokenSpace
     from quoth.backends.rerankers.registry import Rerankers
 
 

@@ -1,4 +1,6 @@
-"""Turns what a component does wrong into errors that a stage has a fallback for.
+"""What stands around a component: a wrapper, and checks of what it returns.
+
+What it does wrong becomes an error that a stage has a fallback for.
 
 A component may come from another package: it raises what it likes, and what it returns may not fit.
 """
@@ -20,8 +22,8 @@ from quoth.core.errors import (
     RerankError,
     RetrievalError,
 )
-from quoth.core.protocols import Matrix
-from quoth.core.types import Scored
+from quoth.core.protocols import CountsUsage, Embedder, Matrix, Role
+from quoth.core.types import Scored, Usage
 
 UNIT_TOLERANCE = 1e-3
 """How far the length of a vector may be from 1 before it is scaled."""
@@ -108,3 +110,29 @@ def checked_counts(counts: Sequence[int], *, count: int) -> list[int]:
 def _refuse(error: Callable[[str], BackendError], message: str) -> NoReturn:
     log.warning("part_failed: %s", message)
     raise error(message)
+
+
+class EmbedderWrapper:
+    """An embedder within another one; a subclass has `embed` and `encode` of its own."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self.inner = inner
+        self.name = inner.name
+        self.revision = inner.revision
+        self.dimension = inner.dimension
+        self.max_tokens = inner.max_tokens
+        self.query_prefix = inner.query_prefix
+        self.document_prefix = inner.document_prefix
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, without the role's prefix and special tokens."""
+        return self.inner.count_tokens(texts)
+
+    async def embed_inner(self, texts: Sequence[str], *, role: Role) -> tuple[Matrix, Usage]:
+        """Return the rows of the inner embedder, and what a provider charges for them."""
+        if isinstance(self.inner, CountsUsage):
+            return await self.inner.embed_counted(texts, role=role)
+        return await self.inner.embed(texts, role=role), Usage()
+
+    def close(self) -> None:
+        """Do nothing: the embedder itself serves others."""

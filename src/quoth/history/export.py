@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Literal
 
-from quoth.answering.marked_runs import marked_runs
+from quoth.answering.citations import marked_runs
 from quoth.core.errors import Conflict
 from quoth.core.translations import translate
 from quoth.core.types import Answer, Locator, Pages, Seconds

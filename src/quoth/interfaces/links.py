@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urldefrag, urlsplit
 
-from quoth.answering.marked_runs import marked_runs
+from quoth.answering.citations import marked_runs
 from quoth.core.settings import Settings
 from quoth.core.types import Answer, Citation, Hit, Sentence
 from quoth.text.locators import cited_end

@@ -25,7 +25,7 @@ from quoth.core.errors import (
 )
 from quoth.core.types import Document
 from quoth.operations.add_uploads import Progress, add_batch, add_file, failed_document
-from quoth.pipeline.partial_vectors import delete_stale_vectors
+from quoth.pipeline.commit import delete_stale_vectors
 from quoth.pipeline.uploads import delete_stale_parts, tenant_blobs
 from quoth.store.blobs import stored_name
 from quoth.store.ingest_jobs import MAX_ATTEMPTS, POISON

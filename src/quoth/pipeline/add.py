@@ -28,7 +28,7 @@ from quoth.ingest.sources.files import find_files, fingerprint
 from quoth.pipeline.commit import BATCH_CHUNKS, IngestProgress, write_batch
 from quoth.pipeline.components import Components
 from quoth.pipeline.given_metadata import DocumentMetadata
-from quoth.pipeline.same_file import known_file
+from quoth.pipeline.sync import known_file
 from quoth.store.document_list import DocumentLists
 from quoth.store.ingest_jobs import POISON, SET_ASIDE, Claim
 from quoth.store.job_rows import LEASE_SECONDS

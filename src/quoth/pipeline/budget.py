@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from quoth.core.embedder_wrapper import EmbedderWrapper
+from quoth.core.component_checks import EmbedderWrapper
 from quoth.core.plan import Plan
 from quoth.core.prices import fit_budget, skip_for_time
 from quoth.core.protocols import (

@@ -1,17 +1,26 @@
 """Writes prepared documents: embed → summarize → index → commit, in batches.
 
-The index is written first: until the catalogue commits, its rows have no document.
+The index is written first: until the catalogue commits, its rows have no document. Vectors of a
+large document are kept while it is embedded, so that a stop costs one part at most; a part that is
+missing or damaged is embedded again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import shutil
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
 from quoth.core.protocols import Embedder, Matrix, TokenRows, TokenVectorStore
+from quoth.core.replace_file import replacing
+from quoth.core.settings import Settings
 from quoth.core.types import Chunk, Document
 from quoth.ingest.contextual_embeddings import prefixed_vectors
 from quoth.ingest.enrich.summaries import make_summaries
@@ -23,8 +32,7 @@ from quoth.pipeline.components import (
     model_names,
     put_tokens,
 )
-from quoth.pipeline.partial_vectors import PartialVectors
-from quoth.store.rows import Collection, Entry
+from quoth.store.rows import Collection, Entry, digest, tokens_folder
 
 BATCH_CHUNKS = 512
 EMBED_CHUNKS = 64
@@ -209,3 +217,61 @@ async def commit_entries(
             await delete_tokens(parts, replaced)
             return
         # A rebuild activated another table meanwhile: the rows belong there.
+
+
+STALE_DAYS = 7.0
+"""Days after which the parts of a document that was never completed are deleted."""
+
+Embedded = tuple[Matrix, list[TokenRows]]
+
+
+class PartialVectors:
+    """The embedded parts of one document; ``model`` names what embeds them."""
+
+    def __init__(self, settings: Settings, document_id: str, *, model: str) -> None:
+        self._folder = _folder(settings) / document_id
+        self._model = model
+
+    def load(self, chunks: Sequence[Chunk]) -> Embedded | None:
+        """Return the vectors of these chunks and their tokens' if they were saved."""
+        try:
+            path = self._path(chunks)
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
+                rows, ends = saved["rows"], saved["ends"]
+                tokens = np.split(saved["tokens"], ends[:-1]) if len(ends) else []
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+            return None
+        return (rows, tokens) if len(rows) == len(chunks) else None
+
+    def save(self, chunks: Sequence[Chunk], embedded: Embedded) -> None:
+        """Save the vectors of these chunks; without room they are embedded again after a stop."""
+        rows, tokens = embedded
+        path = self._path(chunks)
+        with suppress(OSError):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with replacing(path) as draft, draft.open("wb") as file:
+                np.savez(
+                    file,
+                    rows=rows,
+                    ends=np.cumsum([len(each) for each in tokens], dtype=np.int64),
+                    tokens=np.concatenate(tokens) if tokens else np.zeros(0, np.uint8),
+                )
+
+    def delete(self) -> None:
+        """Delete all parts of the document."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _path(self, chunks: Sequence[Chunk]) -> Path:
+        return self._folder / f"{digest(self._model, *(chunk.chunk_id for chunk in chunks))}.npz"
+
+
+def delete_stale_vectors(settings: Settings) -> None:
+    """Delete the parts of a tenant's documents that were not completed in `STALE_DAYS`."""
+    with suppress(OSError):
+        for folder in list(_folder(settings).iterdir()):
+            if time.time() - folder.stat().st_mtime > STALE_DAYS * 86_400:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folder(settings: Settings) -> Path:
+    return tokens_folder(settings) / "partial"

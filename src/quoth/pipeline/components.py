@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from cachetools import LRUCache
 
@@ -52,6 +52,13 @@ MAX_ENTRIES = 8
 """Maximum number of cached look-ups, one per set of collections."""
 
 
+class CollectionView(NamedTuple):
+    """The collections that a query searches, with their outlines and names."""
+
+    collections: Sequence[tuple[Collection, CollectionOutline]]
+    names: EntityIndex
+
+
 class OutlineCache:
     """Outlines of one catalogue's collections, with their look-up tables."""
 
@@ -60,9 +67,7 @@ class OutlineCache:
         self._names: LRUCache[tuple[str, ...], tuple[str, EntityIndex]] = LRUCache(MAX_ENTRIES)
         self._alone = Lock()  # queries are analysed in threads
 
-    def read(
-        self, names: Sequence[str]
-    ) -> tuple[list[tuple[Collection, CollectionOutline]], EntityIndex]:
+    def read(self, names: Sequence[str]) -> CollectionView:
         """Return the named collections with their outlines; raises NotFound."""
         found = []
         for name in names:
@@ -82,7 +87,7 @@ class OutlineCache:
                     labels.update(self._catalogue.labels(collection))
                 index = build_entity_index(whole, labels=labels)
                 self._names[ids] = whole.version, index
-        return found, index
+        return CollectionView(found, index)
 
 
 def _merge_outlines(outlines: Sequence[CollectionOutline]) -> CollectionOutline:

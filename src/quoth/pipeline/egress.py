@@ -1,4 +1,8 @@
-"""Applies a tenant's privacy settings and daily token limit to the components."""
+"""Which components a question may use: privacy settings, daily token limit, moderation.
+
+Where the operator wants moderation and there is no verdict, no language model takes part. What a
+model answers is checked in `quoth.pipeline.generate`.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from quoth.core.embedder_wrapper import EmbedderWrapper
-from quoth.core.errors import ConfigError, Denied, EmbeddingError
-from quoth.core.protocols import AsksModel, EncodedQuery, Generator, Matrix, Role
+from quoth.core.component_checks import EmbedderWrapper
+from quoth.core.errors import ConfigError, Denied, EmbeddingError, Moderated
+from quoth.core.protocols import AsksModel, EncodedQuery, Generator, Matrix, Moderator, Role
+from quoth.core.trace import Trace
+from quoth.core.types import Turn
 from quoth.pipeline.components import Components
 from quoth.store.privacy_settings import DailyUsage, PrivacySettings, PrivacyStore
 
@@ -155,3 +161,32 @@ def unwrap_models(generator: Generator) -> Iterator[Generator]:
         yield from unwrap_models(one)
     if not within and inner is None:
         yield generator
+
+
+async def moderate_question(
+    parts: Components, question: str, *, history: Sequence[Turn], trace: Trace
+) -> Components:
+    """Return the components, without language models if the question could not be checked.
+
+    Raises Moderated for a question that is flagged, by itself or by the turns before it.
+    """
+    if parts.moderator is None:
+        return parts
+    turns = (text for turn in history for text in (turn.question, turn.answer))
+    verdict = await trace.attempt(
+        "moderate",
+        parts.moderator.check("\n".join((question, *turns))),
+        otherwise=None,
+        fallback="extractive",
+    )
+    if verdict is None:
+        return replace(parts, generator=None, small=None)
+    if verdict:
+        raise Moderated(f"This question is not answered here: it was flagged ({verdict}).")
+    return parts
+
+
+async def require_unflagged(moderator: Moderator | None, text: str) -> None:
+    """Raise Moderated for a text that is flagged, ModerationError where there is no verdict."""
+    if moderator is not None and (verdict := await moderator.check(text)):
+        raise Moderated(f"This text is left out: it was flagged ({verdict}).")

@@ -53,15 +53,18 @@ from quoth.core.events import CitationAdded, Event, TextAdded
 from quoth.core.plan import Plan
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, AnswerStatus, Citation, Counts, Hit, Passage, Query, Turn
-from quoth.pipeline.closest import closest_passages
 from quoth.pipeline.components import Components
-from quoth.pipeline.doubtful_answers import read_again
-from quoth.pipeline.probability import estimate_probability, is_calibrated
 from quoth.pipeline.retrieve import RequestContext, Retrieved
-from quoth.pipeline.score_sentences import score_sentences
+from quoth.pipeline.scores import (
+    closest_passages,
+    estimate_probability,
+    is_calibrated,
+    read_again,
+    score_sentences,
+)
+from quoth.query.comparison_aspects import two_questions
 from quoth.query.dialogue_act import continuations
 from quoth.query.keywords import names_place, strip_locator_words
-from quoth.query.two_questions import two_questions
 from quoth.retrieval.rerank import RERANK
 from quoth.retrieval.search import encode_query
 from quoth.store.rows import now
@@ -290,7 +293,7 @@ def _requested(
     lists_questions = questions and has_questions and found.query.kind != "summary"
     if found.summary_sentences and not lists_questions:
         return summary_statements(found.summary_sentences, candidates, passages)
-    is_whole = names_place(found.plan.filters) or found.is_whole_place
+    is_whole = names_place(found.plan.filters) or all(each.whole for each in found.ranked)
     if candidates.sentences and asks_place and is_whole:
         return place_statements(candidates, passages, questions=questions)
     return ()

@@ -16,8 +16,7 @@ from quoth.core.types import Query
 from quoth.live.windows import LectureWindow
 from quoth.pipeline.budget import MeteredGenerator, UsageMeter
 from quoth.pipeline.components import Components
-from quoth.pipeline.egress import apply_privacy_settings, count_tokens
-from quoth.pipeline.moderation import require_unflagged
+from quoth.pipeline.egress import apply_privacy_settings, count_tokens, require_unflagged
 from quoth.query.language_model import ask_for_wordings
 
 LANGUAGES = ("de", "en", "es", "fr", "it", "nl", "pt")

@@ -6,14 +6,14 @@ analyse → search every collection (`quoth.pipeline.search_collection`) → sel
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
 from quoth.core.errors import IndexCorrupt, InputError, OutOfTime, RetrievalError
-from quoth.core.outline import CollectionOutline, Heading, SummarySentence
+from quoth.core.outline import Heading, SummarySentence
 from quoth.core.plan import Plan, plan_for_kind
 from quoth.core.protocols import EncodedQuery, Matrix
 from quoth.core.trace import Trace
@@ -27,25 +27,26 @@ from quoth.pipeline.budget import (
     note_withheld,
     within_budget,
 )
-from quoth.pipeline.components import Components, components_of, require_same_identity
-from quoth.pipeline.egress import apply_privacy_settings
-from quoth.pipeline.moderation import moderate_question
+from quoth.pipeline.components import (
+    CollectionView,
+    Components,
+    components_of,
+    require_same_identity,
+)
+from quoth.pipeline.egress import apply_privacy_settings, moderate_question
 from quoth.pipeline.rank import RankedList, SearchContext
 from quoth.pipeline.search_collection import search_collection
 from quoth.pipeline.selection import found_little, fuse_with, note_given, read_context, select_hits
-from quoth.pipeline.transform import transform_query
 from quoth.query.dialogue_act import SMALL_TALK, DialogueAct, read_act
-from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.parse import FilterReach, describe_filters, dropped_fields, parse_filters
 from quoth.query.intent import MODEL
 from quoth.query.keywords import names_place
-from quoth.query.language_model import classify
+from quoth.query.language_model import classify, reword
 from quoth.query.spelling import describe_words, misspelled_words, replace_words
 from quoth.query.understand import understand, validate
 from quoth.retrieval.calibration import find_tuning
 from quoth.retrieval.passages import build_hit, build_passages
 from quoth.retrieval.search import embed_page_query, encode_query
-from quoth.store.rows import Collection
 
 CONTINUED = 2
 """Times as many passages are read for "show me more" as for the question before."""
@@ -73,13 +74,6 @@ class Request:
     session: str = ""
     model: str = ""
     profile: str = ""
-
-
-class CollectionView(NamedTuple):
-    """The collections that a query searches, with their outlines and names."""
-
-    collections: Sequence[tuple[Collection, CollectionOutline]]
-    names: EntityIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +135,6 @@ class Retrieved:
         return [score for ranked in self.ranked for _key, score in ranked.legs.semantic]
 
     @property
-    def is_whole_place(self) -> bool:
-        """Return whether the passages are the complete content of a requested place."""
-        return bool(self.ranked) and all(ranked.whole for ranked in self.ranked)
-
-    @property
     def summary_sentences(self) -> tuple[SummarySentence, ...]:
         """Return the sentences of a summary, if one was requested."""
         return tuple(sentence for ranked in self.ranked for sentence in ranked.summary)
@@ -202,7 +191,7 @@ def _read_tenant(
 ) -> tuple[Components, CollectionView]:
     """Return the permitted components with metered models, and the collections to search."""
     names = tuple(dict.fromkeys(request.collections)) or (parts.settings.collection,)
-    view = CollectionView(*parts.outlines.read(names))
+    view = parts.outlines.read(names)
     for collection, _outline in view.collections[:1]:
         parts = components_of(parts, collection)
     for collection, _outline in view.collections[1:]:
@@ -246,7 +235,14 @@ async def analyse(context: RequestContext) -> AnalysedQuery:
             fallback="rules",
             limit_ms=context.plan.expansion_ms,
         )
-    query = await transform_query(query, parts, history=request.history, trace=trace)
+    if parts.transformer is not None:
+        query = await trace.attempt(
+            "transform",
+            reword(query, transformer=parts.transformer, history=request.history),
+            otherwise=query,
+            fallback="query",
+            limit_ms=parts.settings.transform_seconds * 1000,
+        )
     plan = limited(plan_for_kind(context.plan, query.kind, overrides=request.choices))
     if query.continues:
         plan = replace(plan, final_k=min(plan.rerank_pool, CONTINUED * plan.final_k))

@@ -1,4 +1,4 @@
-"""Aspects of a comparison: "the difference between A and B", "A vs B"."""
+"""What a question holds two of: the aspects of a comparison ("A vs B"), or another question."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 
-from quoth.query.tokens import TokenizedQuery
+from quoth.core.types import Query
+from quoth.query.tokens import TokenizedQuery, read_table
 
 MAX_ASPECTS = 3
 """More aspects are only noted, not searched separately."""
@@ -65,3 +66,21 @@ def _compiled(name: str) -> tuple[re.Pattern[str], ...]:
     table = tomllib.loads((files("quoth.query") / "data" / "aspects.toml").read_text("utf-8"))
     patterns = table[name] if isinstance(table[name], list) else [table[name]]
     return tuple(map(re.compile, patterns))
+
+
+def two_questions(query: Query) -> tuple[str, ...]:
+    """Return both questions of "What is X and why is it useful?", the second with X.
+
+    Empty for one question. The table ``data/two_questions.LANGUAGE.toml`` has a pattern of both.
+    """
+    rows = read_table("two_questions", query.language)
+    found = None
+    if rows and not query.aspects:
+        found = re.compile(rows["pattern"], re.IGNORECASE).search(query.standalone.strip())
+    if found is None:
+        return ()
+    second = found["second"]
+    if pronoun := re.compile(rows["pronoun"], re.IGNORECASE).search(second):
+        subject = found["subject"].strip()
+        second = f"{second[: pronoun.start()]} {subject}{second[pronoun.end() :]}"
+    return f"{found['first']}?", f"{' '.join(second.split())}?"

@@ -13,12 +13,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from quoth.core.protocols import Generator
+from quoth.core.component_checks import backend_errors
+from quoth.core.errors import RetrievalError
+from quoth.core.protocols import Generator, QueryTransformer
 from quoth.core.types import (
     Filter,
     FilterField,
     Query,
     QueryKind,
+    Turn,
     Variant,
 )
 from quoth.query.comparison_aspects import MAX_ASPECT, MAX_ASPECTS
@@ -32,6 +35,7 @@ from quoth.text.language import detect_language
 MAX_TOKENS = 300
 """Maximum tokens of a reply without a passage."""
 MAX_STANDALONE_LENGTH = 1_000
+"""Maximum characters of a text that is searched."""
 MAX_NAMES = 5
 """Maximum names in one field of a reply."""
 
@@ -71,6 +75,20 @@ async def classify(query: Query, *, generator: Generator, names: EntityIndex) ->
         filters=(*query.filters, *added),
         boosts=tuple([boost for boost in query.boosts if boost.field not in lifted]),
     )
+
+
+async def reword(query: Query, *, transformer: QueryTransformer, history: Sequence[Turn]) -> Query:
+    """Return the query with the text of the query transformer of another package.
+
+    Filters and places stay those of the query as it was asked. Raises RetrievalError.
+    """
+    name = f"The query transformer {transformer.name}"
+    with backend_errors(name, RetrievalError):
+        text = await transformer.transform(query.standalone, history=history)
+        if not isinstance(text, str) or not 0 < len(text.strip()) <= MAX_STANDALONE_LENGTH:
+            most = f"{MAX_STANDALONE_LENGTH:,}"
+            raise RetrievalError(f"{name} returned no text of up to {most} characters.")
+    return replace(query, standalone=text.strip())
 
 
 def _told(query: Query) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from quoth.answering.extractive.asked_rows import asked_rows, fullest_row, is_row
 from quoth.answering.extractive.candidates import (
     Quotable,
     asks_title,
@@ -18,12 +17,14 @@ from quoth.answering.extractive.candidates import (
     list_start,
     quotable_sentences,
 )
-from quoth.answering.extractive.grow import grow
 from quoth.answering.extractive.relations import (
     are_quoted,
+    asked_rows,
     begins_with,
     best_of_aspects,
+    fullest_row,
     is_duplicate,
+    is_row,
     linked_sentence,
     speaks_of,
 )
@@ -32,6 +33,7 @@ from quoth.answering.extractive.runs import (
     SentenceRun,
     are_of_two_speakers,
     begins_note,
+    grow,
     is_speech,
     may_be_wrapped,
     sections_of,

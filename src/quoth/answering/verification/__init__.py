@@ -1,6 +1,6 @@
 """Verification of statements against the model's sources (docs/decisions/046).
 
-tokens, units, signs       tokenization: words, measures, numbers and names
+tokens, units              tokenization: words, measures, numbers and names
 word_classes               words that change what a clause says, from files in ``data``
 source_index, claim        the sources and a statement, tokenized alike
 evidence, features, head   the sentences that may support it, and the trained probability

@@ -14,8 +14,7 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from quoth.answering.verification.signs import SIGN_WORDS, below_zero, signs_before
-from quoth.answering.verification.units import SCALES, UNITS
+from quoth.answering.verification.units import SCALES, SIGN_WORDS, UNITS, below_zero, signs_before
 from quoth.query.filters.patterns import mapping
 from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import ORDINALS, WORDS, spoken_number

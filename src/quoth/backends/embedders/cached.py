@@ -10,8 +10,7 @@ import numpy as np
 from cachetools import LRUCache
 
 from quoth.core.circuit_breaker import CircuitBreaker
-from quoth.core.component_checks import backend_errors, checked_counts, unit_rows
-from quoth.core.embedder_wrapper import EmbedderWrapper
+from quoth.core.component_checks import EmbedderWrapper, backend_errors, checked_counts, unit_rows
 from quoth.core.errors import EmbeddingError
 from quoth.core.protocols import Embedder, EncodedQuery, Matrix, Role
 from quoth.core.types import Usage

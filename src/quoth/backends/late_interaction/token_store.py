@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from quoth.backends.late_interaction.token_space import Packed
+from quoth.backends.late_interaction.encoding import Packed
 from quoth.core.errors import RerankError, StorageFull
 from quoth.core.replace_file import replacing
 from quoth.core.types import Chunk

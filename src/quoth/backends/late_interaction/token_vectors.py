@@ -1,16 +1,163 @@
-"""Token vectors of chunks, computed in the same pass as the chunk embedding."""
+"""Token vectors of chunks, computed in the same pass as the chunk embedding.
+
+Vectors of a model that was not trained for late interaction are centred and rotated before they are
+reduced to signs. The mean of all token vectors is not informative, so it is subtracted; it is
+estimated on varied sentences, and no collection needs its own mean. The rotation distributes the
+rest evenly over the components, so that one bit each is sufficient. Measurements:
+docs/decisions/013-late-interaction-reranking.md.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import zlib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
-from quoth.backends.late_interaction.token_space import TokenSpace
+import numpy as np
+
+from quoth.backends.late_interaction.encoding import (
+    Encoding,
+    Packed,
+    binarize,
+    multiply,
+    normalize_rows,
+)
 from quoth.backends.late_interaction.token_store import TokenStore
-from quoth.core.protocols import Matrix, TokenRows
+from quoth.core.protocols import Matrix, Role, TokenRows
+from quoth.core.replace_file import replacing
 from quoth.core.types import Chunk
+
+SEED = 7
+COMMON = (
+    "The first chapter explains how a language model turns text into numbers.",
+    "Le premier chapitre explique comment un modèle transforme un texte en nombres.",
+    "In 2019 the company sold 3,400 cars, most of them in Germany and France.",
+    "La loi prévoit que toute personne peut demander l'accès aux données qui la concernent.",
+    "Die Wärme des Wassers steigt, bis es bei hundert Grad zu kochen beginnt.",
+    "El profesor pregunta a los alumnos qué recuerdan de la última clase.",
+    "Pressure on the wing grows with the square of the speed of the air.",
+    "Cells of the immune system were treated with the drug for three weeks.",
+    "Welcome back, everybody; today we talk about money, music and the history of Rome.",
+    "Note: see Fig. 2 (page 14) for details, or call us at any time.",
+)
+"""Sentences about anything; what their tokens share is what all tokens share."""
+
+_NOTHING: Matrix = np.zeros(0, np.float32)
+
+
+@runtime_checkable
+class TokenEmbedder(Protocol):
+    """An embedder that also returns token vectors."""
+
+    name: str
+    revision: str
+    dimension: int
+
+    async def embed_tokens(
+        self, texts: Sequence[str], *, role: Role
+    ) -> tuple[Matrix, list[Matrix]]:
+        """Return a unit row per text, and the vectors of each text's own tokens."""
+        ...
+
+
+class TokenSpace:
+    """Token space of one model, the same for all documents and tenants.
+
+    ``form`` is None for an embedder's tokens; for a model trained for late interaction it is the
+    encoding of its vectors, which are then not transformed. ``folder`` keeps the mean of the tokens
+    of `COMMON`, so that no later process computes it; None keeps nothing.
+    """
+
+    def __init__(
+        self,
+        embedder: TokenEmbedder,
+        *,
+        form: Encoding | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        self.name = embedder.name
+        self.revision = embedder.revision
+        self.form = form or binarize(embedder.dimension)
+        self._embedder = embedder
+        self._turned: Matrix | None = None
+        if form is None:
+            # A fixed random rotation, shape (dimension, dimension).
+            random = np.random.default_rng(SEED).normal(size=[embedder.dimension] * 2)
+            self._turned = np.linalg.qr(random)[0].astype(np.float32)
+        self._common: Matrix | None = None
+        model = f"{embedder.name}-{embedder.revision[:16]}"
+        self._kept = folder and folder / mean_name(model, COMMON)
+
+    async def question(self, text: str, *, tokens: Matrix | None = None) -> Matrix:
+        """Return the unit vectors of a question's tokens, shape (tokens, dimension).
+
+        ``tokens`` are those of `Embedder.encode`; None computes them.
+        """
+        if tokens is None:
+            _, (tokens,) = await self._embedder.embed_tokens([text], role="query")
+        return normalize_rows(self._cleared(tokens, await self._mean()))
+
+    async def documents(self, texts: Sequence[str]) -> tuple[Matrix, list[Packed]]:
+        """Return the unit vectors of documents' texts, and the tokens of each in the stored form.
+
+        Raises EmbeddingError.
+        """
+        rows, tokens = await self._embedder.embed_tokens(texts, role="document")
+        mean = await self._mean()
+        return rows, await asyncio.to_thread(
+            lambda: [self.form.pack(self._cleared(matrix, mean)) for matrix in tokens]
+        )
+
+    def _cleared(self, rows: Matrix, mean: Matrix) -> Matrix:
+        """Subtract the mean and rotate."""
+        return rows if self._turned is None else multiply(rows - mean, self._turned)
+
+    async def _mean(self) -> Matrix:
+        if self._turned is None:
+            return _NOTHING
+        if self._common is None and self._kept is not None:
+            self._common = read_mean(self._kept, dimension=len(self._turned))
+        if self._common is None:
+            _, tokens = await self._embedder.embed_tokens(COMMON, role="document")
+            self._common = np.concatenate(tokens).mean(axis=0).astype(np.float32)
+            if self._kept is not None:
+                await asyncio.to_thread(write_mean, self._kept, self._common)
+        return self._common
+
+
+NUMBER_BYTES = CHECK_BYTES = 4
+
+
+def mean_name(model: str, sentences: Sequence[str]) -> str:
+    """Return the name of the file: other sentences have another mean."""
+    return f"{model}-{zlib.crc32(' '.join(sentences).encode()):08x}.mean"
+
+
+def read_mean(path: Path, *, dimension: int) -> Matrix | None:
+    """Return the mean that an earlier process wrote, None where it is missing or damaged."""
+    content = b""
+    with suppress(OSError):
+        content = path.read_bytes()
+    numbers, check = content[:-CHECK_BYTES], content[-CHECK_BYTES:]
+    if len(numbers) != NUMBER_BYTES * dimension or check != _check(numbers):
+        return None
+    return np.frombuffer(numbers, "<f4").astype(np.float32)
+
+
+def write_mean(path: Path, mean: Matrix) -> None:
+    """Write the mean for later processes; where that fails, they compute it."""
+    numbers = mean.astype("<f4").tobytes()
+    with suppress(OSError), replacing(path) as draft:
+        draft.write_bytes(numbers + _check(numbers))
+
+
+def _check(numbers: bytes) -> bytes:
+    return zlib.crc32(numbers).to_bytes(CHECK_BYTES, "little")
+
 
 MAKE = 1
 """Part of the folder's name; raise it when the same model would give other bits."""

@@ -11,17 +11,16 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from quoth.backends.late_interaction.token_space import (
+from quoth.backends.late_interaction.encoding import (
     Packed,
-    TokenSpace,
     best_matches,
+    multiply,
     normalize_rows,
     quantize_nbits,
     sum_matches,
 )
-from quoth.backends.late_interaction.token_vectors import open_vectors
+from quoth.backends.late_interaction.token_vectors import TokenSpace, open_vectors
 from quoth.backends.onnx.model_folder import ModelFolder, read_json
-from quoth.backends.onnx.products import multiply
 from quoth.backends.onnx.session import (
     BackgroundModel,
     TokenRow,

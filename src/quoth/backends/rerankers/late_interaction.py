@@ -10,11 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from quoth.backends.late_interaction.token_space import (
-    Packed,
-    best_matches,
-    weighted_maxsim,
-)
+from quoth.backends.late_interaction.encoding import Packed, best_matches, weighted_maxsim
 from quoth.backends.late_interaction.token_vectors import TokenVectors
 from quoth.core.errors import EmbeddingError, RerankError
 from quoth.core.protocols import Matrix

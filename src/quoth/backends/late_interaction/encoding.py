@@ -1,26 +1,23 @@
-"""Transformation and encoding of token vectors for comparison and storage.
+"""Encodings of token vectors for storage, and their comparison.
 
-Vectors of a model that was not trained for late interaction are centred and rotated before they are
-reduced to signs. The mean of all token vectors is not informative, so it is subtracted; it is
-estimated on varied sentences, and no collection needs its own mean. The rotation distributes the
-rest evenly over the components, so that one bit each is sufficient. Measurements:
-docs/decisions/013-late-interaction-reranking.md.
+The products of matrices are computed by onnxruntime, on the calling thread: numpy distributes a
+large one over a pool of spinning threads, and with two cores busy that took 8 ms instead of 1.4,
+and occasionally 800. The models are made by ``scripts/make_products.py``.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+import onnxruntime
 
-from quoth.backends.late_interaction.kept_mean import mean_name, read_mean, write_mean
-from quoth.backends.onnx.products import multiply, multiply_integers
-from quoth.core.protocols import Matrix, Role
+from quoth.backends.onnx.session import open_runtime
+from quoth.core.protocols import Matrix
 
 Packed = npt.NDArray[np.uint8]
 """Stored rows: one per token, as their encoding writes them."""
@@ -150,99 +147,28 @@ def weighted_maxsim(matches: Matrix) -> list[float]:
     return means
 
 
-SEED = 7
-COMMON = (
-    "The first chapter explains how a language model turns text into numbers.",
-    "Le premier chapitre explique comment un modèle transforme un texte en nombres.",
-    "In 2019 the company sold 3,400 cars, most of them in Germany and France.",
-    "La loi prévoit que toute personne peut demander l'accès aux données qui la concernent.",
-    "Die Wärme des Wassers steigt, bis es bei hundert Grad zu kochen beginnt.",
-    "El profesor pregunta a los alumnos qué recuerdan de la última clase.",
-    "Pressure on the wing grows with the square of the speed of the air.",
-    "Cells of the immune system were treated with the drug for three weeks.",
-    "Welcome back, everybody; today we talk about money, music and the history of Rome.",
-    "Note: see Fig. 2 (page 14) for details, or call us at any time.",
-)
-"""Sentences about anything; what their tokens share is what all tokens share."""
-
-_NOTHING: Matrix = np.zeros(0, np.float32)
+FOLDER = Path(__file__).parents[1] / "onnx" / "data"
 
 
-@runtime_checkable
-class TokenEmbedder(Protocol):
-    """An embedder that also returns token vectors."""
-
-    name: str
-    revision: str
-    dimension: int
-
-    async def embed_tokens(
-        self, texts: Sequence[str], *, role: Role
-    ) -> tuple[Matrix, list[Matrix]]:
-        """Return a unit row per text, and the vectors of each text's own tokens."""
-        ...
+def multiply(left: Matrix, right: Matrix) -> Matrix:
+    """Multiply two matrices of floats."""
+    given = {"left": np.ascontiguousarray(left), "right": np.ascontiguousarray(right)}
+    product: Matrix = _model("MatMul").run(None, given)[0]
+    return product
 
 
-class TokenSpace:
-    """Token space of one model, the same for all documents and tenants.
+def multiply_integers(
+    left: npt.NDArray[np.uint8], right: npt.NDArray[np.int8]
+) -> npt.NDArray[np.int32]:
+    """Multiply two matrices of integers, those on the left from 0 to 127.
 
-    ``form`` is None for an embedder's tokens; for a model trained for late interaction it is the
-    encoding of its vectors, which are then not transformed. ``folder`` keeps the mean of the tokens
-    of `COMMON`, so that no later process computes it; None keeps nothing.
+    Larger ones would overflow the 16 bits in which some processors add two products.
     """
+    given = {"left": np.ascontiguousarray(left), "right": np.ascontiguousarray(right)}
+    product: npt.NDArray[np.int32] = _model("MatMulInteger").run(None, given)[0]
+    return product
 
-    def __init__(
-        self,
-        embedder: TokenEmbedder,
-        *,
-        form: Encoding | None = None,
-        folder: Path | None = None,
-    ) -> None:
-        self.name = embedder.name
-        self.revision = embedder.revision
-        self.form = form or binarize(embedder.dimension)
-        self._embedder = embedder
-        self._turned: Matrix | None = None
-        if form is None:
-            # A fixed random rotation, shape (dimension, dimension).
-            random = np.random.default_rng(SEED).normal(size=[embedder.dimension] * 2)
-            self._turned = np.linalg.qr(random)[0].astype(np.float32)
-        self._common: Matrix | None = None
-        model = f"{embedder.name}-{embedder.revision[:16]}"
-        self._kept = folder and folder / mean_name(model, COMMON)
 
-    async def question(self, text: str, *, tokens: Matrix | None = None) -> Matrix:
-        """Return the unit vectors of a question's tokens, shape (tokens, dimension).
-
-        ``tokens`` are those of `Embedder.encode`; None computes them.
-        """
-        if tokens is None:
-            _, (tokens,) = await self._embedder.embed_tokens([text], role="query")
-        return normalize_rows(self._cleared(tokens, await self._mean()))
-
-    async def documents(self, texts: Sequence[str]) -> tuple[Matrix, list[Packed]]:
-        """Return the unit vectors of documents' texts, and the tokens of each in the stored form.
-
-        Raises EmbeddingError.
-        """
-        rows, tokens = await self._embedder.embed_tokens(texts, role="document")
-        mean = await self._mean()
-        return rows, await asyncio.to_thread(
-            lambda: [self.form.pack(self._cleared(matrix, mean)) for matrix in tokens]
-        )
-
-    def _cleared(self, rows: Matrix, mean: Matrix) -> Matrix:
-        """Subtract the mean and rotate."""
-        return rows if self._turned is None else multiply(rows - mean, self._turned)
-
-    async def _mean(self) -> Matrix:
-        if self._turned is None:
-            return _NOTHING
-        if self._common is None and self._kept is not None:
-            self._common = read_mean(self._kept, dimension=len(self._turned))
-        if self._common is None:
-            _, tokens = await self._embedder.embed_tokens(COMMON, role="document")
-            self._common = np.concatenate(tokens).mean(axis=0).astype(np.float32)
-            if self._kept is not None:
-                await asyncio.to_thread(write_mean, self._kept, self._common)
-        return self._common
+@cache
+def _model(operator: str) -> onnxruntime.InferenceSession:
+    return open_runtime(FOLDER / f"{operator}.onnx")

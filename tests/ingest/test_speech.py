@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from quoth.backends.transcribers.spoken_sentences import sentences_of
+from quoth.backends.transcribers.whisper import sentences_of
 from quoth.core.errors import DocumentError
 from quoth.core.speech import SpokenWord
 from quoth.core.types import Seconds

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from quoth.backends.transcribers.spoken_sentences import sentences_of
 from quoth.backends.transcribers.utterances import SAMPLE_RATE, LiveTranscription, Recogniser
+from quoth.backends.transcribers.whisper import sentences_of
 from quoth.core.errors import DocumentError
 from quoth.core.protocols import Matrix
 from quoth.core.speech import SpokenSegment, SpokenWord

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING
 from quoth.answering.prompts import operator_prompts
 from quoth.backends.embedders.registry import DEFAULT_EMBEDDER as DEFAULT_EMBEDDER
 from quoth.backends.embedders.registry import with_embedder as with_embedder
+from quoth.backends.entailment.registry import open_judge
 from quoth.backends.generators.limited import NO_MODELS, open_models
 from quoth.backends.moderation.registry import open_moderator
 from quoth.backends.page_embedders.registry import open_page_embedder
@@ -44,10 +47,8 @@ from quoth.bootstrap.embedding import discard_line as discard_line
 from quoth.bootstrap.embedding import open_embedder as open_embedder
 from quoth.bootstrap.tenant import EmbedderPool, OnFirstUse, ProcessResources, tenant_components
 from quoth.bootstrap.tenant import IndexPool as IndexPool
-from quoth.core.crash_test import crash_hook
 from quoth.core.errors import ConfigError, InputError
 from quoth.core.plan import PROFILES, make_plan
-from quoth.core.protocols import EntailmentModel, Generator
 from quoth.core.settings import Settings
 from quoth.engine import Engine
 from quoth.pipeline.components import Observe, no_op
@@ -227,10 +228,14 @@ def open_pages(settings: Settings) -> PdfPages:
     return PdfPages(workers=min(2, settings.threads))
 
 
-def open_judge(settings: Settings, generator: Generator | None) -> EntailmentModel:
-    """Open the configured entailment model; raises ConfigError."""
-    from quoth.backends.entailment import registry as judge_open
+def crash_hook(operation: int) -> Callable[[str], None]:
+    """Return a hook that kills this process at its n-th store operation, for crash tests."""
+    seen = 0
 
-    return judge_open.open_judge(
-        settings.judge or "", models=settings.models, threads=settings.threads, generator=generator
-    )
+    def count(_name: str) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == operation:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return count

@@ -105,12 +105,12 @@ class Quotable:
     """A sentence of a passage that may be quoted.
 
     ``start`` and ``end`` count characters of the document's stored text. ``passage`` is the index
-    of its passage. ``standalone_score`` is 1 for a plain statement and less for what reads badly in
-    an answer. ``anaphoric`` means that its opening refers to the sentence before, ``joined`` that
-    only a space separates them. ``title`` means that it is the title of its document or section, or
-    the header of a table. ``cut`` means that it is only a piece of a longer sentence,
-    ``listing`` that it is program text, a line of a table of contents or an index, or the header of
-    a table.
+    of its passage, ``section`` the path of its headings. ``standalone_score`` is 1 for a plain
+    statement and less for what reads badly in an answer. ``anaphoric`` means that its opening
+    refers to the sentence before, ``joined`` that only a space separates them. ``title`` means that
+    it is the title of its document or section, or the header of a table. ``cut`` means that it is
+    only a piece of a longer sentence, ``listing`` that it is program text, a line of a table of
+    contents or an index, or the header of a table.
     """
 
     document_id: str
@@ -120,6 +120,7 @@ class Quotable:
     text: str
     language: str
     passage: int
+    section: tuple[str, ...] = ()
     standalone_score: float = 1.0
     anaphoric: bool = False
     joined: bool = False
@@ -204,6 +205,7 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
                 text=shown,
                 language=chunk.language,
                 passage=0,
+                section=chunk.section,
                 standalone_score=OTHER_TEXT
                 if listing
                 else _fitness(shown, titles=titles, question=question),

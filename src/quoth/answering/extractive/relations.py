@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from quoth.answering.extractive.candidates import NEGATION, Quotable, normalize
-from quoth.answering.extractive.runs import MAX_LIST, is_program, sections_of
+from quoth.answering.extractive.runs import MAX_LIST, is_program
 from quoth.answering.extractive.score import CandidateSentences, Scores, stems_of
 from quoth.core.types import Passage, Query
 from quoth.query.tokens import folded_words
@@ -229,14 +229,13 @@ def _table_of(
     own = candidates.sentences[seed]
     if not is_row(own, passages[own.passage]):
         return []
-    sections = {key: path for each in passages for key, path in sections_of(each).items()}
     return sorted(
         (
             at
             for at, each in enumerate(candidates.sentences)
             if each.has_cells
             and each.document_id == own.document_id
-            and sections[each.chunk_id] == sections[own.chunk_id]
+            and each.section == own.section
         ),
         key=lambda at: candidates.sentences[at].start,
     )

@@ -6,7 +6,6 @@ It grows to its neighbours, and to what it cannot be read without.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -133,11 +132,11 @@ class SentenceRun:
 
         0 where none is open, and where none of the section closes it within `MAX_LIST`.
         """
-        sentences, sections = self.candidates.sentences, sections_of(self.passage)
+        sentences = self.candidates.sentences
         begin = sentences[self.first].start - self.start
         for at in range(self.last, len(sentences)):
             end = sentences[at].end - self.start
-            if not is_in_section(self.candidates, at, self.last, sections=sections):
+            if not are_in_one_section(sentences[at], sentences[self.last]):
                 break
             text = self.text[begin:end]
             if text.count("{") <= text.count("}"):
@@ -187,12 +186,12 @@ class SentenceRun:
 
         An item of a numbered list has the next number; what is announced begins another list.
         """
-        sentences, sections = self.candidates.sentences, sections_of(self.passage)
+        sentences = self.candidates.sentences
         own = self.numbers(self.first, self.last)
         if not (own or self.has_item()):
             return None
         for at in range(self.last + 1, min(self.last + 2 + BETWEEN_ITEMS, len(sentences))):
-            if not is_in_section(self.candidates, at, self.last, sections=sections):
+            if not are_in_one_section(sentences[at], sentences[self.last]):
                 return None
             if found := self.numbers(at, at):
                 return at if own and found[0] == own[-1] + 1 else None
@@ -256,8 +255,7 @@ class SentenceRun:
         goes_on = self.continues(after)
         is_short = self.length < MIN_CHARACTERS and after < len(self.candidates.sentences)
         if not goes_on and is_short and (is_program(self.passage) or not self.has_list()):
-            sections = sections_of(self.passage)
-            same_section = is_in_section(self.candidates, after, self.last, sections=sections)
+            same_section = are_in_one_section(sentences[after], sentences[self.last])
             goes_on = same_section and (is_program(self.passage) or self.is_no_heading(after))
         return before + ([after] if goes_on else [])
 
@@ -341,17 +339,9 @@ def may_be_wrapped(passage: Passage) -> bool:
     return passage.document.kind in ("text", "pdf", "mail", "archive", "transcript")
 
 
-def sections_of(passage: Passage) -> Mapping[str, tuple[str, ...]]:
-    """Return the section of each chunk of a passage, by its id."""
-    return {chunk.chunk_id: chunk.section for chunk in passage.chunks}
-
-
-def is_in_section(
-    candidates: CandidateSentences, at: int, other: int, *, sections: Mapping[str, tuple[str, ...]]
-) -> bool:
+def are_in_one_section(one: Quotable, two: Quotable) -> bool:
     """Return whether two sentences are of one section of one passage."""
-    one, two = candidates.sentences[at], candidates.sentences[other]
-    return one.passage == two.passage and sections[one.chunk_id] == sections[two.chunk_id]
+    return one.passage == two.passage and one.section == two.section
 
 
 def grow(run: SentenceRun, *, scores: Scores, longest: int, before: int) -> range:
@@ -371,9 +361,9 @@ def grow(run: SentenceRun, *, scores: Scores, longest: int, before: int) -> rang
     if run.goes_on_after_code(run.first) and not is_program(run.passage):
         for at in (run.first - 1, run.first - 2):  # The code, and what announces it.
             run.adds(at, longest=most)
-    first, sections = run.first, sections_of(run.passage)
+    first = run.first
     refers_back = first > 0 and sentences[first].anaphoric
-    if refers_back and is_in_section(run.candidates, first - 1, first, sections=sections):
+    if refers_back and are_in_one_section(sentences[first - 1], sentences[first]):
         run.adds(first - 1, longest=most)
     return range(run.first, run.last + 1)
 

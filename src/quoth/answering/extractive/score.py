@@ -129,11 +129,6 @@ class CandidateSentences:
         named = any(not term.forms.isdisjoint(names) for term in self.terms)
         return self.speakers[place] if named or self.preference[place] else frozenset()
 
-    @property
-    def all_stems(self) -> frozenset[str]:
-        """Return the stems of all sentences and of what is around them."""
-        return frozenset().union(*self.stems, *self.around)
-
     def coverage(self, stems: frozenset[str]) -> float:
         """Return the weighted share of the query's words among the stems, in [0, 1]."""
         whole = sum(term.weight for term in self.terms)
@@ -390,7 +385,7 @@ def aspects_without(query: Query, candidates: CandidateSentences) -> tuple[str, 
 
     Signs alone ("$@") are no words to look for.
     """
-    everything = candidates.all_stems
+    everything = frozenset[str]().union(*candidates.stems, *candidates.around)
     absent = []
     for aspect in query.aspects:
         stems = stems_of(aspect, query.language)

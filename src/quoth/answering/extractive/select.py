@@ -36,7 +36,6 @@ from quoth.answering.extractive.runs import (
     grow,
     is_speech,
     may_be_wrapped,
-    sections_of,
     turns_of,
 )
 from quoth.answering.extractive.score import (
@@ -364,13 +363,12 @@ class _Chooser:
             return False
         if before.stop == run.start:
             return True
-        sections = sections_of(self.passages[first.passage])
         between = range(before.stop, run.start)
         return (
             len(self.used) + len(between) <= self.max_sentences
             and self.used.isdisjoint(between)
             and CELL_GAP not in last.text + first.text
-            and sections[last.chunk_id] == sections[first.chunk_id]
+            and last.section == first.section
             and first.start - last.end <= MAX_REST
         )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -37,28 +37,13 @@ class _Waiting(Generic[Item, Result]):
     size: int
 
 
-@dataclass(eq=False, slots=True)
-class _SpaceQueue:
-    """Requests that wait for space in the queue, in their order."""
-
-    waiting: list[asyncio.Future[None]] = field(default_factory=list)
-
-    def open(self) -> None:
-        """Wake all waiters."""
-        for each in self.waiting:
-            if not each.done():
-                each.set_result(None)
-        self.waiting.clear()
-
-
 class Batcher(Generic[Item, Result]):
     """Runs ``work`` on batches of items in threads; for one event loop at a time.
 
     ``work`` receives up to ``most`` items and returns their results in order; items of similar
     ``size`` are batched together. At most ``threads`` batches run at once and ``room`` items wait
     in the queue; callers with further ones wait for space. ``window_ms`` is the longest a batch
-    waits to be
-    filled, and it waits only while other batches run.
+    waits to be filled, and it waits only while other batches run.
     """
 
     def __init__(
@@ -81,7 +66,7 @@ class Batcher(Generic[Item, Result]):
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._queue: list[_Waiting[Item, Result]] = []
         self._workers: set[asyncio.Task[None]] = set()
-        self._space = _SpaceQueue()
+        self._without_room: list[asyncio.Future[None]] = []
         self._closed = False
 
     async def run(self, items: Sequence[Item]) -> list[Result]:
@@ -99,7 +84,9 @@ class Batcher(Generic[Item, Result]):
         try:
             for at, item in enumerate(items):
                 while len(self._queue) >= self._room and not request.done.done():
-                    await self._for_room()
+                    turn: asyncio.Future[None] = loop.create_future()
+                    self._without_room.append(turn)
+                    await turn
                 self._queue.append(_Waiting(request, at, item, self._size(item)))
                 self._start_workers(loop)
             await request.done
@@ -113,11 +100,6 @@ class Batcher(Generic[Item, Result]):
         """Finish the running work and stop the threads."""
         self._closed = True
         self._pool.shutdown(wait=True, cancel_futures=True)
-
-    async def _for_room(self) -> None:
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._space.waiting.append(turn)
-        await turn
 
     def _start_workers(self, loop: asyncio.AbstractEventLoop) -> None:
         # Tasks of a closed loop can no longer remove themselves from the list.
@@ -146,13 +128,20 @@ class Batcher(Generic[Item, Result]):
         chosen = set(near[: self._most])
         batch = [self._queue[at] for at in sorted(chosen)]
         self._queue = [each for at, each in enumerate(self._queue) if at not in chosen]
-        self._space.open()
+        self._wake_callers()
         return sorted(batch, key=lambda each: each.size)
 
     def _sweep(self) -> None:
         """Drop the items of failed or cancelled requests."""
         self._queue = [each for each in self._queue if not each.request.done.done()]
-        self._space.open()
+        self._wake_callers()
+
+    def _wake_callers(self) -> None:
+        """Wake the callers that wait for space, in their order."""
+        for each in self._without_room:
+            if not each.done():
+                each.set_result(None)
+        self._without_room.clear()
 
     async def _supervise(self, batch: list[_Waiting[Item, Result]]) -> None:
         """Compute a batch; if a shared one fails, recompute it per request."""

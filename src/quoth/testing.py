@@ -16,8 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from quoth.backends.indexes.filter_columns import day_number, label_key, title_key
-from quoth.backends.indexes.rows import printed_labels
+from quoth.backends.indexes.rows import day_number, label_key, printed_labels, title_key
 from quoth.core.protocols import (
     EncodedQuery,
     Finish,

@@ -13,7 +13,7 @@ import pytest
 
 from quoth.backends.generators.access import Access
 from quoth.backends.generators.guarded import GuardedGenerator
-from quoth.backends.generators.limits import Limits, model_breaker
+from quoth.backends.generators.limited import Limits, model_breaker
 from quoth.core.errors import GenerationError
 from quoth.core.protocols import Finish, GenerationParams, Generator, Message
 from tests.support.fault_server import (

@@ -20,8 +20,7 @@ from quoth.backends.generators.guarded import (
     guard_generator,
     limit_chain,
 )
-from quoth.backends.generators.limited import open_models
-from quoth.backends.generators.limits import Limits, model_breaker
+from quoth.backends.generators.limited import Limits, model_breaker, open_models
 from quoth.backends.rerankers.registry import GuardedReranker
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.errors import (

@@ -63,8 +63,7 @@ def summary_statements(
             continue
         parts = _paragraph(candidates, at, longest=MAX_SUMMARY_CHARACTERS)
         passage = passages[parts[0].passage]
-        chunk = next(each for each in passage.chunks if each.chunk_id == parts[0].chunk_id)
-        paths.append((passage.document.title, *chunk.section))
+        paths.append((passage.document.title, *parts[0].section))
         found.append(statement_of(parts, passage))
     titles = part_titles(paths)
     return tuple(replace(each, heading=title) for each, title in zip(found, titles, strict=True))

@@ -13,7 +13,7 @@ from random import random as uniform
 from typing import TypeVar
 
 from quoth.backends.generators.fallback import closable
-from quoth.backends.generators.limits import Limits, model_breaker
+from quoth.backends.generators.limited import Limits, model_breaker
 from quoth.core.circuit_breaker import CircuitBreaker
 from quoth.core.component_checks import backend_errors, checked_counts
 from quoth.core.errors import GenerationCode, GenerationError

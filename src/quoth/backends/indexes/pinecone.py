@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from pinecone import NotFoundError, Pinecone, PineconeError, RetryConfig, ServerlessSpec
 
-from quoth.backends.indexes.filter_columns import LISTS, NUMBERS, TEXTS
-from quoth.backends.indexes.rows import IndexRow
+from quoth.backends.indexes.rows import LISTS, NUMBERS, TEXTS, IndexRow
 from quoth.backends.indexes.vector_store import Condition, StoreAccess, in_batches
 from quoth.core.protocols import Matrix
 from quoth.core.types import Scored

@@ -14,8 +14,7 @@ from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ApiException
 
 from quoth.backends.indexes.client_store import ClientStore
-from quoth.backends.indexes.filter_columns import LISTS, NUMBERS, TEXTS
-from quoth.backends.indexes.rows import IndexRow
+from quoth.backends.indexes.rows import LISTS, NUMBERS, TEXTS, IndexRow
 from quoth.backends.indexes.vector_store import Condition, in_batches, search_effort
 from quoth.core.protocols import Matrix
 from quoth.core.types import Scored

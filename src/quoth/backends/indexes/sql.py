@@ -7,8 +7,7 @@ from typing import Any, assert_never
 
 from sqlalchemy import Column, ColumnElement, Float, FromClause, Text, and_, false, or_, true
 
-from quoth.backends.indexes.filter_columns import NUMBERS, TEXTS
-from quoth.backends.indexes.rows import IndexRow, barred
+from quoth.backends.indexes.rows import NUMBERS, TEXTS, IndexRow, barred
 from quoth.backends.indexes.vector_store import Condition
 
 LISTED = ("labels", "sections")

@@ -14,8 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
-from quoth.backends.indexes.filter_columns import FIELDS, LISTS, RANGES, column_value
-from quoth.backends.indexes.rows import IndexRow
+from quoth.backends.indexes.rows import FIELDS, LISTS, RANGES, IndexRow, column_value
 from quoth.core.protocols import Matrix
 from quoth.core.types import Filter, Scored
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from quoth.backends.indexes.filter_columns import LISTS, NUMBERS, TEXTS
-from quoth.backends.indexes.rows import barred, index_row
+from quoth.backends.indexes.rows import LISTS, NUMBERS, TEXTS, barred, index_row
 from quoth.core.protocols import Matrix
 from quoth.core.types import Chunk
 

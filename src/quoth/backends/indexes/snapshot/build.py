@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quoth.backends.indexes.filter_columns import FIELDS, LISTS, NUMBERS
+from quoth.backends.indexes.rows import FIELDS, LISTS, NUMBERS
 from quoth.backends.indexes.snapshot.quantize import product_arrays, quantize_int16
 from quoth.backends.indexes.snapshot.segment import FEW_ROWS, Arrays, Numbers, encode_key
 from quoth.core.protocols import Matrix

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import onnxruntime
 
-from quoth.backends.indexes.filter_columns import LISTS, RANGES, column_value
+from quoth.backends.indexes.rows import LISTS, RANGES, column_value
 from quoth.core.protocols import Matrix
 from quoth.core.types import Filter
 

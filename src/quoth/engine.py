@@ -17,7 +17,6 @@ from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 
-from quoth.answering.citations import below_places
 from quoth.answering.prompts import choose_prompt
 from quoth.core.errors import BackendError, StoreDown
 from quoth.core.events import AnswerCompleted, Event, HitsFound, StageStarted, UsageReported
@@ -25,6 +24,7 @@ from quoth.core.plan import Plan, make_plan
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, Hit, Turn, Usage
 from quoth.pipeline.answer_cache import CacheKey
+from quoth.pipeline.asked_source import before_source, with_asked_places
 from quoth.pipeline.budget import note_pace
 from quoth.pipeline.components import model_names
 from quoth.pipeline.documents import DocumentEngine
@@ -48,8 +48,6 @@ from quoth.pipeline.retrieve import (
 )
 from quoth.pipeline.selection import note_low_diversity
 from quoth.pipeline.unread import note_unread
-from quoth.query.dialogue_act import asked_before
-from quoth.query.tokens import has_phrase, normalized_query_words, phrase_pattern
 
 log = logging.getLogger("quoth.engine")
 
@@ -277,32 +275,3 @@ async def _written(
     async with aclosing(moderate_answer(writing, context, answer)) as events:
         async for item in events:
             yield item
-
-
-def before_source(typed: Request) -> Request:
-    """Return the request whose source a turn asks for, the same request for any other turn.
-
-    It was valid when it was asked.
-    """
-    if not all(isinstance(turn, Turn) for turn in typed.history):
-        return typed  # It is refused where the question is read.
-    question, history = asked_before(typed.question, typed.history)
-    if question == typed.question:
-        return typed
-    return replace(typed, question=question, history=history, checked=False)
-
-
-def with_asked_places(answer: Answer, *, request: Request, typed: Request) -> Answer:
-    """Return the answer below the places of what it quotes, where these are asked for.
-
-    A turn asks for those of the answer before, which was made of another ``request``; a question
-    may ask for its own: "At what minute does she speak of tides?".
-    """
-    if request is not typed:
-        query = replace(answer.query, original=typed.question, is_followup=True)
-        return below_places(replace(answer, query=query))
-    has_places = any(each.locator.kind != "chars" for each in answer.citations)
-    if answer.status != "answered" or not has_places:
-        return answer
-    asks = has_phrase(phrase_pattern("asking", "places"), normalized_query_words(typed.question))
-    return below_places(answer) if asks else answer

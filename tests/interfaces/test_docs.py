@@ -134,3 +134,14 @@ def test_the_page_of_commands_has_no_hidden_names() -> None:
     page = (ROOT / "docs" / "commands.md").read_text("utf-8")
     assert "## quoth worker\n" in page
     assert "## quoth work\n" not in page
+
+
+@pytest.mark.parametrize("page", ["plan.md", "settings.md", "errors.md", "commands.md"])
+def test_every_row_of_a_generated_page_says_what_it_is(page: str) -> None:
+    rows = [
+        line
+        for line in (ROOT / "docs" / page).read_text("utf-8").splitlines()
+        if line.startswith("| `")
+    ]
+    assert rows
+    assert [row for row in rows if not row.rstrip("|").rpartition("|")[2].strip()] == []

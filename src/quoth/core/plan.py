@@ -13,12 +13,7 @@ from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 from quoth.core.errors import ConfigError, InputError
-from quoth.core.types import (
-    Filter,
-    FilterField,
-    Mode,
-    QueryKind,
-)
+from quoth.core.types import Filter, FilterField, Mode, QueryKind
 
 Fusion = Literal["convex", "rrf"]
 ContextOrder = Literal["best_first", "edges", "document"]
@@ -50,9 +45,12 @@ class Plan:
 
     profile: str = "default"
     mode: Mode = "hybrid"
+    """Which retrievers search: vector search (semantic), keyword search, or both (hybrid)."""
     candidates_per_leg: int = 100
-    """Search depth of both retrievers."""
+    """Passages that each retriever returns; a leg is the ranking of one retriever."""
     fusion: Fusion = "convex"
+    """How the rankings of the retrievers become one: by their scores (convex) or by their ranks
+    (rrf, reciprocal rank fusion)."""
     dense_weight: float = 0.55
     """Weight of vector search in a convex combination; keyword search has the rest."""
     sparse_weight: float = 0.2
@@ -62,29 +60,42 @@ class Plan:
     """Weight of the list by pictures of pages, where a model for them is set; the other lists share
     the rest. It was not measured."""
     rrf_k: int = 60
+    """The constant of reciprocal rank fusion: the larger, the less the first ranks count."""
     rerank_pool: int = 30
     """Candidates kept after fusion for reranking and diversity."""
     final_k: int = 8
+    """Passages that the answer is made from, without their neighbours; `top_k` of the service."""
     mmr_lambda: float = 1.0
     """Weight of relevance against novelty; 1 turns diversity off."""
     max_per_document: int | None = None
+    """Maximum passages of one document; None for no limit."""
     context_window: int = 1
     """Neighbouring chunks added on either side of a hit."""
     max_context_tokens: int = 8000
+    """Maximum tokens of the passages, with their neighbours, that the answer is made from."""
     context_order: ContextOrder = "best_first"
+    """Order of the passages in a prompt: by score (best_first), the best at both ends (edges), or
+    as in their documents (document)."""
     max_sentences: int = 16
     """Sentences of an extractive answer, over all its quotations."""
     deadline_ms: float | None = None
+    """Milliseconds that the answer may take; None for no limit. Stages that do not fit are skipped.
+    `max_ms` of the service and the command line."""
     filters: tuple[Filter, ...] = ()
+    """Conditions that every passage must meet, beside those that the query states."""
     classify: bool = False
-    """Whether the generator, where there is one, may correct the query analysis."""
+    """Whether a language model, the small one where there is one, may correct the query
+    analysis."""
     strategy: Strategy = "rank"
+    """How passages are found: by ranking, by the place that the query names (look_up), or by a
+    sample of all of a document (cover). The kind of the query chooses it where it is not given."""
     expansion: Expansion = "none"
-    """Query variants to search with: none, or by the generator."""
+    """Query variants to search with: none, or by a language model, the small one where there is
+    one (generated)."""
     hyde: bool = False
     """Search also with a hypothetical answer, in vector search only."""
     expansion_ms: float = 3000.0
-    """Time limit of the generator for analysing or expanding the query; a later reply is
+    """Milliseconds that a language model has to analyse or expand the query; a later reply is
     ignored."""
     rerank: bool = True
     """Whether the reranker, where there is one, reorders the pool."""
@@ -101,6 +112,7 @@ class Plan:
     prompt: str | None = None
     """The name of the prompt; None for the profile's own."""
     temperature: float = 0.1
+    """Sampling temperature of the language model."""
     max_tokens: int = 1024
     """Maximum tokens of a generated answer."""
     history_turns: int = 3

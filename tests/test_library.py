@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,9 @@ async def test_the_engine_answers_in_a_program_with_an_event_loop(tmp_path: Path
         async for _step in engine.add_data(NOTES.encode(), name="notes.md"):
             pass
         assert (await engine.answer(quoth.Request(BEES, {"max_sentences": 1}))).citations
+        for name, value in (("filters", "kind=text"), ("collections", "default")):
+            with pytest.raises(quoth.InputError, match=rf"'{name}' .* write \('{value}',\)"):
+                await engine.answer(replace(quoth.Request(BEES), **{name: value}))
 
 
 def test_changing_what_is_there(tmp_path: Path, sources: Path) -> None:
@@ -252,7 +256,15 @@ def test_errors_are_raised_where_they_belong(tmp_path: Path) -> None:
         library.add(tmp_path / "bees.md")
         with pytest.raises(quoth.InputError, match="Did you mean 'final_k'"):
             library.ask(BEES, finalk=3)
-        with pytest.raises(quoth.InputError, match="filters"):
+        for name, hint in (
+            ("max_ms", "Did you mean 'deadline_ms'"),
+            ("top_k", "Did you mean 'final_k'"),
+            ("generator", r"quoth\.open\(generator=…\)"),
+            ("llm", r"docs/plan\.md"),
+        ):
+            with pytest.raises(quoth.InputError, match=hint):
+                library.ask(BEES, **{name: 1})
+        with pytest.raises(quoth.InputError, match=r"filters=\{'kind': 'pdf'\}"):
             library.ask(BEES, filters="kind=pdf")
         for wrong in (
             Filter("colour", "in", ("red",)),  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from functools import partial
 from hashlib import sha256
 
 from quoth.answering.prompts import choose_prompt
-from quoth.core.errors import BackendError, StoreDown
+from quoth.core.errors import BackendError, InputError, StoreDown
 from quoth.core.events import AnswerCompleted, Event, HitsFound, StageStarted, UsageReported
 from quoth.core.plan import Plan, make_plan
 from quoth.core.trace import Trace
@@ -185,6 +185,9 @@ class Engine(DocumentEngine):
     def _plan(self, request: Request | str) -> tuple[Request, Plan]:
         """Return the request with defaults from the settings, and its plan."""
         request = Request(request) if isinstance(request, str) else request
+        for name in ("filters", "collections"):
+            if isinstance(value := getattr(request, name), str):
+                raise InputError(f"'{name}' of a Request is a tuple of texts: write ({value!r},).")
         given = {name: value for name, value in request.choices.items() if value is not None}
         request = replace(request, choices={**self.parts.settings.plan, **given})
         profile = request.profile or self.parts.settings.profile

@@ -9,11 +9,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 from quoth.core.errors import ConfigError, InputError
 from quoth.core.types import Filter, FilterField, Mode, QueryKind
+from quoth.core.unknown_field import unknown_field
 
 Fusion = Literal["convex", "rrf"]
 ContextOrder = Literal["best_first", "edges", "document"]
@@ -337,7 +337,10 @@ def _mode(spelling: str) -> Mode:
 
 def _filters(given: Any) -> tuple[Filter, ...]:
     if not isinstance(given, (tuple, list)) or not all(isinstance(each, Filter) for each in given):
-        raise InputError(f"'filters' is a sequence of quoth.Filter, not {given!r}.")
+        raise InputError(
+            f"'filters' is a sequence of quoth.Filter, not {given!r}. Write filters in words as "
+            "ask(…, filters={'kind': 'pdf'}) or Request(…, filters=('kind=pdf',))."
+        )
     for each in given:
         if each.field not in get_args(FilterField):
             known = ", ".join(get_args(FilterField))
@@ -377,10 +380,9 @@ def _known_fields(overrides: Mapping[str, Any]) -> dict[str, Any]:
         else:
             given[name] = replaced[given[name]]
     known = {each.name for each in fields(Plan)} - {"profile"}
-    for name in [each for each in given if each not in known]:
-        near = get_close_matches(name, known, n=1)
-        hint = f" Did you mean '{near[0]}'?" if near else ""
-        raise InputError(f"'{name}' is not a field of the plan.{hint}")
+    for name in given:
+        if name not in known:
+            raise unknown_field(name, known=known)
     return given
 
 

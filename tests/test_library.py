@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import quoth
+from quoth.core.errors import IndexCorrupt
 from quoth.core.events import AnswerCompleted, HitsFound
 from quoth.core.types import Filter
 from quoth.library import Library
@@ -359,3 +360,19 @@ def test_a_new_collection_has_a_name_that_fits_into_a_url(
 def test_everything_promised_is_there() -> None:
     assert all(hasattr(quoth, name) for name in quoth.__all__)
     assert quoth.__version__
+
+
+@pytest.mark.parametrize("stores", [("sqlite-vec", "lancedb"), ("lancedb", "sqlite-vec")])
+def test_an_index_in_another_store_is_looked_for_there(
+    tmp_path: Path, sources: Path, stores: tuple[str, str]
+) -> None:
+    """The advice is not only to build it again: it is whole, in the other store."""
+    pytest.importorskip("sqlite_vec")
+    first, second = stores
+    with quoth.open(tmp_path, embedder="fake", store=first) as library:
+        library.add(sources)
+    with (
+        quoth.open(tmp_path, embedder="fake", store=second) as library,
+        pytest.raises(IndexCorrupt, match=r"name that store \(--store.*quoth.* reindex"),
+    ):
+        library.ask(BEES)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from quoth.backends.registry import BACKENDS, Part, backend
 from quoth.core.errors import ConfigError, MissingExtra
 from quoth.core.extras import is_installed
 from quoth.core.plan import PROFILES
+from tests.support.brought_package import install
 
 WANTED = [
     (name, part, wanted)
@@ -46,3 +49,13 @@ def test_an_unknown_name_is_answered_with_those_there_are(part: Part) -> None:
     there = [name for name in BACKENDS[part] if name != "fake"]
     assert "nonsense" in str(caught.value)
     assert all(name in str(caught.value) for name in there)
+
+
+def test_those_of_an_installed_package_are_named_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigError, match=r"docs/own-parts\.md"):
+        backend("query_transformer", "mien")
+    monkeypatch.syspath_prepend(install(tmp_path))
+    with pytest.raises(ConfigError, match=r"There are: mine, unfit\."):
+        backend("query_transformer", "mien")

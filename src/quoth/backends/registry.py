@@ -166,9 +166,10 @@ def require(part: Part, name: str) -> Backend:
     if (brought := plugin(part, name)) is not None:
         return Backend(brought.module, brought.attr)
     if name not in rows:
-        offered = (name for name in rows if name != "fake")
+        offered = {name for name in rows if name != "fake"}
+        offered |= {each.name for each in entry_points(group=f"quoth.{part}s")}
         names = ", ".join(sorted(offered))
-        there = f"This version has: {names}." if names else f"This version has no {part} yet."
+        there = f"There are: {names}." if names else "No package here has one (docs/own-parts.md)."
         raise ConfigError(f"There is no {part} '{name}'. {there}")
     row = rows[name]
     if not all(is_installed(package) for package in row.needs):

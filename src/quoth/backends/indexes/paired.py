@@ -19,6 +19,7 @@ from typing import TypeVar
 from sqlalchemy.exc import SQLAlchemyError
 
 from quoth.backends.indexes.keywords import SqlKeywords
+from quoth.backends.indexes.missing import missing_index
 from quoth.backends.indexes.rows import index_row
 from quoth.backends.indexes.vector_store import VectorStore, conditions_of, storable
 from quoth.backends.indexes.writer_lock import writer_lock
@@ -184,7 +185,7 @@ class PairedIndex:
 
     async def _require_table(self) -> None:
         if not await self._run(self._keywords.exists):
-            raise IndexCorrupt(f"The index is not there. Rebuild it with: {self._rebuild()}")
+            raise missing_index(self._rebuild())
 
     @asynccontextmanager
     async def _writing(self, operation: str) -> AsyncIterator[None]:

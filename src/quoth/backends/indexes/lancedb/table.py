@@ -21,13 +21,14 @@ from quoth.backends.indexes.lancedb.schema import (
     rows,
     schema,
 )
+from quoth.backends.indexes.missing import missing_index
 from quoth.backends.indexes.snapshot.build import rows_to_arrays
 from quoth.backends.indexes.snapshot.files import Version
 from quoth.backends.indexes.snapshot.segment import Arrays
 from quoth.backends.indexes.snapshot.store import SegmentStore
 from quoth.backends.indexes.snapshot.write import SegmentWriter
 from quoth.backends.indexes.writer_lock import server_lock, writer_lock
-from quoth.core.errors import IndexCorrupt, IndexMismatch
+from quoth.core.errors import IndexMismatch
 from quoth.core.protocols import Matrix
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class LanceStore:
         """Return the table; raises IndexCorrupt where it does not exist."""
         table = await self.found()
         if table is None:
-            raise IndexCorrupt(f"The index is not there. Rebuild it with: {self._rebuild()}")
+            raise missing_index(self._rebuild())
         return table
 
     async def create(self) -> Any:

@@ -6,13 +6,19 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quoth.core.errors import DocumentError
-from quoth.ingest.readers.formats import is_wanted
+from quoth.ingest.readers.formats import (
+    READERS,
+    SUFFIX_FORMATS,
+    Format,
+    is_wanted,
+)
 from quoth.ingest.readers.metadata import Metadata, front_matter
 from quoth.ingest.readers.registry import SUFFIXES, read, sidecar
 from quoth.text.recordings import youtube_url
@@ -243,6 +249,19 @@ def test_youtube_addresses(address: str) -> None:
 )
 def test_addresses_that_are_no_video(address: str) -> None:
     assert youtube_url(address) is None
+
+
+def test_every_format_is_in_every_table() -> None:
+    """What a new format needs beside its reader (docs/extending.md)."""
+    formats = set(get_args(Format))
+    assert set(READERS) == formats
+    # What is said in Markdown, and what has times, is known by its content alone.
+    assert set(SUFFIX_FORMATS.values()) == formats - {"spoken", "timed"}
+    page = (FIXTURES.parents[1] / "docs" / "formats.md").read_text("utf-8")
+    shown = {name for name in SUFFIX_FORMATS if SUFFIX_FORMATS[name] not in ("code", "data")}
+    assert [
+        name for name in sorted(shown) if f"{name} " not in page and f"{name}`" not in page
+    ] == []
 
 
 def test_a_walk_picks_up_what_can_be_read(tmp_path: Path) -> None:

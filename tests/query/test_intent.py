@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from quoth.query.comparison_aspects import extract_aspects
-from quoth.query.tokens import compile_phrases, has_phrase, tokenize_query
+from quoth.query.tokens import (
+    compile_phrases,
+    has_phrase,
+    read_table,
+    table_languages,
+    tokenize_query,
+)
 from quoth.query.understand import understand
 from tests.support.made_outline import NAMES
 
@@ -42,6 +49,9 @@ def test_types_of_the_phrases_without_a_model() -> None:
         ("Was ist der Unterschied zwischen Äpfeln und Birnen?", "comparison"),
         ("Summarise the talk", "summary"),
         ("Quelles sont les idées principales du livre ?", "summary"),
+        ("Fammi un riassunto del libro", "summary"),
+        ("Vorrei i riassunti delle lezioni", "summary"),
+        ("Chi ha scritto il riassunto?", "factual"),
         ("Tell me about tokenizers", "exploratory"),
         ("Quels sujets sont abordés dans ce cours ?", "exploratory"),
         ("What does page 7 say about beans?", "page_specific"),
@@ -68,6 +78,20 @@ def test_type(text: str, kind: str) -> None:
 )
 def test_phrases_match_whole_words(phrase: str, text: str, found: bool) -> None:
     assert has_phrase(compile_phrases([phrase]), text.split()) is found
+
+
+@pytest.mark.parametrize("topic", ["intent", "followup", "turns", "paraphrase", "asking"])
+def test_a_phrase_has_only_what_a_question_can_have(topic: str) -> None:
+    """Words are compared without accents and signs: a phrase with one would never be found."""
+    for language in table_languages(topic):
+        for rows in read_table(topic, language).values():
+            for phrase in _phrases(rows) if isinstance(rows, list) else ():
+                assert re.fullmatch(r"[a-z0-9/*?_.^$ {}]+", phrase), (language, phrase)
+
+
+def _phrases(rows: list[Any]) -> Iterator[str]:
+    for row in rows:
+        yield from [row] if isinstance(row, str) else _phrases(row)
 
 
 def test_most_of_what_is_compared_is_found() -> None:

@@ -1,10 +1,10 @@
 """Process that recognises live speech: sound in, sentences out, nothing written anywhere.
 
-Started with ``python -m quoth.ingest.sandbox.listen``. The first line of standard input is a
-`ListenRequest` as JSON; what follows is PCM (16 bits, mono) until the end, unless the request
-names a file. Answers are JSON prefixed with their length, as in `quoth.ingest.sandbox.child`:
-segments, and the states of `quoth.core.lecture.SpeechState`. Sound is taken as it comes, however
-slow recognition is, and the process cannot write files.
+Started with ``python -m quoth.ingest.sandbox.listen``. The first line of standard input is the
+request of `SpeechProcess.start` as JSON; what follows is PCM (16 bits, mono) until the end, unless
+the request names a file. Answers are JSON prefixed with their length, as in
+`quoth.ingest.sandbox.child`: segments, and the states of `quoth.core.lecture.SpeechState`. Sound is
+taken as it comes, however slow recognition is, and the process cannot write files.
 """
 
 from __future__ import annotations

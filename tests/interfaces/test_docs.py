@@ -68,12 +68,13 @@ def test_the_components_of_own_parts_work_as_an_installed_package(
     (about / "entry_points.txt").write_text(
         "\n".join(f"[{group}]\nmine = {names['mine']}" for group, names in groups.items())
     )
-    (about.parent / "my_parts.py").write_text("\n\n".join(code))
+    parts = [each for each in code if "quoth.open" not in each]  # the trial is no part of it
+    (about.parent / "my_parts.py").write_text("\n\n".join(parts))
     monkeypatch.syspath_prepend(about.parent)
     (tmp_path / "bees.md").write_text("In winter the colony stays warm by shivering.\n")
     (tmp_path / "abeilles.md").write_text("La colonie se réchauffe en frissonnant, en hiver.\n")
-    parts = dict.fromkeys(("embedder", "reranker", "store", "query_transformer"), "mine")
-    with quoth.open(str(tmp_path / "home"), **parts, generator="mine:large") as library:
+    names = dict.fromkeys(("embedder", "reranker", "store", "query_transformer"), "mine")
+    with quoth.open(str(tmp_path / "home"), **names, generator="mine:large") as library:
         library.add(tmp_path / "bees.md", language="en")
         library.add(tmp_path / "abeilles.md", language="fr")
         english = quoth.Filter("language", "in", ("en",))

@@ -1,7 +1,8 @@
 """The path of a query, top to bottom.
 
-analyse → retrieve (search → fuse → rerank → diversify → widen) → extract
-(context → choose → cite) → generate (prompt → write → verify → cite) → Answer
+analyse → retrieve (search both indexes → fuse → rerank → diversify → widen)
+→ extract (context → sentences → calibrate → choose → cite)
+→ generate, with a language model (prompt → write → verify → cite) → Answer
 
 `Engine` orders the stages and owns nothing but its components. `stream` is the only
 implementation; `answer` drains it.
@@ -24,7 +25,7 @@ from quoth.core.plan import Plan, make_plan
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, Hit, Turn, Usage
 from quoth.pipeline.answer_cache import CacheKey
-from quoth.pipeline.asked_source import before_source, with_asked_places
+from quoth.pipeline.asked_source import request_before, with_asked_places
 from quoth.pipeline.budget import note_pace
 from quoth.pipeline.components import model_names
 from quoth.pipeline.documents import DocumentEngine
@@ -135,10 +136,11 @@ class Engine(DocumentEngine):
         language model. Raises InputError, NotFound, IndexMismatch and RetrievalError.
         """
         typed, plan = self._plan(request)
-        # A language model reads the conversation, and says itself who said something.
+        # "On which page?" is answered by the answer before, below its places; a language model
+        # reads the conversation and says it itself.
         writes = typed.model or self.parts.generator is not None
-        request = typed if writes else before_source(typed)
-        cached = cached and request is typed  # It is the answer before, below its places.
+        request = typed if writes else request_before(typed)
+        cached = cached and request is typed
         trace = Trace(deadline_ms=plan.deadline_ms)
         context = await open_request(
             self.parts, request, plan=plan, trace=trace, moderates=True, writes=True
@@ -158,7 +160,7 @@ class Engine(DocumentEngine):
                 answer = await extractive_answer(context, found)
                 answer = with_asked_places(answer, request=request, typed=typed)
                 trace.mark("first_evidence")
-                async with aclosing(_written(context, found, answer)) as events:
+                async with aclosing(_generate_or_quote(context, found, answer)) as events:
                     async for item in events:
                         if isinstance(item, Answer):
                             answer = item
@@ -265,7 +267,7 @@ class Engine(DocumentEngine):
         await asyncio.shield(asyncio.to_thread(count))
 
 
-async def _written(
+async def _generate_or_quote(
     context: RequestContext, found: Retrieved, answer: Answer
 ) -> AsyncGenerator[Event | Answer, None]:
     """Yield the events of an answer: of what a language model writes, else of the quotations."""

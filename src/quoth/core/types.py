@@ -20,7 +20,7 @@ DocumentKind = Literal[
 ]  # fmt: skip
 """What a document is: "document" is one of a word processor, "table" a sheet or a list of rows."""
 Unit = Literal["page", "slide", "line", "row", "cell", "message"]
-"""What a source is counted in, as people see it in its own program."""
+"""What the program of a source counts it in: the row of a workbook, the line of a program text."""
 DocumentStatus = Literal["ready", "failed", "unchanged", "queued", "running"]
 QueryKind = Literal[
     "factual", "conceptual", "comparison", "summary", "exploratory", "page_specific"
@@ -305,16 +305,16 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class LegScore:
-    """The rank (1 is best) and the raw score from one retriever."""
+    """A chunk's rank (1 is best) and raw score in a leg: one retriever's or reranker's ranking."""
 
     rank: int
     score: float
 
 
 class Candidate(NamedTuple):
-    """A chunk in a ranking; a ranking is a sequence of candidates.
+    """A chunk in a ranking; a ranking is a sequence of candidates, of which a query makes hundreds.
 
-    A query makes several hundred, and a named tuple is created in half of a dataclass's time.
+    ``score`` is that of the last stage, ``legs`` those of each retriever and reranker, by name.
     """
 
     chunk_id: str
@@ -327,7 +327,7 @@ class Candidate(NamedTuple):
 class Hit:
     """A ranked chunk with its text, which begins at ``start`` of the document, and locator.
 
-    In the closest passages of an answer ``marked`` is what comes closest to the query.
+    ``marked`` are characters of the text: what comes closest to the query, in `Answer.closest`.
     """
 
     rank: int
@@ -390,10 +390,10 @@ class Citation:
     """The evidence for a sentence: an exact span of a stored text and the link to it.
 
     ``snippet`` is the stored text from `snippet_start` to `snippet_end`, byte for byte. ``page`` is
-    the printed label and ``page_number`` the 1-based PDF page that the link opens. ``marked`` is
-    the part of the snippet that tells most, in characters of it, None for the whole. The span that
-    is cited ends at ``span_end`` (0: not stored); ``cut`` says that the snippet ends before.
-    ``link_locator`` is the place of the part that the link opens, None if ``locator`` is.
+    the printed label and ``page_number`` the 1-based PDF page that the link opens. ``marked`` are
+    characters of the snippet: its best sentence, which the link opens; None for the whole. The span
+    that is cited ends at ``span_end`` (0: not stored); ``cut`` says that the snippet ends before.
+    ``link_locator`` is the place of the marked part, None where it is ``locator``, the snippet's.
     """
 
     id: str
@@ -464,7 +464,7 @@ class RejectedSentence:
 class Answer:
     """A cited answer, and everything needed to see how it came about.
 
-    ``closest`` are passages that it does not quote, ``prompt`` the hash of its prompt, if any.
+    ``closest`` are passages that it does not quote, ``degraded`` are "stage:reason:replacement".
     """
 
     query_id: str
@@ -474,7 +474,7 @@ class Answer:
     citations: tuple[Citation, ...]
     closest: tuple[Hit, ...]
     status: AnswerStatus
-    grounded: bool
+    grounded: bool  # whether citations support all of it
     degraded: tuple[str, ...]
     warnings: tuple[str, ...]
     counts: Counts
@@ -485,7 +485,7 @@ class Answer:
     usage: Usage = field(default_factory=Usage)
     provider: str | None = None
     model: str | None = None
-    prompt: str | None = None
+    prompt: str | None = None  # the hash of its prompt
     contradictions: tuple[Contradiction, ...] = ()
     cached: bool = False
     rejected: tuple[RejectedSentence, ...] = ()

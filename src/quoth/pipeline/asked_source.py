@@ -11,10 +11,10 @@ from quoth.query.dialogue_act import asked_before
 from quoth.query.tokens import has_phrase, normalized_query_words, phrase_pattern
 
 
-def before_source(typed: Request) -> Request:
-    """Return the request whose source a turn asks for, the same request for any other turn.
+def request_before(typed: Request) -> Request:
+    """Return the earlier request whose source a turn asks for: "On which page?" after a question.
 
-    It was valid when it was asked.
+    Any other turn is returned as it is. The earlier question was checked when it was asked.
     """
     if not all(isinstance(turn, Turn) for turn in typed.history):
         return typed  # It is refused where the question is read.

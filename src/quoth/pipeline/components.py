@@ -181,7 +181,7 @@ class SharedComponents:
     sentence_scorer: SentenceScorer | None = None
     generator: Generator | None = None
     small: Generator | None = None
-    """A smaller language model for reading and rewording queries; `reader` is the one to ask."""
+    """A smaller language model for reading and rewording queries: ask `task_model`."""
     request_models: tuple[Generator, ...] = ()
     """Further language models that a request may name."""
     judge: EntailmentModel | None = None
@@ -223,7 +223,7 @@ class Components(SharedComponents):
     """Index tables verified to be complete; later writes always reach them."""
 
     @property
-    def reader(self) -> Generator | None:
+    def task_model(self) -> Generator | None:
         """Return the language model for small tasks: the small one, else the generator."""
         return self.small or self.generator
 

@@ -80,7 +80,7 @@ RUNS_OF_EACH = 2
 class _Selection:
     """Selected statements, the answer's status, its notices, and the score of each sentence.
 
-    Where the answer is not sure, the statements are what comes closest.
+    Where the status is low_relevance, the statements are not cited but shown as the closest.
     ``confidence`` is the probability that the collection answers; None where it is not known.
     ``near`` are the sentences among which the other side of a contradiction is looked for.
     """
@@ -361,7 +361,7 @@ def _is_beside(
     best: Statement,
     statements: Sequence[Statement],
 ) -> bool:
-    """Return whether what is quoted is no answer.
+    """Return whether what is quoted is beside the question.
 
     It lacks the value that is asked for, is only a title, or is a row about others.
     """

@@ -76,14 +76,14 @@ class TranslatedCaptions:
 
 async def _translate(parts: Components, window: LectureWindow, language: str) -> TranslatedCaption:
     allowed = await asyncio.to_thread(apply_privacy_settings, parts)
-    if allowed.reader is None:
+    if allowed.task_model is None:
         raise InputError(
             "Captions are translated by a language model, and none may be asked here. Start the "
             "service with one (QUOTH_GENERATOR), and look at the privacy settings."
         )
     await require_unflagged(allowed.moderator, window.text)
     meter = UsageMeter()
-    model = MeteredGenerator(allowed.reader, meter, stage="translate")
+    model = MeteredGenerator(allowed.task_model, meter, stage="translate")
     text = await model.complete(
         INSTRUCTIONS.format(language=language_name(language)),
         window.text,
@@ -131,11 +131,11 @@ class WindowKeywords:
     async def _ask(self, parts: Components, index: int, text: str, *, language: str) -> None:
         try:
             allowed = await asyncio.to_thread(apply_privacy_settings, parts)
-            if allowed.reader is None:
+            if allowed.task_model is None:
                 return
             await require_unflagged(allowed.moderator, text)
             meter = UsageMeter()
-            model = MeteredGenerator(allowed.reader, meter, stage="expand")
+            model = MeteredGenerator(allowed.task_model, meter, stage="expand")
             query = Query(original=text, standalone=text, language=language)
             try:
                 found = await ask_for_wordings(query, generator=model)

@@ -59,8 +59,8 @@ class SearchContext:
 class RankedList:
     """All candidates after fusion, and the pool that continues, in final order.
 
-    ``legs`` holds the retrievers' results for the query itself, ``chunks`` those of the pool,
-    ``vectors`` the stored ones of the first candidates. ``whole`` means that the pool is the
+    ``legs`` holds the retrievers' results for the query itself, without its other wordings;
+    ``chunks`` and ``vectors`` are those of the pool. ``whole`` means that the pool is the
     requested content, not to be cut or widened; ``summary`` holds the sentences of a requested
     summary, ``sections`` the headings that it goes through, ``headings`` those of an outline or a
     list, ``unlisted`` how many more there are.
@@ -84,8 +84,8 @@ async def rank(context: SearchContext, query: Query, encoded: EncodedQuery | Non
     """Expand → search → fuse → rerank → diversify."""
     parts, plan, trace = context.parts, context.plan, context.trace
     others: tuple[Variant, ...] = ()
-    if parts.reader is not None and (plan.expansion == "generated" or plan.hyde):
-        others = await _expand(context, query, generator=parts.reader)
+    if parts.task_model is not None and (plan.expansion == "generated" or plan.hyde):
+        others = await _expand(context, query, generator=parts.task_model)
     speakers = speaker_filters(plan.filters)
     authors: Mapping[str, str] = {}
     variants = [*_query_variants(query, plan), *others]

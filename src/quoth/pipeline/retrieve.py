@@ -225,12 +225,12 @@ async def analyse(context: RequestContext) -> AnalysedQuery:
             history=request.history,
             drop=dropped,
         )
-    reader, pace = parts.reader, parts.latency_estimator
-    limited = partial(within_budget, generator=parts.generator or reader, trace=trace, pace=pace)
-    if reader is not None and context.plan.classify and limited(context.plan).classify:
+    model, pace = parts.task_model, parts.latency_estimator
+    limited = partial(within_budget, generator=parts.generator or model, trace=trace, pace=pace)
+    if model is not None and context.plan.classify and limited(context.plan).classify:
         query = await trace.attempt(
             "classify",
-            classify(query, generator=at_stage(reader, "classify"), names=names),
+            classify(query, generator=at_stage(model, "classify"), names=names),
             otherwise=query,
             fallback="rules",
             limit_ms=context.plan.expansion_ms,

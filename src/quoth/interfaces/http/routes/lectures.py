@@ -93,7 +93,7 @@ async def session(request: Request, session_id: OneId, caller: Viewer) -> Respon
     segments = await asyncio.to_thread(store.segments, session_id)
     windows = await asyncio.to_thread(store.windows, session_id)
     speech = _sessions(request).speech_state(caller, session_id)
-    translates = running.parts.reader is not None
+    translates = running.parts.task_model is not None
     return ApiResponse(LectureView(lecture, segments, windows, last, speech, translates))
 
 

@@ -136,8 +136,7 @@ class Engine(DocumentEngine):
         language model. Raises InputError, NotFound, IndexMismatch and RetrievalError.
         """
         typed, plan = self._plan(request)
-        # "On which page?" is answered by the answer before, below its places; a language model
-        # reads the conversation and says it itself.
+        # Without a language model, "On which page?" shows the places of the answer before.
         writes = typed.model or self.parts.generator is not None
         request = typed if writes else request_before(typed)
         cached = cached and request is typed

@@ -186,6 +186,10 @@ def test_passages_are_promised_only_where_there_are_some(language: str) -> None:
     assert promise not in notice("nothing", language=language)
 
 
+def test_a_notice_has_no_tag_of_the_question() -> None:
+    assert "<i" not in notice("missing", language="en", names=("<img src=x onerror=alert",))
+
+
 @pytest.mark.parametrize(
     ("confidence", "changes", "said"),
     [

@@ -22,7 +22,7 @@ from quoth.answering.extractive.select import (
     unquoted_aspects,
 )
 from quoth.answering.extractive.write import quotation_lines, write_answer
-from quoth.core.types import DocumentKind, Passage, Query, Seconds
+from quoth.core.types import DocumentKind, Passage, Query, QueryKind, Seconds
 from tests.support.passages import passage
 
 QUERY = Query("tin?", "tin?", "en")
@@ -708,6 +708,35 @@ def test_only_a_clearly_better_sentence_is_emphasised(other: float, clear: bool)
     assert [each.marked for each in write_answer([found])[1]][:2] == [clear, False]
     (alone,) = runs("Tin melts early.", scores={"Tin": 2.0})
     assert not alone.clear
+
+
+EARLY = (
+    "Alloys were known in the Bronze Age. Traders carried them over the mountains and sold them in "
+    "the harbours of the north for a good price every year. Many a mine was closed at that time."
+)
+MIDDLE = "Copper is soft. Tin melts at 232 degrees. It hardly rusts, so cans were coated with it."
+
+
+@pytest.mark.parametrize(
+    ("kind", "early", "moved"),
+    [("factual", 1.0, True), ("factual", 1.9, False), ("conceptual", 1.0, False)],
+)
+def test_the_quotation_of_a_fact_begins_with_what_answers(
+    kind: QueryKind, early: float, moved: bool
+) -> None:
+    text = f"{EARLY}\n\n{MIDDLE}"
+    others = dict.fromkeys(("Alloys", "Traders", "Copper", "hardly"), 0.9)
+    scores = {"Tin": 2.0, "Many": early, **others}
+    (found,) = runs(text, scores=scores, query=replace(QUERY, kind=kind))
+    assert (found.start, found.end) == (0, len(text))
+    answer, sentences = write_answer([found])
+    parts = [MIDDLE, EARLY] if moved else [EARLY, MIDDLE]
+    assert [part.removesuffix(" [1]") for part in answer.split("\n\n")] == (
+        parts if moved else [f"{EARLY}\n{MIDDLE}"]
+    )
+    marked = [answer[slice(each.start, each.end)] for each in sentences if each.marked]
+    assert marked == ["Tin melts at 232 degrees."][: found.clear]
+    assert {each.citations for each in sentences} == {(1,)}
 
 
 def test_every_run_is_a_paragraph_with_its_marker_at_the_end() -> None:

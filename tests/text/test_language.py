@@ -33,6 +33,8 @@ from quoth.text.language import detect_query_language
         ("租金是多少？", "zh"),
         ("家賃はいくらですか", "ja"),
         ("panna cotta recipe", "en"),
+        ("Hat trick?", "en"),
+        ("GDPR versus HIPAA?", "en"),
         ("Schwarzenegger", "en"),
         ("42", ""),
         ("", ""),

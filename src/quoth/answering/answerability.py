@@ -15,6 +15,7 @@ from typing import Literal
 
 from quoth.answering.extractive.candidates import normalize
 from quoth.answering.extractive.score import CandidateSentences, Scores, prefer_language
+from quoth.answering.generative.sanitize import plain_quotation
 from quoth.answering.verification.tokens import TextToken, Value, read_values, tokens
 from quoth.core.translations import translate
 from quoth.core.types import Answer, AnswerStatus, Query
@@ -310,7 +311,8 @@ def _is_written_otherwise(shown: str, text: str, *, language: str) -> bool:
 
 def notice(kind: Notice, *, language: str, names: Sequence[str] = ()) -> str:
     """Return the notice of an outcome; ``names`` are put into ``missing`` and ``unquoted``."""
-    quoted = (translate("answering.quoted_name", language, name=name) for name in names)
+    plain = map(plain_quotation, names)
+    quoted = (translate("answering.quoted_name", language, name=name) for name in plain)
     return translate(f"answering.{kind}", language, names=", ".join(quoted))
 
 

@@ -102,7 +102,7 @@ def _by_most_function_words(text: str) -> str | None:
 
     None where English or French has as many, and for a single one outside a question: "die
     casting". Abbreviations in capitals are none. The model decides between neighbours that have
-    equally many.
+    equally many, and whether a single word is English or French: "Hat trick?".
     """
     found = _WHOLE_WORD.findall(text[:SAMPLE])
     capitals = text.isupper()
@@ -115,6 +115,8 @@ def _by_most_function_words(text: str) -> str | None:
     best = [language for language, count in counts.items() if count == most]
     if most < (1 if text.rstrip().endswith("?") else 2) or not _TELLING.keys().isdisjoint(best):
         return None
+    if most == 1:
+        return _by_model(text, (*best, *_TELLING), floor=0)
     return best[0] if len(best) == 1 else _by_model(text, tuple(best), floor=0)
 
 

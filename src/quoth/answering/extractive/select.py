@@ -17,6 +17,7 @@ from quoth.answering.extractive.candidates import (
     list_start,
     quotable_sentences,
 )
+from quoth.answering.extractive.lead import shown_from
 from quoth.answering.extractive.relations import (
     are_quoted,
     asked_rows,
@@ -77,6 +78,7 @@ class Statement:
     ``marked`` is the span of the best sentence (None of rows), ``clear`` that it is clearly best,
     ``parts`` are the spans of all sentences. ``passage`` is the index of its passage. ``heading``
     is its heading in the answer, such as the aspect it is about; it is no part of the statement.
+    It is shown from ``shown_from`` on, and then from its start to there (None: in its order).
     ``unwrapped`` means that each of its lines is one, ``goes_on`` that the list which it ends with
     has further items, ``line`` that it is a line of a list, below the one before. ``turns`` are
     where each of several people begins to speak, and their names.
@@ -97,6 +99,7 @@ class Statement:
     goes_on: bool = False
     line: bool = False
     turns: tuple[tuple[int, str], ...] = ()
+    shown_from: int | None = None
 
     def holds(self, sentence: Quotable) -> bool:
         """Return whether a sentence begins in the run."""
@@ -164,11 +167,9 @@ def choose_statements(
     order = [place for place in ranked if place not in shown]
     if not order or scores[ranked[0]] - scores[order[0]] > MORE_MARGIN:
         return ()
-    titles = asks_title(query)
-    sentences = candidates.sentences
-    order = [
-        at for at in order if is_sound(sentences[at]) or (titles and sentences[at].title)
-    ] or order
+    titles, sentences = asks_title(query), candidates.sentences
+    sound = [at for at in order if is_sound(sentences[at]) or (titles and sentences[at].title)]
+    order = sound or order
     best = scores[order[0]]
     language = sentences[order[0]].language
     about = best_of_aspects(query, candidates, order, scores)
@@ -199,6 +200,9 @@ def choose_statements(
     sure = all(names == [name] for names, name in zip(begun, about.values(), strict=True))
     names = about if sure else {}
     found = [_statement_of_run(candidates, run, seed, scores, passages) for run, seed in runs]
+    if query.kind == "factual" and not about:
+        begin = shown_from(candidates, *runs[0], scores=scores, passages=passages)
+        found[0] = replace(found[0], shown_from=begin)
     named = zip(found, runs, strict=True)
     return tuple(replace(each, heading=names.get(seed, each.heading)) for each, (_, seed) in named)
 

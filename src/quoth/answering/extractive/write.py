@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from quoth.answering.extractive.select import Statement
@@ -47,28 +48,49 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
             shown = "\n".join(map(plain_quotation, heading.splitlines()))
             text += f"{shown}{colon}\n" if heading else ""
         number = numbers[statement_span(statement)]
-        shown = _lines(statement, statement.start, statement.end)
-        if statement.cut:
-            opening = "… " if shown[:1].islower() else ""
-            shown = f"{opening}{shown}{'' if shown[-1:] in '.!?…}' else ' …'}"
-        spans = sentences(shown)
-        if statement.goes_on and not shown.endswith("…"):
-            shown += "\n…"
-            spans[-1] = (spans[-1][0], len(shown))
-        low, high = _marked_characters(statement, shown)
-        found += [
-            Sentence(
-                len(text) + start,
-                len(text) + end,
-                (number,),
-                "supported",
-                1.0,
-                marked=len(spans) > 1 and start < high and low < end,
-            )
-            for start, end in spans
-        ]
-        text += f"{shown} [{number}]"
+        for at, part in enumerate(_parts(statement)):
+            text += "\n\n" if at else ""
+            shown, spans = _shown(part)
+            low, high = _marked_characters(part, shown)
+            found += [
+                Sentence(
+                    len(text) + start,
+                    len(text) + end,
+                    (number,),
+                    "supported",
+                    1.0,
+                    marked=(len(spans) > 1 or part != statement) and start < high and low < end,
+                )
+                for start, end in spans
+            ]
+            text += f"{shown} [{number}]"
     return text, tuple(found)
+
+
+def _parts(statement: Statement) -> list[Statement]:
+    """Return the statement, or what is shown of it first and what stands before that."""
+    cut = statement.shown_from
+    if cut is None:
+        return [statement]
+    at = cut - statement.start
+    first = replace(statement, start=cut, text=statement.text[at:])
+    before = replace(
+        statement, end=cut, text=statement.text[:at], marked=None, cut=False, goes_on=False
+    )
+    return [first, before]
+
+
+def _shown(statement: Statement) -> tuple[str, list[tuple[int, int]]]:
+    """Return the statement as it is shown, and where its sentences stand in that."""
+    shown = _lines(statement, statement.start, statement.end)
+    if statement.cut:
+        opening = "… " if shown[:1].islower() else ""
+        shown = f"{opening}{shown}{'' if shown[-1:] in '.!?…}' else ' …'}"
+    spans = sentences(shown)
+    if statement.goes_on and not shown.endswith("…"):
+        shown += "\n…"
+        spans[-1] = (spans[-1][0], len(shown))
+    return shown, spans
 
 
 def _lines(statement: Statement, start: int, end: int) -> str:

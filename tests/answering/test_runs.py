@@ -739,6 +739,15 @@ def test_the_quotation_of_a_fact_begins_with_what_answers(
     assert {each.citations for each in sentences} == {(1,)}
 
 
+def test_what_is_shown_first_has_the_name_of_its_speaker() -> None:
+    text = "Rain fell. Tin melts. Lead follows."
+    turns = ((0, "Ann"), (text.index("Lead"), "Bob"))
+    made = replace(statement(text), turns=turns, shown_from=text.index("Tin"))
+    assert (
+        write_answer([made])[0] == "Ann: Tin melts.\nBob: Lead follows. [1]\n\nAnn: Rain fell. [1]"
+    )
+
+
 def test_every_run_is_a_paragraph_with_its_marker_at_the_end() -> None:
     text, sentences = write_answer(
         [statement("Trees grow. They sing."), statement("Birds sing.", start=50)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quoth.answering.extractive.candidates import is_sound, list_start
-from quoth.answering.extractive.runs import FRAGMENT, is_program, is_speech
+from quoth.answering.extractive.runs import FRAGMENT, is_program
 from quoth.answering.extractive.score import CandidateSentences, Scores
 from quoth.core.types import Passage
 from quoth.text.locators import CELL_GAP
@@ -29,13 +29,13 @@ def shown_from(
     """Return the character of the document at which a quotation begins to be shown.
 
     It is the paragraph of the best sentence, ``seed``, where that stands late in the ``run``, else
-    None: the quotation is shown in its order, as speech, tables and programs always are.
+    None: the quotation is shown in its order, as tables and programs always are.
     """
     sentences = candidates.sentences
     best, start = sentences[seed], sentences[run[0]].start
     passage = passages[best.passage]
     has_cells = any(CELL_GAP in sentences[at].text for at in run)
-    if is_speech(passage) or is_program(passage) or has_cells or best.start - start <= LATE:
+    if is_program(passage) or has_cells or best.start - start <= LATE:
         return None
     begin = seed
     while begin > run[0] and sentences[begin].joined:

@@ -73,7 +73,9 @@ def _parts(statement: Statement) -> list[Statement]:
     if cut is None:
         return [statement]
     at = cut - statement.start
-    first = replace(statement, start=cut, text=statement.text[at:])
+    speaking = [(cut, name) for begin, name in statement.turns if begin <= cut][-1:]
+    turns = (*speaking, *(turn for turn in statement.turns if turn[0] > cut))
+    first = replace(statement, start=cut, text=statement.text[at:], turns=turns)
     before = replace(
         statement, end=cut, text=statement.text[:at], marked=None, cut=False, goes_on=False
     )

@@ -186,6 +186,17 @@ def test_speech_is_quoted_from_shortly_before_its_best_sentence() -> None:
     assert 150 < before[0] <= 200 < before[1]
 
 
+def test_the_row_about_what_is_asked_is_quoted_before_one_that_mentions_it() -> None:
+    rows = [
+        "label: Blue | meaning: Sent; copies of the parcel have yellow or red labels",
+        "label: Yellow | meaning: Opened and closed once more",
+        "label: Red | meaning: Lost",
+    ]
+    text = "What does the yellow label mean?"
+    found = runs("\n\n".join(rows), scores={"Blue": 0, "Yellow": -1}, query=Query(text, text, "en"))
+    assert said(found) == [rows[1]]
+
+
 def test_words_of_a_new_question_choose_a_row_before_those_of_the_conversation() -> None:
     birds = (("puffin", 58), ("gannet", 180), ("tern", 80), ("auk", 80))
     rows = [f"bird: {name} | wingspan: {wide}" for name, wide in birds]

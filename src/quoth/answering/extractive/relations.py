@@ -169,7 +169,8 @@ def asked_rows(
     """Return the rows of a sentence's table that hold most of the question, in reading order.
 
     The words count by their rarity, those among the values of a row twice as much as those among
-    the names of its columns, and none that all rows hold alike. Words of the conversation decide
+    the names of its columns, those that are all of its first value three times, and none that all
+    rows hold alike. Words of the conversation decide
     only between rows that hold the question's own alike, and count the same: a rare one may be of a
     turn long before. Empty for a sentence that is no row, and where the whole table tells more: the
     rows lack a word that others have, they score far below the sentence, or they do not fit into a
@@ -242,14 +243,24 @@ def _table_of(
 
 
 def _words_held(candidates: CandidateSentences, rows: Sequence[int]) -> dict[int, list[int]]:
-    """Return for each word of the question 2 if it is in a row's values, 1 in its names alone."""
+    """Return for each word of the question how it is in a row.
+
+    1 in the names of its columns alone, 2 in its values, 3 in its first value where that has no
+    words but those of the question: the row is about it. A word of the conversation has at most 2.
+    """
     texts = [candidates.sentences[at].text.split(CELL_GAP) for at in rows]
     names = {cell.rpartition(": ")[0] for cells in texts for cell in cells}
     held = {}
+    asked = frozenset[str]().union(*(term.forms.union(*term.parts) for term in candidates.terms))
     for at, cells in zip(rows, texts, strict=True):
         values = " ".join(cell.rpartition(": ")[2] for cell in cells if cell not in names)
         stems = stems_of(values, candidates.sentences[at].language)
+        first = stems_of(cells[0].rpartition(": ")[2], candidates.sentences[at].language)
+        topic = first if first <= asked else frozenset[str]()
         held[at] = [
-            term.among(candidates.stems[at]) + term.among(stems) for term in candidates.terms
+            term.among(candidates.stems[at])
+            + term.among(stems)
+            + (term.is_asked and term.among(topic))
+            for term in candidates.terms
         ]
     return held

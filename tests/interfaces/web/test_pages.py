@@ -186,6 +186,8 @@ def open_share(web: WebApp, address: str, url: str) -> None:
         visit.ask(HONEY)
         assert "share=" not in visit.page.url
         expect(visit.page.locator("nav a")).to_have_text(["Ask", "Library"])
+        visit.page.reload()
+        expect(visit.page.locator(".answer")).to_contain_text("honey")
         visit.page.locator("header button", has_text="Sign out").click()
         expect(visit.page.locator("sign-in")).to_be_visible()
 
@@ -203,6 +205,35 @@ def test_a_share_of_an_open_service_promises_nothing(web: WebApp) -> None:
             other.page.reload()
             expect(other.page.locator("#question")).to_be_visible()
             expect(other.page.locator("nav a")).to_have_text(["Ask"])
+
+
+def test_a_shared_address_keeps_its_answers_and_offers_what_it_can_do(web: WebApp) -> None:
+    guest = {"key_needed": True, "tenant": "local", "scopes": ["read"], "collection": "default"}
+    refused = {"detail": "A share gives access to one collection only."}
+    with web.opened(permissions=["clipboard-read", "clipboard-write"]) as visit:
+        page = visit.page
+        page.route("**/v1/session", lambda route: route.fulfill(json=guest))
+        page.route("**/v1/queries/*", lambda route: route.fulfill(status=403, json=refused))
+        page.reload()
+        visit.ask(HONEY)
+        expect(page.locator("export-menu :is(button, summary)")).to_have_text(
+            ["Copy with links", "Print"]
+        )
+        expect(page.locator("a[href*=explain], answer-feedback")).to_have_count(0)
+        page.locator("button", has_text="Copy with links").click()
+        expect(page.locator("export-menu [role=status]")).to_have_text("Copied")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert f"{web.url}/d/" in copied
+        assert "/q/" not in copied
+        page.reload()
+        expect(page.locator(".answer")).to_contain_text("nectar")
+        page.locator("button.number:not(.hidden)").first.click()
+        expect(page.locator(".proof .reading mark").first).to_be_visible()
+        page.route("**/v1/session", lambda route: route.fulfill(status=204))
+        page.keyboard.press("Escape")
+        page.locator("header button", has_text="Sign out").click()
+        expect(page.locator("sign-in")).to_be_visible()
+        assert "nectar" not in page.evaluate("JSON.stringify({...sessionStorage})")
 
 
 @pytest.mark.soak

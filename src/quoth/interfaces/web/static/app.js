@@ -1,6 +1,7 @@
 /** The frame of the app: navigation, the page that the address selects, sign-in and help. */
 import { getJson, postJson, send } from "./api.js";
 import { Base } from "./base.js";
+import { forgetAnswers } from "./conversation.js";
 import { language, t } from "./i18n.js";
 import { watchMenus } from "./menus.js";
 import { NAVIGATION, PAGES } from "./pages.js";
@@ -94,6 +95,7 @@ class App extends Base {
 
   async signOut() {
     await send("/v1/session", { method: "DELETE" });
+    forgetAnswers();
     this.session = null;
     this.signedOut = true;
   }

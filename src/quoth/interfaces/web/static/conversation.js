@@ -6,6 +6,7 @@
 
 /** Questions before a follow-up that the service is told. */
 const MAX_TURNS = 5;
+const ANSWER = "quoth-answer-";
 
 /** Return what a follow-up is asked with. @param {Turn[]} turns */
 export function historyOf(turns) {
@@ -43,4 +44,26 @@ export function keepTurns(id, turns) {
  */
 export function turnsWith(id, shown) {
   return [shown, kept().turns].find((turns) => turns.some((each) => each.id === id)) ?? null;
+}
+
+/**
+ * Keep an answer for this tab: a visitor with a shared address alone cannot read it from the service again.
+ * @param {string} id @param {{question: string, answer: any}} record
+ */
+export function keepAnswer(id, record) {
+  try {
+    sessionStorage.setItem(ANSWER + id, JSON.stringify(record));
+  } catch {
+    // The tab has no room for more: loading the page again says that the answer cannot be read.
+  }
+}
+
+/** Return an answer that was kept for this tab, null for none. @param {string} id */
+export function keptAnswer(id) {
+  return JSON.parse(sessionStorage.getItem(ANSWER + id) ?? "null");
+}
+
+/** Remove the answers that were kept for this tab: another person may sign in. */
+export function forgetAnswers() {
+  Object.keys(sessionStorage).filter((name) => name.startsWith(ANSWER)).forEach((name) => sessionStorage.removeItem(name));
 }

@@ -1,4 +1,5 @@
 /** Addresses that open a collection or a live session for others, and visits that began with one. */
+import { getJson } from "./api.js";
 import { linkTo } from "./router.js";
 import { aboutService } from "./service.js";
 
@@ -33,4 +34,10 @@ export function hasBegunShared() {
 /** Return whether a visitor has a shared address alone: before the first key, only the tab knows it. @param {any} session */
 export function isSharedVisit(session) {
   return !!session && (session.collection !== null || (!session.key_needed && hasBegunShared()));
+}
+
+/** Return whether this visitor has a shared address alone, or may not read: answers are not stored for them. */
+export async function isGuest() {
+  const session = await getJson("/v1/session").catch(() => null);
+  return !session?.scopes.includes("read") || isSharedVisit(session);
 }

@@ -120,12 +120,12 @@ export function paragraphs(answer) {
 }
 
 /**
- * Return an answer as plain text with its sources and links.
- * @param {any} answer @param {string} question @param {string} address @param {any} t
+ * Return an answer as plain text with its sources and links, those of its own address unless others are given.
+ * @param {any} answer @param {string} question @param {string} address @param {any} t @param {(citation: any) => string} [linkOf]
  */
-export function asText(answer, question, address, t) {
+export function asText(answer, question, address, t, linkOf = ({ number }) => `${address}#c${number}`) {
   const sources = answer.citations.map((/** @type {any} */ each) =>
-    `[${each.number}] ${each.document_name}, ${placeName(each.locator, t)}: ${address}#c${each.number}`);
+    `[${each.number}] ${each.document_name}, ${placeName(each.locator, t)}: ${linkOf(each)}`);
   return [question, answer.text, sources.join("\n"), address].filter(Boolean).join("\n\n");
 }
 

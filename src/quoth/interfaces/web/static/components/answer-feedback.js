@@ -1,9 +1,8 @@
 /** Whether an answer helped: two buttons, the one that was pressed last counts. */
-import { getJson, postJson, Problem } from "../api.js";
+import { postJson, Problem } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { IDLE } from "../reduce.js";
-import { isSharedVisit } from "../shares.js";
 import { html, nothing } from "../vendor/lit.js";
 
 const RATINGS = { "feedback.good": 1, "feedback.bad": -1 };
@@ -12,7 +11,6 @@ class AnswerFeedback extends Base {
   static properties = {
     asking: { attribute: false },
     rating: { state: true },
-    allowed: { state: true },
     problem: { state: true },
   };
 
@@ -21,13 +19,6 @@ class AnswerFeedback extends Base {
     /** @type {import("../reduce.js").Asking} */
     this.asking = IDLE;
     this.rating = 0;
-    this.allowed = false;
-  }
-
-  async connectedCallback() {
-    super.connectedCallback();
-    const session = await getJson("/v1/session").catch(() => null);
-    this.allowed = !!session?.scopes.includes("read") && !isSharedVisit(session);
   }
 
   /** @param {Map<string, unknown>} changed */
@@ -50,7 +41,7 @@ class AnswerFeedback extends Base {
 
   render() {
     const { answer } = this.asking;
-    if (!this.allowed || !answer || answer.status === "small_talk") return nothing;
+    if (!answer || answer.status === "small_talk") return nothing;
     return html`<div class="row" role="group" aria-label=${t("feedback.label")}>
         ${Object.entries(RATINGS).map(([name, rating]) => html`<button aria-pressed=${this.rating === rating ? "true" : "false"}
           @click=${() => this.rate(rating)}>${t(name)}</button>`)}

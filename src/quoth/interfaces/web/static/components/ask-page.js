@@ -1,11 +1,12 @@
 /** The page of a conversation: its questions and answers, the question box, and the proof beside them. */
 import { askStream, getJson, Problem, recoveredAnswer, storedAnswer } from "../api.js";
 import { Base } from "../base.js";
-import { historyOf, keepTurns, kept, turnOf, turnsWith } from "../conversation.js";
+import { historyOf, keepAnswer, keepTurns, kept, keptAnswer, turnOf, turnsWith } from "../conversation.js";
 import { t } from "../i18n.js";
 import { IDLE, isRunning, reduce } from "../reduce.js";
 import { go } from "../router.js";
 import { aboutService } from "../service.js";
+import { isGuest } from "../shares.js";
 import { DARK, markOf, openedAt, passages, wordsAt } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./ask-box.js";
@@ -23,6 +24,7 @@ class AskPage extends Base {
     collections: { state: true },
     choices: { state: true },
     suggestions: { state: true },
+    guest: { state: true },
   };
 
   constructor() {
@@ -36,6 +38,8 @@ class AskPage extends Base {
     this.choices = DEFAULTS;
     /** @type {string[]} */
     this.suggestions = [];
+    /** whether the visitor cannot read stored answers */
+    this.guest = true;
     /** @type {import("../conversation.js").Turn[]} the conversation so far */
     this.turns = [];
     /** the place of the shown turn among them; that of a new one is after the last */
@@ -50,6 +54,7 @@ class AskPage extends Base {
     super.connectedCallback();
     document.title = "quoth";
     this.loadCollections();
+    isGuest().then((guest) => { this.guest = guest; });
     /** @type {Record<string, (detail: any) => void>} */
     const heard = {
       "quoth-light": (light) => { this.lit = light; },
@@ -170,6 +175,7 @@ class AskPage extends Base {
 
   completed() {
     const { queryId, question, answer } = this.asking;
+    if (this.guest) keepAnswer(queryId, { question, answer });
     this.turns = this.turns.toSpliced(this.at, 1, turnOf(queryId, question, answer));
     go(`/q/${queryId}`, { replace: true });
     this.suggest(queryId);
@@ -197,7 +203,7 @@ class AskPage extends Base {
   /** Show the stored answer of the address, or why it cannot be shown. @param {string} id */
   async restore(id) {
     this.abort?.abort();
-    const record = await storedAnswer(id).catch((error) => error);
+    const record = await storedAnswer(id).catch((error) => keptAnswer(id) ?? error);
     if (id !== this.route.id) return;
     this.suggestions = [];
     const failed = record instanceof Error;
@@ -226,7 +232,7 @@ class AskPage extends Base {
   /** Show a stored answer. @param {any} record */
   show({ question, answer, options, feedback }) {
     this.apply({ event: "restored", question, answer, rating: feedback?.rating });
-    this.adopt(options);
+    if (options) this.adopt(options);
   }
 
   /**
@@ -269,7 +275,7 @@ class AskPage extends Base {
       ${idle
         ? html`<h1>${t("ask.title")}</h1><p class="lead">${t("ask.lead")}</p>`
         : html`<thread-view .turns=${turns} .at=${at} .asking=${asking} .lit=${this.lit}
-          .selected=${opened >= 0 ? this.route.mark : ""} .suggestions=${this.suggestions}></thread-view>`}
+          .selected=${opened >= 0 ? this.route.mark : ""} .suggestions=${this.suggestions} .guest=${this.guest}></thread-view>`}
       <div class="dock"><ask-box .value=${idle ? this.route.question : ""} .begun=${!idle}
         .following=${turns.length > 0} .running=${isRunning(asking)} .collections=${this.collections ?? []}
         .choices=${this.choices}></ask-box></div>

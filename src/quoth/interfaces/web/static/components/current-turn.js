@@ -21,6 +21,7 @@ class CurrentTurn extends Base {
     lit: { attribute: false },
     selected: { attribute: false },
     suggestions: { attribute: false },
+    guest: { type: Boolean },
   };
 
   constructor() {
@@ -32,6 +33,8 @@ class CurrentTurn extends Base {
     this.selected = "";
     /** @type {string[]} */
     this.suggestions = [];
+    /** whether the visitor cannot read stored answers */
+    this.guest = true;
   }
 
   /** @param {Map<string, unknown>} changed */
@@ -68,7 +71,7 @@ class CurrentTurn extends Base {
         <answer-view .asking=${asking} .lit=${this.lit} .selected=${this.selected}></answer-view>
         <contradictions-view .answer=${asking.answer}></contradictions-view>
         ${isRunning(asking) ? nothing : this.actions()}
-        <answer-feedback .asking=${asking}></answer-feedback>
+        ${this.guest ? nothing : html`<answer-feedback .asking=${asking}></answer-feedback>`}
         ${isRunning(asking) ? nothing : html`<question-chips .questions=${this.suggestions}></question-chips>`}
       </section>
       ${this.selected ? nothing : this.evidence()}`;
@@ -76,8 +79,8 @@ class CurrentTurn extends Base {
 
   actions() {
     const { answer, question, queryId } = this.asking;
-    const stored = html`<export-menu class="row" .asking=${this.asking}></export-menu>
-      <a class="button" href=${linkTo(`/q/${queryId}/explain`)}>${t("answer.explain")}</a>`;
+    const stored = html`<export-menu class="row" .asking=${this.asking} .guest=${this.guest}></export-menu>
+      ${this.guest ? nothing : html`<a class="button" href=${linkTo(`/q/${queryId}/explain`)}>${t("answer.explain")}</a>`}`;
     return html`<div class="row actions">
         ${question ? html`<button @click=${() => this.tell("quoth-retry")}>${t("ask.retry")}</button>` : nothing}
         ${answer ? stored : nothing}
@@ -104,7 +107,7 @@ class CurrentTurn extends Base {
         ? html`<details class="also"><summary>${t("evidence.also")}</summary>${this.cards(found)}</details>`
         : nothing}
       ${items.length || isRunning(asking) ? nothing : html`<p class="soft">${t("evidence.none")}</p>`}
-      ${asking.answer
+      ${asking.answer && !this.guest
         ? html`<p><a href=${linkTo(`/q/${asking.queryId}/explain`)}>${t("explain.whyNot")}</a></p>`
         : nothing}
     </section>`;

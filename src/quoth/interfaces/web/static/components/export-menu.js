@@ -2,19 +2,21 @@
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
 import { linkTo } from "../router.js";
-import { asText } from "../text.js";
+import { asText, linePath } from "../text.js";
 import { html } from "../vendor/lit.js";
 
 const FORMATS = ["html", "md", "json", "csv"];
 const COPIED_MS = 2000;
 
 class ExportMenu extends Base {
-  static properties = { asking: { attribute: false }, copied: { state: true } };
+  static properties = { asking: { attribute: false }, guest: { type: Boolean }, copied: { state: true } };
 
   constructor() {
     super();
     /** @type {import("../reduce.js").Asking} */
     this.asking = /** @type {any} */ (null);
+    /** whether the visitor cannot read stored answers, whose addresses open nothing then */
+    this.guest = true;
     this.copied = "";
   }
 
@@ -29,17 +31,32 @@ class ExportMenu extends Base {
     setTimeout(() => { this.copied = ""; }, COPIED_MS);
   }
 
+  text() {
+    const { answer, question } = this.asking;
+    if (!this.guest) return asText(answer, question, this.address, t);
+    const inDocument = (/** @type {any} */ { document_id: id, snippet_start: start, snippet_end: end }) => location.origin + linkTo(linePath(id, { start, end }));
+    return asText(answer, question, "", t, inDocument);
+  }
+
   render() {
-    const { answer, question, queryId } = this.asking;
-    const whole = () => this.copy("text", asText(answer, question, this.address, t));
-    return html`<button @click=${whole}>${t(this.copied === "text" ? "answer.copied" : "answer.copy")}</button>
-      <button @click=${() => this.copy("link", this.address)}>${t(this.copied === "link" ? "answer.linkCopied" : "answer.share")}</button>
+    return html`<button @click=${() => this.copy("text", this.text())}>${t(this.copied === "text" ? "answer.copied" : "answer.copy")}</button>
+      ${this.guest ? this.printing() : this.stored()}
+      <span class="hidden" role="status">${this.copied ? t("answer.copied") : ""}</span>`;
+  }
+
+  printing() {
+    return html`<button @click=${() => window.print()}>${t("answer.print")}</button>`;
+  }
+
+  /** What needs the stored answer. */
+  stored() {
+    const { queryId } = this.asking;
+    return html`<button @click=${() => this.copy("link", this.address)}>${t(this.copied === "link" ? "answer.linkCopied" : "answer.share")}</button>
       <details class="menu"><summary class="button">${t("answer.export")}</summary>
         <div class="panel">
           ${FORMATS.map((format) => html`<a download href=${linkTo(`/v1/queries/${queryId}/export?format=${format}`)}>${t(`answer.${format}`)}</a>`)}
-          <button @click=${() => window.print()}>${t("answer.print")}</button>
-        </div></details>
-      <span class="hidden" role="status">${this.copied ? t("answer.copied") : ""}</span>`;
+          ${this.printing()}
+        </div></details>`;
   }
 }
 

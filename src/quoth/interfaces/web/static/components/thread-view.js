@@ -15,6 +15,7 @@ class ThreadView extends Base {
     lit: { attribute: false },
     selected: { attribute: false },
     suggestions: { attribute: false },
+    guest: { type: Boolean },
   };
 
   constructor() {
@@ -30,6 +31,8 @@ class ThreadView extends Base {
     this.selected = "";
     /** @type {string[]} */
     this.suggestions = [];
+    /** whether the visitor cannot read stored answers */
+    this.guest = true;
   }
 
   render() {
@@ -37,7 +40,7 @@ class ThreadView extends Base {
     const last = at >= turns.length - 1;
     return html`${others(turns.slice(0, at), "ask.earlier")}
       <current-turn class=${last && at ? "latest" : ""} .asking=${asking} .lit=${lit} .selected=${selected}
-        .suggestions=${last ? this.suggestions : []}></current-turn>
+        .suggestions=${last ? this.suggestions : []} .guest=${this.guest}></current-turn>
       ${others(turns.slice(at + 1), "ask.later")}`;
   }
 }

@@ -204,3 +204,43 @@ def test_a_table_is_shown_as_one_with_the_quoted_cell_marked(web: WebApp, tmp_pa
         expect(page.locator(".rows th")).to_have_text(["Port", "Depth 𝟙", "Crane"])
         shown = page.locator(".rows tbody td:not(.time)")
         assert shown.all_inner_texts() == ["N1", "14 m", "yes", "N2", "", "no", "N3", "9 m", ""]
+
+
+def test_reading_on_says_why_it_failed_and_works_again(web: WebApp) -> None:
+    lost = "The service is starting."
+    with web.opened() as visit:
+        page = visit.page
+        document_id = documents(page, web, "pdf")[0]["document_id"]
+
+        def reading(route: Route) -> None:
+            body = route.fetch().json()
+            # As of a longer document.
+            route.fulfill(json={**body, "total_chars": body["total_chars"] + 1})
+
+        page.route("**/reading?*", reading)
+        page.goto(f"{web.url}/d/{document_id}")
+        after = page.locator("button", has_text="Show the text after")
+        expect(after).to_be_visible()
+        page.unroute("**/reading?*")
+        page.route("**/reading?*", lambda each: each.fulfill(status=503, json={"detail": lost}))
+        after.click()
+        expect(page.locator("reading-view [role=alert]")).to_have_text(lost)
+        expect(page.locator(".reading .block").first).to_be_visible()
+        page.unroute("**/reading?*")
+        after.click()
+        expect(page.locator("reading-view [role=alert]")).to_have_count(0)
+
+
+def test_the_page_of_a_picture_shows_it_and_leads_to_no_pdf(web: WebApp) -> None:
+    with web.opened() as visit:
+        page = visit.page
+        document = documents(page, web, "pdf")[0]
+        about = f"/v1/documents/{document['document_id']}"
+        picture = {**document, "source": "upload:1/quay.jpg", "pages": 1}
+        page.route(f"**{about}", lambda route: route.fulfill(json=picture))
+        page.goto(f"{web.url}/d/{document['document_id']}")
+        page.locator(".thumbnails summary").click()
+        expect(page.locator(".thumbnails img")).to_have_js_property("complete", True)
+        large = page.locator(".thumbnails a")
+        expect(large).to_have_attribute("href", f"{about}/pages/1/image?width=1000")
+        expect(page.locator("a[href*='/pdf/']")).to_have_count(0)

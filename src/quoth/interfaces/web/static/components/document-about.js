@@ -6,6 +6,9 @@ import { linkTo } from "../router.js";
 import { clock, placeName } from "../text.js";
 import { html, nothing } from "../vendor/lit.js";
 
+/** How wide a page of a picture is drawn, in pixels. */
+const WIDTH = 1000;
+
 class DocumentAbout extends Base {
   static properties = { documentId: {}, start: { type: Number }, document: { state: true }, outline: { state: true } };
 
@@ -44,15 +47,20 @@ class DocumentAbout extends Base {
     return html`<p class="soft">${facts.filter(Boolean).join(" · ")}</p>
       ${notes.map((note) => html`<p class="problem">${note}</p>`)}
       ${this.outline.sections.length ? this.contents() : nothing}
-      ${kind === "pdf" && !isPicture(this.document) && this.document.pages ? this.pages(this.document.pages) : nothing}`;
+      ${kind === "pdf" && this.document.pages ? this.pages(this.document.pages) : nothing}
+      ${kind === "pdf" && !isPicture(this.document)
+        ? html`<p><a href=${linkTo(`/pdf/${encodeURIComponent(this.documentId)}${location.search}`)}>${t("proof.readOn")}</a></p>`
+        : nothing}`;
   }
 
-  /** @param {number} count pages, each drawn small when it comes into view */
+  /** @param {number} count pages, each drawn small when it comes into view; no reader of PDF opens those of a picture */
   pages(count) {
     const id = encodeURIComponent(this.documentId);
+    const drawn = (/** @type {number} */ page, /** @type {number} */ width) => `/v1/documents/${id}/pages/${page}/image?width=${width}`;
+    const whole = (/** @type {number} */ page) => (isPicture(this.document) ? drawn(page, WIDTH) : `/pdf/${id}#page=${page}`);
     return html`<details class="thumbnails"><summary>${t("document.pages", { count })}</summary>
-      <div>${Array.from({ length: count }, (_, at) => html`<a href=${linkTo(`/pdf/${id}#page=${at + 1}`)}><img
-        loading="lazy" alt=${at + 1} src=${linkTo(`/v1/documents/${id}/pages/${at + 1}/image?width=200`)}></a>`)}</div></details>`;
+      <div>${Array.from({ length: count }, (_, at) => html`<a href=${linkTo(whole(at + 1))}><img
+        loading="lazy" alt=${at + 1} src=${linkTo(drawn(at + 1, 200))}></a>`)}</div></details>`;
   }
 
   contents() {

@@ -1,7 +1,6 @@
 /** A document at a place: `/d/ID?start=…&end=…`. */
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
-import { linkTo } from "../router.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./document-about.js";
 import "./media-player.js";
@@ -41,7 +40,6 @@ class DocumentPage extends Base {
     return html`<section class="page document">
       ${this.unread ? nothing : html`<h1>${part?.title ?? t("loading")}</h1>`}
       <document-about .documentId=${id} .start=${start}></document-about>
-      ${part?.kind === "pdf" ? html`<p><a href=${linkTo(`/pdf/${encodeURIComponent(id)}${location.search}`)}>${t("proof.readOn")}</a></p>` : nothing}
       ${part?.kind === "pdf" && end ? html`<page-image .documentId=${id} .start=${start} .end=${end}></page-image>` : nothing}
       ${part?.kind === "transcript" ? html`<media-player .documentId=${id} .media=${part.media ?? ""} .seconds=${seconds} .link=${part.blocks[0]?.link ?? ""}></media-player>` : nothing}
       <reading-view .documentId=${id} .start=${start} .end=${end} .quiet=${part?.kind === "pdf" && !!end} .playing=${this.playing}></reading-view>

@@ -19,6 +19,7 @@ class ReadingView extends Base {
     playing: { type: Number },
     part: { state: true },
     problem: { state: true },
+    broken: { state: true },
   };
 
   constructor() {
@@ -31,6 +32,8 @@ class ReadingView extends Base {
     /** the second that is played, -1 for none */
     this.playing = -1;
     this.asked = -1;
+    /** why the text before or after could not be read */
+    this.broken = "";
     /** @type {any} */
     this.part = null;
     this.wanted = "";
@@ -85,6 +88,7 @@ class ReadingView extends Base {
       if (this.wanted !== wanted) return;
       this.fresh = true;
       this.problem = "";
+      this.broken = "";
       this.part = part;
       this.tell("quoth-read", part);
     } catch (error) {
@@ -94,9 +98,19 @@ class ReadingView extends Base {
     }
   }
 
+  /** Read what comes before or after, null where that fails. @param {Record<string, unknown>} query */
+  async readOn(query) {
+    this.broken = "";
+    return this.read(this.part.document_id, query).catch((error) => {
+      this.broken = error.message;
+      return null;
+    });
+  }
+
   async earlier() {
     const { part } = this;
-    const more = await this.read(part.document_id, { start: Math.max(0, part.start - MORE), end: part.start, context: 0 });
+    const more = await this.readOn({ start: Math.max(0, part.start - MORE), end: part.start, context: 0 });
+    if (!more || this.part !== part) return;
     const blocks = more.blocks.filter((/** @type {any} */ each) => each.start < part.start);
     const box = this.closest("dialog") ?? document.documentElement;
     const below = box.scrollHeight - box.scrollTop;
@@ -109,7 +123,8 @@ class ReadingView extends Base {
 
   async later() {
     const { part } = this;
-    const more = await this.read(part.document_id, { start: part.end, context: MORE });
+    const more = await this.readOn({ start: part.end, context: MORE });
+    if (!more || this.part !== part) return;
     const blocks = more.blocks.filter((/** @type {any} */ each) => each.start >= part.end);
     this.part = { ...part, end: more.end, blocks: [...part.blocks, ...blocks] };
   }
@@ -123,7 +138,8 @@ class ReadingView extends Base {
       ${start > 0 ? html`<button lang="" @click=${this.earlier}>${t("proof.earlier")}</button>` : nothing}
       ${repeat(groups, ({ block }) => block.start, (group, at) => this.group(group, groups[at - 1]))}
       ${end < total ? html`<button lang="" @click=${this.later}>${t("proof.later")}</button>` : nothing}
-    </div>`;
+    </div>
+    ${this.broken ? html`<p class="problem" role="alert">${this.broken}</p>` : nothing}`;
   }
 
   /** A block, or a table of several. @param {any} group @param {any} above the group before */

@@ -179,6 +179,8 @@ def test_an_index_is_rebuilt_and_a_collection_made(web: WebApp) -> None:
         page.keyboard.press("Enter")
         expect(page.locator("collection-bar select")).to_have_value("insects")
         expect(page.locator("document-list")).to_contain_text("no documents in this collection")
+        page.reload()
+        expect(page.locator("collection-bar select")).to_have_value("insects")
         asked: list[str] = []
 
         def agree(dialog: Dialog) -> None:
@@ -190,6 +192,9 @@ def test_an_index_is_rebuilt_and_a_collection_made(web: WebApp) -> None:
         expect(page.locator("collection-bar select")).to_have_value("")
         expect(page.locator("collection-bar option", has_text="insects")).to_have_count(0)
         assert asked[0].startswith("Delete “insects” with its 0 documents")
+        page.goto(f"{web.url}/library?collection=insects")
+        page.wait_for_url(f"{web.url}/library")
+        expect(page.locator("document-list a", has_text="Inside the hive")).to_be_visible()
 
 
 def test_a_watched_folder_and_the_tenants_are_shown_to_the_operator(web: WebApp) -> None:

@@ -34,7 +34,7 @@ window.addEventListener("load", () => whenIdle(() => Object.values(LATER).forEac
 export const PAGES = {
   ask: { link: "/", show: (route) => html`<ask-page .route=${route}></ask-page>` },
   history: { link: "/history", show: () => loaded("history", html`<history-page></history-page>`) },
-  library: { link: "/library", show: () => loaded("library", html`<library-page></library-page>`) },
+  library: { link: "/library", show: (route) => loaded("library", html`<library-page .collection=${route.collection}></library-page>`) },
   live: { link: "/live", show: (route) => loaded("live", route.id ? html`<live-page .route=${route}></live-page>` : html`<live-list></live-list>`) },
   settings: { link: "/settings", show: () => loaded("settings", html`<settings-page></settings-page>`) },
   compare: { show: (route) => loaded("compare", html`<compare-page .question=${route.question}></compare-page>`) },

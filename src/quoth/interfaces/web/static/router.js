@@ -1,6 +1,6 @@
 /**
  * Addresses of the app.
- * @typedef {{page: string, id: string, mark: string, question: string, start: number, end: number | null, view: string}} Route
+ * @typedef {{page: string, id: string, mark: string, question: string, start: number, end: number | null, view: string, collection?: string}} Route
  */
 
 /** What the addresses of the service begin with behind a proxy, "" at the root. */
@@ -27,6 +27,7 @@ export function routeOf(address) {
     question: url.searchParams.get("question") ?? "",
     start: Number(url.searchParams.get("start")) || 0,
     view: url.searchParams.get("view") ?? "",
+    collection: url.searchParams.get("collection") ?? "",
     end: end === null ? null : Number(end) || null,
   };
   if (first === "q") return { ...common, page: more || "ask" };

@@ -2,6 +2,7 @@
 import { getJson, send } from "../api.js";
 import { Base } from "../base.js";
 import { t } from "../i18n.js";
+import { go } from "../router.js";
 import { aboutService } from "../service.js";
 import { html, nothing } from "../vendor/lit.js";
 import "./collection-bar.js";
@@ -16,7 +17,7 @@ const TYPING_MS = 250;
 class LibraryPage extends Base {
   static properties = {
     collections: { state: true },
-    collection: { state: true },
+    collection: { attribute: false },
     words: { state: true },
     unready: { state: true },
     failed: { state: true },
@@ -30,6 +31,7 @@ class LibraryPage extends Base {
     super();
     /** @type {any[]} */
     this.collections = [];
+    /** the one that is shown, as its address says, empty for the default one */
     this.collection = "";
     this.standard = "default";
     this.words = "";
@@ -55,11 +57,15 @@ class LibraryPage extends Base {
       /** @type {any} */ (this.querySelector("document-form")).open(/** @type {CustomEvent} */ (event).detail);
     });
     this.addEventListener("quoth-collection", (event) => {
-      this.collection = /** @type {CustomEvent} */ (event).detail;
-      this.load();
+      const name = /** @type {CustomEvent} */ (event).detail;
+      go(name ? `/library?${new URLSearchParams({ collection: name })}` : "/library", { replace: true });
     });
     window.addEventListener("pagehide", this.finish);
-    this.load();
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (changed.has("collection")) this.load();
   }
 
   disconnectedCallback() {
@@ -71,8 +77,14 @@ class LibraryPage extends Base {
   async load() {
     await this.attempt(async () => {
       const query = new URLSearchParams({ limit: "1", state: "unready", ...(this.collection && { collection: this.collection }) });
-      const [{ collections }, { total }, session, service] = await Promise.all([
-        getJson("/v1/collections"), getJson(`/v1/documents?${query}`), getJson("/v1/session"), aboutService(),
+      const { collections } = await getJson("/v1/collections");
+      // The address of a collection that was deleted shows the default one.
+      if (this.collection && !collections.some((/** @type {any} */ { name }) => name === this.collection)) {
+        go("/library", { replace: true });
+        return;
+      }
+      const [{ total }, session, service] = await Promise.all([
+        getJson(`/v1/documents?${query}`), getJson("/v1/session"), aboutService(),
       ]);
       this.collections = collections;
       this.failed = total;

@@ -26,9 +26,10 @@ def test_an_answer_is_shared_exported_replayed_and_compared(web: WebApp) -> None
         assert HONEY in text
         assert copied in text
         export = page.locator("export-menu summary")
+        page.set_viewport_size({"width": 1300, "height": 560})
         for close in (lambda: page.keyboard.press("Escape"), page.locator(".answer").click):
             export.click()
-            expect(page.locator(".menu > .panel")).to_be_visible()
+            expect(page.locator(".menu > .panel")).to_be_in_viewport(ratio=1)
             close()
             expect(page.locator(".menu > .panel")).to_be_hidden()
         export.click()

@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -132,6 +133,16 @@ def test_an_answer_is_explained_and_a_missing_passage_too(web: WebApp) -> None:
         page.locator("input[name=words]").fill("old queen leaves with half of the workers")
         page.keyboard.press("Enter")
         expect(page.locator(".list li").first).to_contain_text("queen")
+
+
+def test_an_answer_from_the_cache_is_asked_again_as_it_was_asked(web: WebApp) -> None:
+    body = {"query": HONEY, "mode": "keyword", "filters": {"kind": "transcript"}}
+    for _ in range(2):
+        known = httpx.post(f"{web.url}/v1/query", json=body).json()["query_id"]
+    with web.opened(f"/q/{known}/explain") as visit, visit.page.expect_request("**/v1/query") as sent:
+        visit.page.locator("button", has_text="Ask it again").click()
+    asked = sent.value.post_data_json
+    assert {name: asked[name] for name in body} == body
 
 
 def test_settings_tell_whether_the_service_is_well(web: WebApp) -> None:

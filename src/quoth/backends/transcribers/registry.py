@@ -47,7 +47,7 @@ def speech_problem(settings: Settings) -> str:
         return ""
     return (
         f"There are no weights for speech to text in {folder}. `quoth models` says how to get "
-        "them; captions beside the recording (.srt, .vtt) do as well."
+        "them; captions (.srt, .vtt) do as well, beside the recording or uploaded in its place."
     )
 
 

@@ -18,8 +18,16 @@ function closeLast(event) {
   menu.querySelector("summary")?.focus();
 }
 
+/** Scroll as far as a menu that was opened needs. @param {Event} event */
+function showWhole({ target }) {
+  const menu = /** @type {HTMLElement} */ (target);
+  if (menu.matches(OPEN)) menu.querySelector(".panel")?.scrollIntoView({ block: "nearest" });
+}
+
 /** Close menus as people expect it, from now on. */
 export function watchMenus() {
+  // This event does not bubble.
+  document.addEventListener("toggle", showWhole, true);
   document.addEventListener("click", closeAfterClick);
   document.addEventListener("keydown", closeLast);
 }

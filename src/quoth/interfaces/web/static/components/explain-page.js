@@ -48,11 +48,11 @@ class ExplainPage extends Base {
     });
   }
 
-  /** An answer from the cache has no candidates: ask again without it, and explain that. */
+  /** An answer from the cache has no candidates: ask again without it in the same way, a follow-up by all its words, and explain that. */
   async askAnew() {
     await this.attempt(async () => {
-      const { question: query, options: { collections } } = await storedAnswer(this.queryId);
-      const answer = await (await postJson("/v1/query", { query, scope: { collections }, cache: "none" })).json();
+      const { answer: { query: { standalone } }, options: { collections, ...options } } = await storedAnswer(this.queryId);
+      const answer = await (await postJson("/v1/query", { query: standalone, ...options, scope: { collections }, cache: "none" })).json();
       go(`/q/${answer.query_id}/explain`, { replace: true });
     });
   }

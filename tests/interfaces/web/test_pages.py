@@ -139,7 +139,10 @@ def test_an_answer_from_the_cache_is_asked_again_as_it_was_asked(web: WebApp) ->
     body = {"query": HONEY, "mode": "keyword", "filters": {"kind": "transcript"}}
     for _ in range(2):
         known = httpx.post(f"{web.url}/v1/query", json=body).json()["query_id"]
-    with web.opened(f"/q/{known}/explain") as visit, visit.page.expect_request("**/v1/query") as sent:
+    with (
+        web.opened(f"/q/{known}/explain") as visit,
+        visit.page.expect_request("**/v1/query") as sent,
+    ):
         visit.page.locator("button", has_text="Ask it again").click()
     asked = sent.value.post_data_json
     assert {name: asked[name] for name in body} == body

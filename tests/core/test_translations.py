@@ -49,6 +49,9 @@ def test_messages_of_earlier_versions_are_restated() -> None:
 
 def test_an_unknown_language_is_answered_in_english() -> None:
     assert translations._sentences("xx") == {}
+    note = translations.translate("answering.uncertain", "xx")
+    assert note == translations.translate("answering.uncertain", "en")
+    assert translations.restate(note, "xx") == note
 
 
 def test_an_unknown_key_is_a_bug() -> None:

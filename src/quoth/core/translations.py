@@ -43,8 +43,11 @@ def preferred_language(accepted: str) -> str | None:
 
 
 def restate(message: str, language: str | None) -> str:
-    """Return a message of any language in another; an unknown or a long one stays."""
-    if language is None or len(message) > MAX_MESSAGE:
+    """Return a message of any language in another; an unknown or a long one stays.
+
+    So does every message for a language without a file.
+    """
+    if language not in languages() or len(message) > MAX_MESSAGE:
         return message
     for pattern, names, sentence, joint in _known(language):
         if found := pattern.fullmatch(message):

@@ -42,6 +42,23 @@ async def test_an_error_is_in_the_readers_language(ada: httpx.AsyncClient) -> No
     assert short.json()["detail"] == "query\u202f: il faut au moins 3 caractères"
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Wat staat er op pagina 77 over honing?",
+        "Cosa dice la pagina 77 del miele?",
+        "O que diz a página 77 sobre o mel?",
+    ],
+)
+async def test_a_note_on_a_question_in_a_language_without_sentences_is_in_english(
+    ada: httpx.AsyncClient, asked: str
+) -> None:
+    answer = await ada.post("/v1/query", json={"query": asked})
+    assert answer.status_code == 200
+    assert answer.json()["query"]["language"] in ("nl", "it", "pt")
+    assert answer.json()["warnings"]
+
+
 KEYS = "document, kind, language, speaker, page, page_number, time, chapter, section, segment, date"
 
 

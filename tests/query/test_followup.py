@@ -35,6 +35,38 @@ def test_phrases_are_told_apart_without_a_model() -> None:
 
 
 @pytest.mark.parametrize(
+    ("before", "follow_ups", "questions"),
+    [
+        (
+            ("Wie schadet die Milbe den Bienen?", "Sie schwächt die Larven."),
+            ["Und im Winter?", "Weshalb?", "Wie lange denn?", "Gilt das auch für Wespen?",
+             "Welche denn?", "Und was ist mit Hummeln?", "Wozu?", "Nur im Sommer?",
+             "In welchem Jahr war das?", "Ein anderes Beispiel?"],
+            ["Wie bauen Wespen ihr Nest?", "Wer erfand den Buchdruck mit beweglichen Lettern?",
+             "Welche Farbe hat die Flagge von Chile?", "Wann beginnt der Vortrag über Pilze?",
+             "Wie viele Gemeinden gehören zum Landkreis Rostock?"],
+        ),
+        (
+            ("¿Cómo daña el ácaro a las abejas?", "Debilita las larvas."),
+            ["¿Y en invierno?", "¿Desde cuándo?", "¿Cuántas veces?", "¿Y las avispas?",
+             "¿Para qué?", "¿Y eso por qué?", "Dame otro ejemplo", "¿Solo en verano?",
+             "¿En qué año?", "Lo mismo para las avispas"],
+            ["¿Cómo construyen su nido las avispas?", "¿Quién inventó la imprenta de tipos móviles?",
+             "¿De qué color es la bandera de Chile?", "¿Cuándo empieza la charla sobre las setas?",
+             "¿Cuántos municipios tiene la provincia de Burgos?"],
+        ),
+    ],
+    ids=["de", "es"],
+)  # fmt: skip
+def test_follow_ups_are_told_apart_in_a_language_without_rows_to_train_on(
+    before: tuple[str, str], follow_ups: list[str], questions: list[str]
+) -> None:
+    history = (Turn(*before),)
+    assert [each for each in follow_ups if not is_followup(each, history=history)] == []
+    assert [each for each in questions if is_followup(each, history=history)] == []
+
+
+@pytest.mark.parametrize(
     ("asked", "text", "standalone"),
     [
         (["What is an encoder?"], "And a decoder?", "What is a decoder?"),

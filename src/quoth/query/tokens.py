@@ -176,7 +176,8 @@ def phrase_pattern(topic: str, name: str, *, language: str = "") -> re.Pattern[s
 
 def normalized_query_words(text: str) -> list[str]:
     """Return the normalized words of a query; a masked title is one word."""
-    words = [word if word[0] != MASK else MASK for word in WORD.findall(normalize_query(text))]
+    found = WORD.findall(normalize_query(_clean(text)))
+    words = [word if word[0] != MASK else MASK for word in found]
     return words if len(words) <= MAX_WORDS else words[: MAX_WORDS // 2] + words[-MAX_WORDS // 2 :]
 
 

@@ -165,3 +165,20 @@ def test_roman_numerals_are_read_back(number: int) -> None:
 )
 def test_numbers_in_words(text: str, number: int | None) -> None:
     assert number_of(text) == number
+
+
+@pytest.mark.parametrize(
+    ("titles", "chapters"),
+    [
+        (("Vorwort", "Kapitel 1: Moor", "Kapitel II", "Drittes Kapitel", "Anhang C"), " 1 2 3 c"),
+        (("Kapitel eins", "Kapitel zwei", "Kapitel zwölf"), "1 2 12"),
+        (("Erster Teil", "Kap. 1 Torf", "Zweiter Teil", "Kap. 2 Moos"), " 1  2"),
+        (("Capítulo primero", "CAPÍTULO II. El mar", "Capítulo 3", "Anexo B"), "1 2 3 b"),
+        (("Segunda parte", "Capítulo octavo", "Décimo capítulo"), " 8 10"),
+        (("Capitolo 4", "Hoofdstuk 5", "Capítulos del libro"), "4 5 "),
+    ],
+)
+def test_chapters_are_counted_in_the_words_of_every_language(
+    titles: tuple[str, ...], chapters: str
+) -> None:
+    assert numbers(*titles, pages=None) == chapters.split(" ")

@@ -14,6 +14,8 @@ NUMBERS = {
     "one hundred twenty": 120, "a hundred": 100, "cent cinq": 105, "deux cent vingt et un": 221,
     "trois cents": 300, "twelfth": 12, "twenty-first": 21, "vingt et unieme": 21,
     "quatre-vingtieme": 80, "neuvieme": 9, "einundzwanzig": 21, "veinte": 20,
+    "zwolf": 12, "siebter": 7, "zwanzigsten": 20, "achtem": 8, "dieciseis": 16, "tercera": 3,
+    "tercer": 3, "decimoquinto": 15, "3.": 3, "2.º": 2, "4ª": 4,
     "hundred and hundred": None, "page": None, "": None,
 }  # fmt: skip
 

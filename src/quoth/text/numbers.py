@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from itertools import product
 from types import MappingProxyType
+from typing import Any
 
 ROMAN = re.compile(r"(?=[ivxlcdm])m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
@@ -111,8 +116,34 @@ ORDINALS: Mapping[str, int] = MappingProxyType(
 )
 """Ordinal numbers from 1 to 100 in English and French, written as `WORDS` are."""
 
+
+@cache
+def further_ordinals() -> Mapping[str, int]:
+    """Return the ordinal numbers of further languages, folded: ``data/numbers.toml``."""
+    return {
+        stem + ending: number
+        for table in _further().values()
+        for number, stems in enumerate(table["ordinals"].split(), start=1)
+        for stem, ending in product(stems.split("/"), table["endings"])
+    }
+
+
+@cache
+def further_numbers() -> Mapping[str, int]:
+    """Return the cardinal and the ordinal numbers of further languages, folded."""
+    cardinals = (table["cardinals"].split() for table in _further().values())
+    return {
+        **{word: number for words in cardinals for number, word in enumerate(words, start=1)},
+        **further_ordinals(),
+    }
+
+
+def _further() -> Mapping[str, Mapping[str, Any]]:
+    return tomllib.loads((files("quoth.text") / "data" / "numbers.toml").read_text("utf-8"))
+
+
 _SPOKEN_LANGUAGES = ("en", "fr", "de", "es", "it", "pt")
-_DIGITS = re.compile(r"(\d{1,5})(?:er|ere|re|e|eme|ieme|st|nd|rd|th)?")
+_DIGITS = re.compile(r"(\d{1,5})(?:er|ere|re|e|eme|ieme|st|nd|rd|th|\.|\.?[ªº])?")
 
 
 def number_of(text: str) -> int | None:
@@ -125,7 +156,7 @@ def number_of(text: str) -> int | None:
         return int(digits[1])
     words = _spaced(plain)
     known = WORDS.get(words) or ORDINALS.get(words) or roman_number(plain) or _JOINED.get(words)
-    return known or spoken_number(words)
+    return known or further_numbers().get(words) or spoken_number(words)
 
 
 def spoken_number(text: str) -> int | None:

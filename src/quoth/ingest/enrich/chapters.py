@@ -10,22 +10,33 @@ from itertools import pairwise
 from quoth.core.outline import Heading
 from quoth.core.types import Chunk, Pages, ParsedDocument
 from quoth.ingest.enrich.segments import segments_of
+from quoth.ingest.readers.numbered_titles import words_for
 from quoth.text.analyzer import normalize_name
-from quoth.text.numbers import WORDS, number_of, roman_number
+from quoth.text.numbers import (
+    WORDS,
+    further_numbers,
+    further_ordinals,
+    number_of,
+    roman_number,
+)
 
 MIN_CHAPTERS = 3
 """Top sections from which their places are taken for chapter numbers, where none is printed."""
 LOW = 2
 """The highest number with which a sequence may begin."""
 
-_WORDS = "|".join(sorted((w.replace(" ", "[ -]?") for w in WORDS), key=len, reverse=True))
+_SPELLED = (*(w.replace(" ", "[ -]?") for w in WORDS), *further_numbers())
+_WORDS = "|".join(sorted(_SPELLED, key=len, reverse=True))
 _NUMBER = rf"(?:\d{{1,3}}(?:er|ere|re)?|[ivxlc]{{1,8}}|{_WORDS})"
-_CHAPTER = re.compile(rf"(?:chapter|chapitre|chap\.?|ch\.)\s*+(?:n[o°]\s*+)?({_NUMBER})(?![\w'])")
-_APPENDIX = re.compile(
-    r"(?:appendix|appendice|annexe|annex)(?:\s+([a-z]|\d{1,2}|[ivx]{1,5}))?\b(?!')"
+_ORDINAL = "|".join(sorted(further_ordinals(), key=len, reverse=True))
+_CHAPTERS, _ANNEXES, _PARTS = (
+    "|".join(map(re.escape, words_for(kind))) for kind in ("chapters", "annexes", "parts")
 )
-_PART = re.compile(rf"(?:part|partie|book|livre|volume|tome)\s++({_NUMBER})(?![\w'])|"
-                   r"(?<!\w)\w++ partie\b")  # fmt: skip
+_CHAPTER = re.compile(rf"(?:{_CHAPTERS})\s*+(?:n[o°]\s*+)?({_NUMBER})(?![\w'])|"
+                      rf"({_ORDINAL}) (?:{_CHAPTERS})(?!\w)")  # fmt: skip
+_APPENDIX = re.compile(rf"(?:{_ANNEXES})(?:\s+([a-z]|\d{{1,2}}|[ivx]{{1,5}}))?\b(?!')")
+_PART = re.compile(rf"(?:{_PARTS})\s++({_NUMBER})(?![\w'])|(?<!\w)\w++ partie\b|"
+                   rf"(?:{_ORDINAL}) (?:{_PARTS})(?!\w)")  # fmt: skip
 _DOTTED = re.compile(r"(\d{1,3}|[a-z])\.\d{1,3}(?:\.\d{1,3}){0,3}\.?(?=\s|$)")
 _BARE = re.compile(r"(\d{1,3})(?:[.:)](?!\d)|\s*[-–—]\s|\s)\s*(?=\S)")
 _ALONE = re.compile(r"\d{1,2}[.:]\s*(?=[^\W\d])")
@@ -194,7 +205,7 @@ def _mixed_depth(titles: Sequence[tuple[int, str]]) -> int | None:
     """Return the depth at which some chapters say so and others only have their number."""
     for depth in sorted({depth for depth, title in titles if _CHAPTER.match(title)}):
         row = [
-            number_of(match[1])
+            number_of(match[match.lastindex or 0])
             for at, title in titles
             if at == depth and (match := _CHAPTER.match(title) or _BARE.match(title))
         ]
@@ -246,7 +257,7 @@ def _chapter(path: Sequence[str], numbering: _Numbering) -> str:
 def _number(title: str, depth: int, numbering: _Numbering) -> str:
     chapter = _CHAPTER.match(title)
     if chapter:
-        return str(number_of(chapter[1]) or "")
+        return str(number_of(chapter[chapter.lastindex or 0]) or "")
     appendix = _APPENDIX.match(title)
     if appendix:
         return _letter(appendix[1] or "a", roman=numbering.roman_appendices)

@@ -15,7 +15,7 @@ from typing import Any
 from quoth.ingest.readers.blocks import Block
 from quoth.ingest.readers.text_layout import MAX_TITLE_REPEATS, NUMBER, indent, is_title
 from quoth.text.analyzer import normalize_name
-from quoth.text.numbers import ORDINALS, WORDS, roman_number
+from quoth.text.numbers import ORDINALS, WORDS, further_numbers, roman_number
 
 MAX_TITLE = 100
 MIN_CAPITAL_TITLES = 3
@@ -224,6 +224,13 @@ def division_words() -> Mapping[str, bool]:
     }
 
 
+@cache
+def words_for(kind: str) -> tuple[str, ...]:
+    """Return the words of all languages for "chapters", "annexes" or "parts", the longest first."""
+    found = {normalize_name(word) for each in _tables().values() for word in each.get(kind, ())}
+    return tuple(sorted(found, key=lambda word: (-len(word), word)))
+
+
 def full_word(word: str) -> str:
     """Return the word for a division that a folded one stands for: "article" for "art"."""
     full: str = _tables()["any"]["abbreviations"].get(word, word)
@@ -281,7 +288,8 @@ def division_value(number: str) -> int | None:
         return roman
     if _LETTER.fullmatch(number):
         return ord(number) - ord("A") + 1
-    return WORDS.get(normalize_name(number)) or ORDINALS.get(normalize_name(number))
+    name = normalize_name(number)
+    return WORDS.get(name) or ORDINALS.get(name) or further_numbers().get(name)
 
 
 def _chapters(paragraphs: Sequence[Sequence[str]]) -> set[int]:

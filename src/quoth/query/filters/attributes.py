@@ -199,8 +199,8 @@ def announced_names(text: str) -> list[frozenset[str]]:
 LAST_DAY = 99991231.0
 """The end of an open range of days, as a number."""
 _MONTH_AND_YEAR = re.compile(
-    rf"(?:(\d{{1,2}})(?:st|nd|rd|th|er)? (?:of )?)?([a-z]+)(?: (\d{{1,2}})(?:st|nd|rd|th)?,?)? "
-    rf"(?:of |de )?({YEAR})"
+    rf"(?:(\d{{1,2}})(?:st|nd|rd|th|er|\.|º)? ?(?:of |de )?)?([a-z]+)"
+    rf"(?: (\d{{1,2}})(?:st|nd|rd|th)?,?)? (?:of |del? )?({YEAR})"
 )
 _NUMBERS = re.compile(rf"(\d{{1,2}})[/.-](\d{{1,2}})[/.-]({YEAR})")
 _ISO = re.compile(rf"{YEAR}(?:-\d\d(?:-\d\d)?)?")

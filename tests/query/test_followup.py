@@ -51,7 +51,7 @@ def test_phrases_are_told_apart_without_a_model() -> None:
             ["¿Y en invierno?", "¿Desde cuándo?", "¿Cuántas veces?", "¿Y las avispas?",
              "¿Para qué?", "¿Y eso por qué?", "Dame otro ejemplo", "¿Solo en verano?",
              "¿En qué año?", "Lo mismo para las avispas"],
-            ["¿Cómo construyen su nido las avispas?", "¿Quién inventó la imprenta de tipos móviles?",
+            ["¿Cómo construyen su nido las avispas?", "¿Quién inventó la imprenta de tipos?",
              "¿De qué color es la bandera de Chile?", "¿Cuándo empieza la charla sobre las setas?",
              "¿Cuántos municipios tiene la provincia de Burgos?"],
         ),

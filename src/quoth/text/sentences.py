@@ -1,10 +1,15 @@
-"""Split English and French text into sentences, in one pass and without a model."""
+"""Split text into sentences, in one pass and without a model.
+
+The abbreviations of languages besides English and French are rows: ``data/abbreviations.toml``.
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from importlib.resources import files
 
 ANAPHORIC = re.compile(
     r"(?:it|its|it's|they|they're|their|them|he|she|his|her|this|that|that's|these|those|such"
@@ -78,6 +83,8 @@ _WORD = re.compile(r"\S+")
 _ELLIPSIS = re.compile(r"(?<!\.)(?<!\. )\.(?: \.){2,3}(?! ?\.)")
 """Three or four spaced dots; more of them lead to a page number in a table of contents."""
 _ITEM = re.compile(r"[a-z]\)\s")
+_LETTER_NEXT = re.compile(r"[^\W\d_]{1,2}\.(?=\s|\W*$)")
+_SPACED = re.compile(r"(?<!\S)([^\W\d_]\.)[^\S\n]([^\W\d_]{1,2})\Z")
 _NUMBER = re.compile(r"(?<!\S)(\d{1,2})\Z")
 _FIRST_NUMBER = re.compile(r"(\d{1,2})\.\s")
 LABEL = re.compile(r"[^\W\d_a-zà-ÿ][^\W\d_]*\s(?:[A-Z][.-])?\d{1,3}(?:[.-]\d{1,3})*")
@@ -86,8 +93,13 @@ _OPENERS = "\"'“‘«([{—–-• \t\u00a0\u202f"
 _CLAUSES = (re.compile(r"\n"), re.compile(r"[;:—–]\s"), re.compile(r"[,)]\s"))
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+_FURTHER = tomllib.loads((files("quoth.text") / "data/abbreviations.toml").read_text("utf-8"))
+
+
+def _words(text: str, *, kind: str = "") -> frozenset[str]:
+    """Return words with those of a kind in further languages."""
+    further = " ".join(table[kind] for table in _FURTHER.values()) if kind else ""
+    return frozenset(f"{text} {further}".split())
 
 
 # A title precedes a name, so no sentence ends after it.
@@ -95,19 +107,24 @@ _TITLES = _words(
     "dr mr mrs ms prof st ste rev hon gen col sgt capt lt sen rep gov pres mm mme mmes mlle "
     "mlles mgr pr vve ing me"
 )
+_WRITTEN_TITLES = _words("", kind="titles")
 # These point at what follows them.
-_POINTERS = _words("e.g i.e eg ie cf vs viz resp c.-à-d c.à.d p.ex ex av")
+_POINTERS = _words("e.g i.e eg ie cf vs viz resp c.-à-d c.à.d p.ex ex av", kind="pointers")
 # These point onwards too, but a sentence may end with them.
 _SHORTENED = _words(
-    "approx ca esp incl al env apr jan feb jun jul aug sep sept oct nov dec  janv févr juil déc"
+    "approx ca esp incl al env apr jan feb jun jul aug sep sept oct nov dec  janv févr juil déc",
+    kind="shortened",
 )
 # These are abbreviations only where a number follows: "No. 5", but "I said no."
 _NUMBERED = _words(
     "no nos nr fig figs p pp vol vols ch chap chaps sec sect eq eqs ed eds art n par tab ref "
-    "refs ill pt pts app §"
+    "refs ill pt pts app §",
+    kind="numbered",
 )
 # A sentence may end after these; the next one then begins with a capital letter.
-_CLOSING = _words("etc inc ltd corp co jr sr bros cie a.m p.m u.s u.k ph.d b.c a.d j.-c")
+_CLOSING = _words(
+    "etc inc ltd corp co jr sr bros cie a.m p.m u.s u.k ph.d b.c a.d j.-c", kind="closing"
+)
 _ABBREVIATED = _SHORTENED | _CLOSING
 _STARTERS = _words(
     "a about after all also an and another any are as at because before both but by can could "
@@ -121,7 +138,8 @@ _STARTERS = _words(
     "finalement il ils j'ai je jusqu'à l'on la le les leur lors lorsque maintenant mais même "
     "nos notre nous on or ou où par parce pour pourquoi puis quand que quel quelle qui quoi "
     "sa sans se ses si son sous sur tous tout toute toutes un une voici voilà votre vous y à "
-    "ça"
+    "ça",
+    kind="starters",
 )
 # "task A." ends a sentence, "John A. Smith" does not.
 _LETTERED = _words(
@@ -228,7 +246,7 @@ def _ends(text: str, stop: re.Match[str], *, begin: int, end: int, lower: bool) 
         return False
     word = _word_before(text, at, begin=begin)
     small = word.lower()
-    if small in _POINTERS or (small in _TITLES and word[:1].isupper()):
+    if _points_onwards(text, word, at, begin=begin) or (len(word) == 1 and _goes_on(word, bare)):
         return False
     if small in _ABBREVIATED or re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", word):
         return _is_starter(bare) or small == "etc"
@@ -245,6 +263,21 @@ def _ends(text: str, stop: re.Match[str], *, begin: int, end: int, lower: bool) 
         lettered = bool(previous) and previous[0] in _LETTERED
         return not re.match(r"[A-Z]\.", bare) and (lettered or _is_starter(bare))
     return True
+
+
+def _points_onwards(text: str, word: str, at: int, *, begin: int) -> bool:
+    """Return whether an abbreviation points at what follows it: "Dr.", "cf.", "u. a."."""
+    if word.lower() in _POINTERS or word in _WRITTEN_TITLES:
+        return True
+    if word.lower() in _TITLES and word[:1].isupper():
+        return True
+    spaced = _SPACED.search(text, max(begin, at - 8), at) if len(word) < 3 else None
+    return spaced is not None and "".join(spaced.groups()).lower() in _POINTERS
+
+
+def _goes_on(letter: str, rest: str) -> bool:
+    """Return whether an abbreviation goes on behind its first letter: "z. B.", "p. ej."."""
+    return letter.islower() and _LETTER_NEXT.match(rest) is not None
 
 
 def _word_before(text: str, at: int, *, begin: int) -> str:

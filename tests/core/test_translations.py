@@ -81,7 +81,13 @@ def template(node: ast.expr) -> str:
             return ""
 
 
-@pytest.mark.parametrize("language", [each for each in translations.languages() if each != "en"])
+def test_the_languages_of_the_interface_are_those_of_the_web_app() -> None:
+    web = (SOURCE / "interfaces/web/static/locales").glob("*.json")
+    assert list(translations.interface_languages()) == sorted(path.stem for path in web)
+    assert {"de", "es"} < set(translations.languages())
+
+
+@pytest.mark.parametrize("language", set(translations.interface_languages()) - {"en"})
 def test_every_error_that_users_read_is_said_in_every_language(language: str) -> None:
     known = translations._messages(language)
     found = {each for folder in READ for each in raised(folder)}

@@ -2,7 +2,8 @@
 
 A further language is a further file with the same keys; what a file lacks is said in English.
 Errors and warnings are written in English where they arise; ``locales/messages`` has them in the
-other languages, by their English words.
+other languages of the interface, by their English words. A language with sentences alone is one of
+answers, not of the interface.
 """
 
 from __future__ import annotations
@@ -37,9 +38,16 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
+@cache
+def interface_languages() -> tuple[str, ...]:
+    """Return the languages that errors are said in, too, sorted."""
+    return tuple(each for each in languages() if each == DEFAULT_LANGUAGE or _messages(each))
+
+
 def preferred_language(accepted: str) -> str | None:
-    """Return the first language of a header Accept-Language that has a file, None for none."""
-    return next((each for each in _by_preference(accepted) if each in languages()), None)
+    """Return the first language of a header Accept-Language that the interface has, else None."""
+    spoken = interface_languages()
+    return next((each for each in _by_preference(accepted) if each in spoken), None)
 
 
 def restate(message: str, language: str | None) -> str:

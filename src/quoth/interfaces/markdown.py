@@ -39,7 +39,12 @@ DOUBTS: Mapping[str, Mapping[str, str]] = {
     "unverified": {"en": "not checked", "fr": "non vérifié"},
 }
 """What is written behind a sentence that no source supports, or that could not be checked."""
-NOTE: Mapping[str, str] = {"en": "Note: ", "fr": "Remarque\u202f: "}
+NOTE: Mapping[str, str] = {
+    "de": "Hinweis: ",
+    "en": "Note: ",
+    "es": "Nota: ",
+    "fr": "Remarque\u202f: ",
+}
 NEAR = 1200
 """Characters of a passage that is shown because nothing better was found."""
 _ADDRESS = re.compile(r"(?i)(?<=://)(?=\S)|(?<=\bwww\.)(?=\S)")

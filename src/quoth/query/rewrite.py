@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
-from quoth.core.translations import translate
+from quoth.core.translations import languages, translate
 from quoth.core.types import Turn
 from quoth.query.dialogue_act import has_subject, longest_opening
 from quoth.query.filters.patterns import has_match
@@ -128,7 +128,7 @@ def _says_nothing(answer: str) -> bool:
     """Return whether an answer is one of the notices that there is none."""
     kinds = ("no_results", "nothing", "nothing_there", "no_more", "low_relevance", "empty")
     notices = (
-        translate(f"answering.{kind}", language) for kind in kinds for language in ("en", "fr")
+        translate(f"answering.{kind}", language) for kind in kinds for language in languages()
     )
     return any(answer.startswith(notice[:NOTICE_START]) for notice in notices)
 

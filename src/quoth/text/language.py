@@ -37,6 +37,9 @@ _TELLING: Mapping[str, frozenset[str]] = MappingProxyType(
     {"en": ENGLISH - FRENCH, "fr": FRENCH - ENGLISH - {"car", "non", "plus", "via"}}
 )
 
+# Signs with which questions and exclamations of one language begin.
+_SIGNS: Mapping[str, str] = MappingProxyType({"¿": "es", "¡": "es"})
+
 # A sign of Chinese or Japanese counts as a word.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_]+")
 
@@ -66,15 +69,17 @@ def detect_language(text: str, *, among: Sequence[str], fallback: str) -> str:
 def detect_query_language(text: str, *, among: Sequence[str], fallback: str) -> str:
     """Return the language of a query, one of `among` or another one that is clearly more likely.
 
-    The other one is of those whose stop words are known, and the query has one of them: "panna
-    cotta recipe" may be asked in any language. Function words count more than the other words,
-    which are often English terms: "Was ist Transfer Learning?" is German. Among English and
-    French alone, half of German queries and nine tenths of Spanish ones are taken for one of the
-    two.
+    A sign of one language ("¿") tells it. The other one is of those whose stop words are known, and
+    the query has one of them: "panna cotta recipe" may be asked in any language. Function words
+    count more than the other words, which are often English terms: "Was ist Transfer Learning?" is
+    German. Among English and French alone, half of German queries and nine tenths of Spanish ones
+    are taken for one of the two.
     """
     languages = tuple(dict.fromkeys(among))
     if found := _by_function_words(text, languages, _own_function_words()):
         return found
+    if sign := next((each for each in _SIGNS if each in text), ""):
+        return _SIGNS[sign]
     if found := _by_most_function_words(text):
         return found
     likeliest = next(

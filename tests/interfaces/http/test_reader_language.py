@@ -43,6 +43,24 @@ async def test_an_error_is_in_the_readers_language(ada: httpx.AsyncClient) -> No
 
 
 @pytest.mark.parametrize(
+    ("asked", "note"),
+    [
+        ("Was steht auf Seite 77 über Honig?", "Eine Seite 77 gibt es hier nicht"),
+        ("¿Qué dice la página 77 sobre la miel?", "Aquí no hay ninguna página 77"),
+    ],
+)
+async def test_a_note_is_in_the_language_of_the_question(
+    ada: httpx.AsyncClient, asked: str, note: str
+) -> None:
+    for headers in ({}, {"accept-language": "de,es;q=0.5"}):
+        answer = await ada.post("/v1/query", json={"query": asked}, headers=headers)
+        assert any(each.startswith(note) for each in answer.json()["warnings"])
+    english = {"accept-language": "en"}
+    answer = await ada.post("/v1/query", json={"query": asked}, headers=english)
+    assert any(each.startswith("There is no page 77") for each in answer.json()["warnings"])
+
+
+@pytest.mark.parametrize(
     "asked",
     [
         "Wat staat er op pagina 77 over honing?",

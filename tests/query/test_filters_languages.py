@@ -133,9 +133,27 @@ def test_a_place_goes_on_in_a_conversation() -> None:
         ("date", "In welchem Jahr brannte das Theater?"),
         ("date", "¿Cuándo fue el incendio?"),
         ("date", "¿En qué año se abrió el canal?"),
+        ("date", "¿Cuándo se fundaron las salinas?"),
+        ("", "Wann ist ein Beschluss gültig?"),
+        ("", "¿Cuándo se considera válido un acuerdo?"),
     ],
 )
 def test_what_a_question_asks_for_is_a_price_a_number_or_a_date(kind: str, asked: str) -> None:
-    assert [each.settings["kind"] for each in find_matches("value", normalize_query(asked))] == [
-        kind
-    ]
+    found = find_matches("value", normalize_query(asked))
+    assert [each.settings["kind"] for each in found] == ([kind] if kind else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "is_amount"),
+    [
+        ("Die Brücke hat vierunddreißig Bögen.", True),
+        ("Es dauerte fünf Wochen.", True),
+        ("Das Fest begann bei Regen.", False),
+        ("Son mayores a los dieciséis años.", True),
+        ("Costó trescientas pesetas.", True),
+        ("La fiesta empezó con lluvia.", False),
+        ("He saw the elf again.", False),
+    ],
+)
+def test_a_number_in_words_is_an_amount(text: str, is_amount: bool) -> None:
+    assert bool(find_matches("amount", normalize_query(text.replace("ß", "ss")))) is is_amount

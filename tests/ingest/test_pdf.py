@@ -264,6 +264,34 @@ def test_what_repeats_on_pages_is_left_out_and_cuts_no_sentence() -> None:
     assert "\n\n" not in text
 
 
+@pytest.mark.parametrize("pages", [1, 4])
+@pytest.mark.parametrize(
+    ("names", "row"),
+    [
+        ("No. Week Births Fires Floods", "{0} Week {0} {1} {2} 0"),
+        ("Town Week Open", "Bern {0} yes"),
+    ],
+)
+def test_no_cell_of_a_table_over_several_pages_is_left_out(
+    names: str, row: str, pages: int, tmp_path: Path
+) -> None:
+    module = maker()
+    pdf = module.Pdf()
+    rows: list[str] = []
+    for page in range(pages):
+        own = [row.format(12 * page + n, 300 + n * 7 % 90, n % 2) for n in range(1, 13)]
+        parts = [module.draw("Register of the northern towns", x=60, y=715, size=6)]
+        for line, cells in enumerate([names, *own]):
+            for column, cell in enumerate(cells.split(" ")):
+                parts.append(module.draw(cell, x=60 + 28 * column, y=700 - 7 * line, size=6))
+        pdf.page("\n".join(parts))
+        rows += own
+    (tmp_path / "towns.pdf").write_bytes(pdf.bytes())
+    lines = [line for line in read_pdf(tmp_path / "towns.pdf").text.splitlines() if line]
+    assert [line for line in lines if line in rows] == rows
+    assert lines.count(names) == pages
+
+
 def test_page_labels_and_numbers() -> None:
     reading = read_pdf(PDFS / "book.pdf")
     assert reading.pages == 5

@@ -28,6 +28,8 @@ MIN_PURITY = 0.6
 """Share of the rows at a height that repeat something, for the others there to be heads too."""
 LARGER = 1.15
 """Times the size of the text from which a row is a title."""
+ALIGNED = 0.2
+"""Font heights by which the edges of the cells of a column may differ."""
 LONG = 25
 """Characters from which a piece of a line tells how wide the text is."""
 
@@ -70,6 +72,7 @@ def find_furniture(
                 page: page_rows[0 if top else -1]
                 for page, page_rows in rows.items()
                 if len(page_rows) > (0 if may_empty else 1)
+                and not _is_listed(page_rows if top else page_rows[::-1])
             }
             numbers = _page_numbers(edges)
             gone = _repeated(edges, rows, numbers=numbers, labels=labels, body=body)
@@ -143,6 +146,32 @@ def _keys(row: Row) -> Iterator[str]:
     for piece in row:
         if _LETTERS.search(piece.text):
             yield _NUMBER.sub("#", piece.text.casefold())
+
+
+def _is_listed(rows: Sequence[Row]) -> bool:
+    """Return whether the first of the rows is one of a table or list that the next rows go on.
+
+    Those have the same words (numbers aside), or cells that begin or end at the same places, and
+    are as far apart; a row of names above the columns is up to twice as far.
+    """
+    if len(rows) < 3:
+        return False
+    outer, inner, third = rows[:3]
+    first, second = (
+        abs(a[0].baseline - b[0].baseline) for a, b in ((outer, inner), (inner, third))
+    )
+    columns = sum(_is_above(cell, inner) and _is_above(cell, third) for cell in outer)
+    if columns >= max(3, len(outer) - 1):
+        return first < 2 * second
+    alike = columns == len(outer) == 2 or set(_keys(outer)) & set(_keys(inner)) & set(_keys(third))
+    return bool(alike) and abs(first - second) < 0.1 * second
+
+
+def _is_above(cell: PrintedLine, row: Row) -> bool:
+    """Return whether a row has a cell that begins or ends where one above it does."""
+    return any(
+        min(abs(cell.x0 - other.x0), abs(cell.x1 - other.x1)) < ALIGNED * cell.size for other in row
+    )
 
 
 def _is_shared(
@@ -233,17 +262,19 @@ def _in_margins(pages: Mapping[int, Sequence[PrintedLine]], *, body: float) -> s
     Text turned against most of its page counts as beside it.
     """
     beside = {page: _beside(pieces, body=body) for page, pieces in pages.items()}
-    same: Counter[tuple[str, int]] = Counter()
-    for pieces in beside.values():
-        same.update({(piece.text, round(piece.baseline / SLOT)) for piece in pieces})
+    same: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for page, pieces in beside.items():
+        for piece in pieces:
+            slot = round(piece.baseline / SLOT)
+            for near in (slot - 1, slot, slot + 1):
+                same[piece.text, near].add(page)
     least = max(3, MIN_SHARE * len(pages))
     found: set[PrintedLine] = set()
     counted: set[PrintedLine] = set()
     counting = 0
     for pieces in beside.values():
         for piece in pieces:
-            slot = round(piece.baseline / SLOT)
-            if sum(same[piece.text, near] for near in (slot - 1, slot, slot + 1)) >= least:
+            if len(same[piece.text, round(piece.baseline / SLOT)]) >= least:
                 found.add(piece)
         numbered = _line_numbers(pieces)
         counting += bool(numbered)
@@ -252,7 +283,10 @@ def _in_margins(pages: Mapping[int, Sequence[PrintedLine]], *, body: float) -> s
 
 
 def _beside(pieces: Sequence[PrintedLine], *, body: float) -> list[PrintedLine]:
-    """Return the pieces left and right of the text of their page, and those turned against it."""
+    """Return the pieces left and right of the text of their page, and those turned against it.
+
+    The cells of a page that is a table are not beside the few words that are longer.
+    """
     turns = Counter(piece.turn for piece in pieces)
     turn = max(turns, key=turns.__getitem__)
     long = [
@@ -262,8 +296,17 @@ def _beside(pieces: Sequence[PrintedLine], *, body: float) -> list[PrintedLine]:
     ]
     if not long:
         return []
+    if _is_table(pieces, long=long):
+        return [piece for piece in pieces if piece.turn != turn]
     left, right = min(piece.x0 for piece in long), max(piece.x1 for piece in long)
     return [piece for piece in pieces if piece.turn != turn or piece.x1 < left or piece.x0 > right]
+
+
+def _is_table(pieces: Sequence[PrintedLine], *, long: Sequence[PrintedLine]) -> bool:
+    """Return whether most rows have three cells, and most characters are in short ones."""
+    short = sum(len(piece.text) for piece in pieces) > 2 * sum(len(piece.text) for piece in long)
+    rows = _rows(pieces) if short else []
+    return 2 * sum(len(row) >= 3 for row in rows) > len(rows)
 
 
 def _line_numbers(pieces: Sequence[PrintedLine]) -> list[PrintedLine]:

@@ -234,6 +234,8 @@ def _goes_on(line: PrintedLine, after: PrintedLine, *, edges: Mapping[PrintedLin
         return True
     ended = bool(_TERMINAL.search(line.text))
     moved = line.page != after.page or after.baseline > line.baseline
+    if line.page != after.page and line.row and after.row:
+        return False
     if not moved:
         near = line.baseline - after.baseline < _WIDE_PITCH * large
         items = _BULLET.match(after.text) or _ITEM.match(after.text)

@@ -292,6 +292,20 @@ def test_no_cell_of_a_table_over_several_pages_is_left_out(
     assert lines.count(names) == pages
 
 
+def test_cells_that_are_drawn_one_by_one_stay_in_their_row(tmp_path: Path) -> None:
+    module = maker()
+    pdf = module.Pdf()
+    rows = [f"{n} Week {n} {300 + n * 7 % 90} {n % 2} 0" for n in range(1, 13)]
+    cells = [
+        module.draw(cell, x=60 + 60 * column, y=700 - 8 * line, size=6)
+        for line, row in enumerate(rows)
+        for column, cell in enumerate(row.split(" "))
+    ]
+    pdf.page("\n".join(cells))
+    (tmp_path / "weeks.pdf").write_bytes(pdf.bytes())
+    assert read_pdf(tmp_path / "weeks.pdf").text.splitlines() == rows
+
+
 def test_page_labels_and_numbers() -> None:
     reading = read_pdf(PDFS / "book.pdf")
     assert reading.pages == 5

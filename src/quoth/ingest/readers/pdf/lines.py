@@ -255,9 +255,18 @@ def _continues(line: PrintedLine, piece: PrintedLine, *, across_gaps: bool) -> b
         return False
     size = max(line.size, piece.size)
     gap = piece.x0 - line.x1
-    if across_gaps and piece.follows:
+    if across_gaps and (piece.follows or _is_level(line, piece)):
         return gap > -0.5 * size
     return -0.5 * size < gap < COLUMN_GAP * size
+
+
+def _is_level(line: PrintedLine, piece: PrintedLine) -> bool:
+    """Return whether two pieces of one size have one baseline.
+
+    PDFium ends a line between two cells of a table that are as short as a digit.
+    """
+    drop = abs(line.baseline - piece.baseline)
+    return drop < 0.05 * line.size and abs(line.size - piece.size) < 0.05 * line.size
 
 
 def _joined(line: PrintedLine, piece: PrintedLine) -> PrintedLine:

@@ -296,6 +296,21 @@ def test_the_transcript_of_a_podcast_in_json_is_read() -> None:
     assert times(reading) == [(0.5, 2.5), (3.0, 4.0)]
 
 
+@pytest.mark.parametrize("key", ["word", "punctuated_word", "text"])
+def test_the_time_of_a_sentence_in_a_long_segment_is_that_of_its_words(key: str) -> None:
+    said_at = {"It": 4, "waits": 5, "for": 5.5, "mail.": 6, "The": 40, "captain": 41, "rows.": 42}
+    spoken = [
+        {key: f" {word}", "start": start, "end": start + 0.5} for word, start in said_at.items()
+    ]
+    row = {"start": 4, "end": 44, "text": " It waits for mail. The captain rows.", "words": spoken}
+    text = json.dumps({"segments": [row]})
+    reading = read_json_transcript(SourceFile("a.json", b"", text=text))
+    assert times(reading) == [(4.0, 6.5), (40.0, 44.0)]
+    other = [*spoken[:-1], {key: "sings.", "start": 42, "end": 43}, 7]
+    text = json.dumps({"segments": [{**row, "words": other}]})
+    assert times(read_json_transcript(SourceFile("a.json", b"", text=text))) == [(4.0, 44.0)]
+
+
 def test_odd_values_in_json_cost_one_cue_only() -> None:
     rows = [
         {"start": float("nan"), "text": "a"},

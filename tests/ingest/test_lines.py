@@ -99,6 +99,21 @@ def test_brackets_of_asciidoc_are_kept_where_they_are_no_link(tmp_path: Path) ->
     ]
 
 
+def test_underlined_titles_of_asciidoc_are_no_listings(tmp_path: Path) -> None:
+    (tmp_path / "a.adoc").write_text(
+        "The tide book\n=============\n\nCurrents\n--------\n\nThey turn.\nTwice a day.\n\n"
+        "Neap tides\n~~~~~~~~~~\n[verse]\n----------\nlow\nwater\n----------\n\n"
+        "[[x]]\nThe gauge\n---------\nIt hangs.\n\n.A caption\n----------\nmetres\n----------\n"
+    )
+    document = read(tmp_path / "a.adoc")
+    shown = ["The tide book", "Currents", "They turn. Twice a day.", "Neap tides", "low\nwater"]
+    shown += ["The gauge", "It hangs.", "A caption", "metres"]
+    assert document.text.split("\n\n") == shown
+    at = document.text.index("Twice")
+    place = label(locate(document.places, at, at + 5))
+    assert place == "The tide book ▸ Currents ▸ lines 7–8"
+
+
 def test_an_indented_paragraph_of_asciidoc_keeps_its_lines(tmp_path: Path) -> None:
     (tmp_path / "a.adoc").write_text(
         ". one\n\n 0 none\n 1 _some_\n\n. two\n\nText\n goes on.\n\n  * an item\n"
@@ -110,6 +125,8 @@ def test_an_indented_paragraph_of_asciidoc_keeps_its_lines(tmp_path: Path) -> No
 def test_an_escaped_underscore_of_restructuredtext_has_no_backslash(tmp_path: Path) -> None:
     (tmp_path / "a.rst").write_text("As M.I.A\\_ and a\\_b, ``c\\_d`` and a name_.\n")
     assert read(tmp_path / "a.rst").text == "As M.I.A_ and a_b, c\\_d and a name."
+    (tmp_path / "b.rst").write_text("``Closes: #``\\ *12*, re\\ :emphasis:`read`\\ s a\\\\ b.\n")
+    assert read(tmp_path / "b.rst").text == "Closes: #12, rereads a\\ b."
 
 
 def test_numbers_of_restructuredtext_begin_anew_below_a_heading(tmp_path: Path) -> None:

@@ -22,6 +22,9 @@ from quoth.ingest.readers.source_file import SourceFile
 
 _TITLE = re.compile(r"(={1,6})\s+(\S.*?)(?:(?<!\s)\s+=+)?$")
 _UNDERLINE = re.compile(r"(?:={3,}|-{3,}|~{3,}|\^{3,}|\+{3,})$")
+_LETTER = re.compile(r"\w")
+MAX_UNEVEN = 3
+"""Characters by which a title may be shorter or longer than the line that underlines it."""
 _FENCE = re.compile(r"(-{4,}|\.{4,}|`{3,}|\+{4,}|/{4,}|\|={3,})(?:\w*)\s*$")
 _DROPPED = re.compile(
     r"(?:\[.*\]|:[\w-]+!?:.*|//.*|(?:include|image|ifdef|ifndef|endif)::.*|<<<|\+|'''|={4,}|\*{4,}"
@@ -75,7 +78,8 @@ def _blocks(lines: list[str], defined: Mapping[str, str]) -> Iterator[Block]:
     at = begin = 0
     items: list[tuple[str, int]] = []
     while at <= len(lines):
-        fence = _FENCE.match(lines[at]) if at < len(lines) else None
+        begins = at < len(lines) and not (at > begin and _is_title(lines[at - 1], lines[at]))
+        fence = _FENCE.match(lines[at]) if begins else None
         if fence is None and at < len(lines):
             at += 1
             continue
@@ -91,6 +95,13 @@ def _blocks(lines: list[str], defined: Mapping[str, str]) -> Iterator[Block]:
         inner = shown(inner) if fence[1].startswith("|") else inner
         yield from _fenced(fence[1], inner, at + 2, columns=_columns(above))
         at = begin = end + 1
+
+
+def _is_title(line: str, below: str) -> bool:
+    """Return whether a line is a title that the one below it underlines."""
+    named = line[:1].strip() and not _DROPPED.match(line) and not _CAPTION.match(line)
+    alike = abs(len(line.rstrip()) - len(below.rstrip())) < MAX_UNEVEN
+    return bool(named and alike and _LETTER.search(line) and _UNDERLINE.match(below.rstrip()))
 
 
 def _fenced(fence: str, lines: list[str], first: int, *, columns: int) -> Iterator[Block]:
@@ -152,9 +163,7 @@ def _text(part: Paragraph, items: list[tuple[str, int]]) -> Iterator[Block]:
         if title is not None:
             yield block(to_plain_text(plain(title[2])), number, level=len(title[1]))
             lines, number = lines[1:], number + 1
-        elif (
-            len(lines) > 1 and _UNDERLINE.match(lines[1]) and abs(len(lines[0]) - len(lines[1])) < 3
-        ):
+        elif len(lines) > 1 and _is_title(lines[0], lines[1]):
             level = "=-~^+".index(lines[1][0]) + 1
             yield block(to_plain_text(plain(lines[0])), number, level=level)
             lines, number = lines[2:], number + 2

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 _CLOCK = r"(?:\d{1,6}:)?\d{1,4}:\d{1,2}(?:[.,]\d{1,9})?"
@@ -23,6 +23,13 @@ _LISTS = (
     "chunks",
 )
 CHAPTERS = "chapters"
+LONG_PART = 3.0
+"""Seconds of a part of a cue, as of the shorter captions."""
+PAUSE = 1.0
+"""Seconds without words that end a part."""
+_WORDS = ("punctuated_word", "word", "text")
+_ASIDE = re.compile(r"[\[(♩♪♫♬]")
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+$")
 _TEXTS = ("text", "content", "utf8", "transcript", "body")
 
 
@@ -104,7 +111,7 @@ def read_json(text: str) -> tuple[list[Cue], dict[str, Any]] | None:
     if not isinstance(values, list):
         return None
     rows = [row for row in values if isinstance(row, dict)]
-    cues = [cue for row in rows if (cue := _cue(row)) is not None]
+    cues = [part for row in rows if (cue := _cue(row)) for part in _by_words(cue, row)]
     timed = any(_start(row) is not None for row in rows)
     return (cues, beside) if timed or (listed and not values) else None
 
@@ -142,6 +149,43 @@ def _cue(row: Mapping[str, Any]) -> Cue | None:
     end = _end(row, start)
     speaker = row.get("speaker") or row.get("speaker_name")
     return Cue(start, end, words, speaker if isinstance(speaker, str) else None)
+
+
+def _by_words(cue: Cue, row: Mapping[str, Any]) -> Iterator[Cue]:
+    """Return the parts of a long cue whose row tells the time of every word; else the cue itself.
+
+    A part ends with a sentence, before a pause, or after `LONG_PART` seconds, at white space.
+    """
+    times = _word_times(cue.text, row.get("words"))
+    if not times or cue.end - cue.start <= LONG_PART or _ASIDE.search(cue.text):
+        yield cue
+        return
+    first, begin, before = 0, cue.start, cue.start
+    for at, start, end in times:
+        said = cue.text[first:at]
+        ended = _SENTENCE_END.search(said) or start - before >= PAUSE or end - begin > LONG_PART
+        if ended and said[-1:].isspace():
+            yield replace(cue, start=begin, end=before, text=said)
+            first, begin = at, start
+        before = max(end, before)
+    yield replace(cue, start=begin, end=max(begin, cue.end), text=cue.text[first:])
+
+
+def _word_times(text: str, words: object) -> list[tuple[int, float, float]]:
+    """Return where each word begins in a text, and its times; none where the words are others."""
+    times: list[tuple[int, float, float]] = []
+    at = 0
+    rows = [word for word in words if isinstance(word, dict)] if isinstance(words, list) else []
+    for word in rows:
+        spelled = next((word[key] for key in _WORDS if isinstance(word.get(key), str)), "").strip()
+        start, end = (_number(word.get(key)) for key in ("start", "end"))
+        at += len(text[at:]) - len(text[at:].lstrip())
+        if not spelled or not text.startswith(spelled, at):
+            return []
+        if start is not None and end is not None:
+            times.append((at, start, end))
+        at += len(spelled)
+    return [] if text[at:].strip() else times
 
 
 def _start(row: Mapping[str, Any]) -> float | None:

@@ -122,6 +122,21 @@ def test_an_indented_paragraph_of_asciidoc_keeps_its_lines(tmp_path: Path) -> No
     assert read(tmp_path / "a.adoc").text.split("\n\n") == shown
 
 
+def test_captions_and_quotations_of_latex_are_no_part_of_the_sentence_around(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.tex").write_text(
+        "They stop at the road.\n\\begin{figure}[h]\n  \\includegraphics{dune}\n"
+        "  \\caption{A dune\n that stopped.}\n\\end{figure}\nWe have\n\\begin{equation}\nq = 1\n"
+        "\\end{equation}\nhere.\n\\begin{quote}\nSand is patient.\n\\end{quote}\nSo are we.\n"
+    )
+    document = read(tmp_path / "a.tex")
+    shown = ["They stop at the road.", "A dune that stopped.", "We have q = 1 here."]
+    assert document.text.split("\n\n") == [*shown, "Sand is patient.", "So are we."]
+    at = document.text.index("A dune")
+    assert label(locate(document.places, at, at + 6)) == "lines 4–5"
+
+
 def test_an_escaped_underscore_of_restructuredtext_has_no_backslash(tmp_path: Path) -> None:
     (tmp_path / "a.rst").write_text("As M.I.A\\_ and a\\_b, ``c\\_d`` and a name_.\n")
     assert read(tmp_path / "a.rst").text == "As M.I.A_ and a_b, c\\_d and a name."

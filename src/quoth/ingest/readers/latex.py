@@ -65,7 +65,8 @@ _TYPED_SIGNS = {sign: _HIDDEN[sign] for sign in map(ord, "-'`")}
 _PERCENT = re.compile(r"%(?<!(?<!\\)\\%)")
 _COMMENT = re.compile(rf"{_PERCENT.pattern}.*")
 _ABOUT = re.compile(rf"\\(title|author|date)\s*(?:\[[^\]]{{0,300}}\])?\s*{_ARGUMENT}")
-_ITEM = re.compile(r"^\s*\\(?:bib)?item\b")
+_FLOAT = r"(?:begin|end)\{(?:wrap)?(?:figure|table|quote|quotation|center)\b"
+_ITEM = re.compile(rf"^\s*\\(?:(?:bib)?item\b|caption\b|{_FLOAT})")
 _LABEL = re.compile(r"\\item(?:\[([^\]]{0,200})\])?")
 _LISTED = re.compile(
     r"\\(?:(?P<turn>begin|end)\{(?P<list>enumerate|itemize|description)\*?\}"

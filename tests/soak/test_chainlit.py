@@ -121,7 +121,7 @@ def test_an_answer_comes_with_its_sources(site: Site) -> None:
         link.wait_for()
         assert link.get_attribute("href") == "https://www.youtube.com/watch?v=aaaaaaaaaaa&t=12"
         page.get_by_text("Source 1").first.click()
-        page.get_by_role("link", name="0:05–0:30").wait_for()
+        page.get_by_role("link", name="0:12–0:21").wait_for()
         ask(page, "And how much of it does a strong colony need until spring?")
         page.get_by_text("fifteen kilograms").first.wait_for()
     assert elsewhere == []

@@ -295,6 +295,15 @@ class NewCollection(Body):
 class FeedbackRequest(Body):
     """The rating of an answer, how satisfied its reader is, or both."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"required": [name], "properties": {name: {"type": "integer"}}}
+                for name in ("rating", "satisfaction")
+            ]
+        }
+    )
+
     query_id: Id
     rating: Annotated[
         Annotated[Literal[1, -1], BeforeValidator(require_integer)] | None,

@@ -121,7 +121,7 @@ def _by_most_function_words(text: str) -> str | None:
     if most < (1 if text.rstrip().endswith("?") else 2) or not _TELLING.keys().isdisjoint(best):
         return None
     if most == 1:
-        return _by_model(text, (*best, *_TELLING), floor=0)
+        return _by_model(text, (*best, *_TELLING), floor=OTHER_FLOOR)
     return best[0] if len(best) == 1 else _by_model(text, tuple(best), floor=0)
 
 

@@ -17,11 +17,10 @@ from quoth.answering.extractive.select import (
     Statement,
     choose_statements,
     collect_sentences,
-    new_first,
     statement_of,
     unquoted_aspects,
 )
-from quoth.answering.extractive.write import quotation_lines, write_answer
+from quoth.answering.extractive.write import new_first, quotation_lines, write_answer
 from quoth.core.types import DocumentKind, Passage, Query, QueryKind, Seconds
 from tests.support.passages import passage
 
@@ -530,6 +529,13 @@ def test_what_the_last_answer_said_comes_after_what_is_new(last: str, found: lis
     assert said(new_first(statements, last)) == [texts[name] for name in found]
 
 
+def test_a_quotation_that_was_shown_in_two_parts_is_known_again() -> None:
+    tin, lead = runs("Tin is soft. It melts.", "Lead is heavy.", scores={"Tin": 0, "Lead": -0.5})
+    shown = write_answer([replace(tin, shown_from=tin.text.index("It"))])[0]
+    assert shown == "It melts. [1]\n\nTin is soft. [1]"
+    assert new_first([tin, lead], shown) == (lead, tin)
+
+
 COMPARED = replace(
     QUERY, standalone="compare lead with tin", kind="comparison", aspects=("lead", "tin")
 )
@@ -748,6 +754,20 @@ def test_the_quotation_of_a_fact_begins_with_what_answers(
     marked = [answer[slice(each.start, each.end)] for each in sentences if each.marked]
     assert marked == ["Tin melts at 232 degrees."][: found.clear]
     assert {each.citations for each in sentences} == {(1,)}
+
+
+def test_the_steps_of_a_list_are_shown_in_their_order() -> None:
+    steps = [
+        "Here is how a pipe is soldered, with the words that the trade has for each of its steps."
+    ]
+    steps += [f"{n}. {step}" for n, step in enumerate(("Clean the pipe with some wool.",) * 4, 1)]
+    steps += [
+        "5. Melt the tin on the joint with a flame.",
+        "6. Let the whole joint cool for an hour.",
+    ]
+    (found,) = runs("\n\n".join(steps), scores={"tin": 2.0, "e": 0.9})
+    assert found.text.startswith("Here")
+    assert found.shown_from is None
 
 
 def test_what_is_shown_first_has_the_name_of_its_speaker() -> None:

@@ -45,10 +45,9 @@ from quoth.answering.extractive.select import (
     Statement,
     choose_statements,
     collect_sentences,
-    new_first,
     unquoted_aspects,
 )
-from quoth.answering.extractive.write import marked_sentences, write_answer
+from quoth.answering.extractive.write import marked_sentences, new_first, write_answer
 from quoth.core.events import CitationAdded, Event, TextAdded
 from quoth.core.plan import Plan
 from quoth.core.trace import Trace

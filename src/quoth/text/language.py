@@ -22,6 +22,8 @@ CONFIDENCE_FLOOR = 0.8
 SAMPLE, SAMPLES = 2000, 8
 """Characters of a text that the model looks at at once, and how often in a document."""
 
+SINGLE_FLOOR = 0.7
+"""The probability from which a single function word tells the language of a question."""
 OTHER_FLOOR = 0.9
 """The same of a query in another language: of 7,000 judged English and French queries one is taken
 for another language; .959 of German ones and .958 of Spanish ones are right."""
@@ -121,7 +123,7 @@ def _by_most_function_words(text: str) -> str | None:
     if most < (1 if text.rstrip().endswith("?") else 2) or not _TELLING.keys().isdisjoint(best):
         return None
     if most == 1:
-        return _by_model(text, (*best, *_TELLING), floor=OTHER_FLOOR)
+        return _by_model(text, (*best, *_TELLING), floor=SINGLE_FLOOR)
     return best[0] if len(best) == 1 else _by_model(text, tuple(best), floor=0)
 
 

@@ -153,7 +153,7 @@ _LETTERED = _words(
 _ORDINAL_OPENERS = _words("im zum zur vom beim ins der das dem den")
 _ORDINAL_MONTHS = _words("januar jänner februar feber märz mai juni juli oktober dezember")
 _ENGLISH_MONTHS = _words("april august september november")
-_DAY = re.compile(r"(?:(\S+)\s+)?(?<!\S)\d{1,2}\Z")
+_DAY = re.compile(r"(?:(?<!\S)(\S+)\s+)?(?<!\S)\d{1,2}\Z")
 
 
 def sentences(text: str, *, breaks: Sequence[int] = ()) -> list[Span]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quoth.answering.extractive.candidates import is_sound, list_start
-from quoth.answering.extractive.runs import FRAGMENT, is_program
+from quoth.answering.extractive.runs import FRAGMENT, SentenceRun, is_program
 from quoth.answering.extractive.score import CandidateSentences, Scores
 from quoth.core.types import Passage
 from quoth.text.locators import CELL_GAP
@@ -29,7 +29,7 @@ def shown_from(
     """Return the character of the document at which a quotation begins to be shown.
 
     It is the paragraph of the best sentence, ``seed``, where that stands late in the ``run``, else
-    None: the quotation is shown in its order, as tables and programs always are.
+    None: the quotation is shown in its order, as tables, programs and numbered lists always are.
     """
     sentences = candidates.sentences
     best, start = sentences[seed], sentences[run[0]].start
@@ -49,6 +49,9 @@ def shown_from(
     before, end = range(run[0], begin), sentences[run[-1]].end
     is_short = end - sentences[begin].start < FRAGMENT
     if not before or is_short or scores[seed] - max(scores[at] for at in before) < AHEAD:
+        return None
+    whole = SentenceRun(candidates, passage, set(), 0, first=run[0], last=run[-1])
+    if whole.numbers(run[0], begin - 1) and whole.numbers(begin, run[-1]):
         return None
     first, last = sentences[begin].start - passage.start, end - passage.start
     return passage.start + list_start(passage.text, first, last)

@@ -170,11 +170,10 @@ def asked_rows(
 
     The words count by their rarity, those among the values of a row twice as much as those among
     the names of its columns, those that are all of its first value three times, and none that all
-    rows hold alike. Words of the conversation decide
-    only between rows that hold the question's own alike, and count the same: a rare one may be of a
-    turn long before. Empty for a sentence that is no row, and where the whole table tells more: the
-    rows lack a word that others have, they score far below the sentence, or they do not fit into a
-    quotation.
+    rows hold alike. Words of the conversation decide only between rows that hold the question's own
+    alike, and count the same: a rare one may be of a turn long before. Empty for a sentence that is
+    no row, and where the whole table tells more: the rows lack a word that others have, they score
+    far below the sentence, or they do not fit into a quotation.
     """
     rows = _table_of(candidates, seed, passages=passages)
     if not rows:

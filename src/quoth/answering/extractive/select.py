@@ -19,7 +19,6 @@ from quoth.answering.extractive.candidates import (
 )
 from quoth.answering.extractive.lead import shown_from
 from quoth.answering.extractive.relations import (
-    are_quoted,
     asked_rows,
     begins_with,
     best_of_aspects,
@@ -227,14 +226,6 @@ def unquoted_aspects(
         if terms and not any(term.among(said) for term in terms):
             unquoted.append(name)
     return tuple(unquoted)
-
-
-def new_first(statements: Sequence[Statement], answer: str) -> tuple[Statement, ...]:
-    """Put what the last answer quoted behind what is new; leave it out where the best is new."""
-    quoted = are_quoted([each.text for each in statements], [answer])
-    again = [each for each, is_old in zip(statements, quoted, strict=True) if is_old]
-    new = tuple(each for each in statements if each not in again)
-    return new if new[:1] == tuple(statements[:1]) else (*new, *again)
 
 
 def _with_heads(candidates: CandidateSentences, scores: Scores) -> Scores:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from quoth.answering.extractive.relations import are_quoted
 from quoth.answering.extractive.select import Statement
 from quoth.answering.generative.sanitize import plain_footnotes, plain_quotation
 from quoth.core.translations import translate
@@ -25,11 +26,27 @@ _LABEL_END = r"(?: ?\([^()\n]{1,40}\))?(?:\s?:|\. ?[—–]|\s[-–—])(?=\s)"
 """What stands on both sides of a speaker's name: "- Ann Lee (chair): …", "Lee. — …"."""
 
 
+def new_first(statements: Sequence[Statement], answer: str) -> tuple[Statement, ...]:
+    """Put what the last answer quoted behind what is new; leave it out where the best is new.
+
+    The last answer may show the sentences of a quotation in another order.
+    """
+    said = (
+        [each.text[start - each.start : end - each.start] for start, end in each.parts]
+        for each in statements
+    )
+    quoted = [all(are_quoted(parts, [answer])) for parts in said]
+    again = [each for each, is_old in zip(statements, quoted, strict=True) if is_old]
+    new = tuple(each for each in statements if each not in again)
+    return new if new[:1] == tuple(statements[:1]) else (*new, *again)
+
+
 def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, ...]]:
     """Join the statements to a text with citation markers, and locate each sentence in it.
 
     Numbers follow the order of the text; the same span has the same number. Each statement is a
-    paragraph of one or more sentences with its marker at the end. White space inside a sentence
+    paragraph of one or more sentences with its marker at the end, or two where it is not shown from
+    its start. White space inside a sentence
     becomes single spaces, lines of lists, tables and code stay lines, a piece of a longer sentence
     is shown between ellipses and one follows a list that goes on; nothing else differs from the
     source, but for the names of several speakers. Headings are on lines of their own, in no

@@ -28,7 +28,7 @@ _OPEN, _SHUT = r"\[【［〔⟦", r"\]】］〕⟧"
 BRACKETS = re.compile(
     rf"(?P<stars>\*{{0,3}})(?:[{_OPEN}](?P<square>[^{_OPEN}{_SHUT}]{{0,400}})[{_SHUT}]"
     r"|[(（](?P<round>[^()（）\n\[\]]{0,200})[)）])(?P=stars)"
-    rf"|(?P<raised>[{RAISED}]{{1,4}})|(?i:<sup>(?P<tagged>\s*[\d,; ]{{1,20}}\s*)</sup>)"
+    rf"|(?P<raised>[{RAISED}]{{1,4}})|(?i:<sup>(?P<tagged>\s{{0,9}}[\d,; ]{{1,20}}\s{{0,9}})</sup>)"
 )
 """A pair of brackets without nested ones, or a raised number."""
 UNFINISHED = re.compile(
@@ -67,11 +67,12 @@ _ATTRIBUTED = re.compile(
 )
 _PLACED = re.compile(r"[1-9]\d?(?:\s?[,;–-]\s?\d{1,2})*")
 _ITEM = re.compile(r"[(（]\d{1,2}[)）]\s+\w")
-_ITEMS = re.compile(
-    r"(?:\s*[(（]\d{1,2}[)）](?:\s*(?:[,;/&]|\b(?:and|or|et|ou|und|oder|y|o)\b))?)++\s*\Z",
+_LAST_ITEM = re.compile(
+    r"[(（]\d{1,2}[)）](?:\s{0,9}(?:[,;/&]|\b(?:and|or|et|ou|und|oder|y|o)\b))?\s{0,9}\Z",
     re.IGNORECASE,
 )
-_NEXT_ITEM = re.compile(r"\s*(?:[,;/&+]|and|et)?\s*[(（]\d{1,2}[)）]")
+_NEXT_ITEM = re.compile(r"(?<!\s)\s*(?:(?:[,;/&+]|and|et)\s*)?[(（]\d{1,2}[)）]")
+_LETTERS = re.compile(r"(?<![^\W\d_])[^\W\d_]*\Z")
 _OTHER_ITEM = re.compile(r"[)）]\s*(?:or|ou|und|oder|y|o)\s*\Z", re.IGNORECASE)
 _UNFINISHED_PHRASE = frozenset(
     "and as by from in of or see than to with comme dans de et ou par selon voir aus in mit nach "
@@ -152,7 +153,9 @@ def _placed_marker(found: re.Match[str]) -> CitationMarker | None:
 
 def _is_behind_phrase(before: str, after: str) -> bool:
     """Return whether a number in round brackets is behind a phrase, and numbers no item."""
-    phrase = _ITEMS.sub("", before).rstrip()
+    phrase = before.rstrip()
+    while found := _LAST_ITEM.search(phrase):
+        phrase = phrase[: found.start()].rstrip()
     words = phrase.split()[-2:]
     if not words or words[-1][-1] in ":;§" or "§" in words[0]:
         return False
@@ -178,7 +181,7 @@ def _is_raised_behind(before: str, after: str) -> bool:
         return False
     if after[:1].isalnum() or (after and after[0] in "⁺⁻+-−=/^([{"):
         return False
-    letters = re.search(r"[^\W\d_]*\Z", behind)
+    letters = _LETTERS.search(behind)
     if letters is not None and letters[0]:
         word = letters[0]
         is_power = word.lower() in _FUNCTIONS or _SQUARED.search(word) is not None

@@ -20,7 +20,7 @@ _DIVISION = re.compile(
     r"(?P<number>\d{1,3}(?P<deeper>(?:\.\d{1,2}){0,3})(?:er|[eè]re|e|º|°)?(?!\w)|[^\W\d_]+))"
     r"(?P<mark>[.)]?\s*[:–—]|[.)]?\s*-(?=\s)|[.)](?=\s+[\"'“«‘(\[]?\s?[^\W\d_a-zà-ÿ]))?"
 )
-_LISTED = re.compile(r"(?:\.{3}|…|\t| {3})\s*\d{1,4}\s*$")
+_LISTED = re.compile(r"(?:\.{3}|…|\t| {3})\s{0,40}\d{1,4}\s{0,40}$")
 """The page behind an entry of a table of contents."""
 _LISTED_WITHIN = 40
 """Last characters of a paragraph in which such a page is looked for."""

@@ -358,7 +358,9 @@ def has_value(query: Query, kind: str, text: str, *, language: str) -> bool:
         value.key not in asked and _is_of_kind(value, kind) for value in _values(text, language)
     ):
         return True
-    return kind in _IN_WORDS and has_match(_IN_WORDS[kind], normalize(text))
+    # Numbers in words are words of other languages, too: "dos", "mil", "un".
+    spoken = language if kind == "number" else ""
+    return kind in _IN_WORDS and has_match(_IN_WORDS[kind], normalize(text), language=spoken)
 
 
 def _is_of_kind(value: Value, kind: str) -> bool:

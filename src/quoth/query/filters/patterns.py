@@ -112,9 +112,10 @@ def pattern_tables() -> tuple[PatternTable, ...]:
 
 
 @cache
-def rules(topic: str) -> tuple[Rule, ...]:
-    """Return the rules of a topic in all languages."""
-    return tuple(rule for table in pattern_tables() for rule in table.rules(topic))
+def rules(topic: str, language: str = "") -> tuple[Rule, ...]:
+    """Return the rules of a topic in all languages, or in one."""
+    tables = [each for each in pattern_tables() if language in ("", each.language)]
+    return tuple(rule for table in tables for rule in table.rules(topic))
 
 
 @cache
@@ -154,9 +155,9 @@ def find_matches(topic: str, text: str) -> list[PatternMatch]:
     return sorted(kept, key=lambda match: match.start)
 
 
-def has_match(topic: str, text: str) -> bool:
-    """Return whether any rule of a topic matches."""
-    return any(rule.pattern and rule.pattern.search(text) for rule in rules(topic))
+def has_match(topic: str, text: str, *, language: str = "") -> bool:
+    """Return whether any rule of a topic matches, of one language if it is given."""
+    return any(rule.pattern and rule.pattern.search(text) for rule in rules(topic, language))
 
 
 def _is_excluded(rule: Rule, match: PatternMatch, text: str) -> bool:

@@ -46,6 +46,9 @@ PLACES = {
     "¿Qué se cuenta en la charla a partir del minuto 10?": {"seconds": [600.0, LAST]},
     "¿De qué se habla entre el minuto 3 y el 5?": {"seconds": [180.0, 300.0]},
     "¿Qué se dice en los tres primeros minutos?": {"seconds": [0.0, 180.0]},
+    "¿Qué se explica en la segunda mitad de la charla?": {"seconds": [600.0, 1200.0]},
+    "Was sagt sie in den ersten fünf Minuten über Kupfer?": {"seconds": [0.0, 300.0]},
+    "Was wird in der zweiten Hälfte des Vortrags gesagt?": {"seconds": [600.0, 1200.0]},
     "¿Qué se decidió en la sesión del 21 de mayo de 2019?": {"date": [20190521.0, 20190521.0]},
     "Was besagt § 4?": {"section": ["§ 4 Pflichten"]},
     "Was steht in den §§ 3 bis 5?": {
@@ -93,6 +96,12 @@ NO_PLACES = (
     "Hierve durante 10 minutos",
     "El segundo hijo nació en mayo de 2019",
     "Un minuto de silencio",
+    "Wer traf in der zweiten Hälfte des Spiels?",
+    "Was sagt das Buch über das letzte Drittel der Schwangerschaft?",
+    "Was passiert in den ersten zehn Minuten im Ofen?",
+    "¿Quién marcó en la segunda mitad del partido?",
+    "¿Qué pasa en los primeros cinco minutos de cocción?",
+    "¿Qué se explica de la segunda mitad del siglo XIX?",
     "In the first part of the war the dice fell",
     "What does paragraph 3 of the poem mean?",
 )

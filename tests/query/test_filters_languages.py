@@ -11,11 +11,12 @@ from quoth.query.filters.patterns import find_matches
 from quoth.query.tokens import normalize_query
 from quoth.query.understand import understand
 
-LAW, MINUTES, NOVEL, TALK = "law", "minutes", "novel", "talk"
+LAW, MINUTES, NOVEL, TALK, CONTRACT = "law", "minutes", "novel", "talk", "contract"
 _DOCUMENTS = (
     Document(LAW, "Ley de Caza / Jagdgesetz", "markdown", "ready", language="es"),
     Document(MINUTES, "Niederschrift", "docx", "ready", language="de", date="2019-05-21"),
     Document(NOVEL, "La marea", "pdf", "ready", language="es", pages=40),
+    Document(CONTRACT, "Alquiler", "docx", "ready", language="es"),
     Document(TALK, "Moore", "transcript", "ready", language="de", seconds=1200.0),
 )
 _HEADINGS = (
@@ -23,6 +24,7 @@ _HEADINGS = (
     *(Heading(LAW, (f"§ {n} Pflichten",), n + 10, n + 10) for n in range(3, 6)),
     Heading(NOVEL, ("Anexo B",), 30, 31, "b"),
     *(Heading(NOVEL, (f"Capítulo {n}",), n, n, str(n)) for n in range(1, 6)),
+    *(Heading(CONTRACT, (f"Parte {n}",), n, n) for n in range(1, 4)),
 )
 NAMES = build_entity_index(
     CollectionOutline("1", ("de", "es"), _DOCUMENTS, _HEADINGS),
@@ -38,6 +40,9 @@ PLACES = {
     "¿Qué ocurre en el quinto capítulo?": {"chapter": ["5"]},
     "¿Qué sucede en el último capítulo?": {"chapter": ["5"]},
     "Lee el cap. 2": {"chapter": ["2"]},
+    "¿Qué dice el capítulo uno de la novela?": {"chapter": ["1"]},
+    "¿Qué dice el capítulo 3 y una nota?": {"chapter": ["3"]},
+    "¿Qué hay en la página 5 y una de sus notas?": {"label": ["5"]},
     "¿Qué contiene el anexo B?": {"chapter": ["b"]},
     "¿Qué pone en las páginas 7 a 9?": {"label": ["7", "8", "9"]},
     "¿Qué hay en la pág. 8?": {"label": ["8"]},
@@ -96,6 +101,14 @@ NO_PLACES = (
     "Hierve durante 10 minutos",
     "El segundo hijo nació en mayo de 2019",
     "Un minuto de silencio",
+    "Haben auf jeder Seite zwei Personen Platz?",
+    "Spielen auf beiden Seiten 3 Spieler?",
+    "Hat jedes Kapitel drei Übungen?",
+    "¿Tiene la otra parte una copia del contrato?",
+    "¿Recibe cada parte una copia?",
+    "¿Hay en cada página dos notas?",
+    "¿En qué parte vi esto?",
+    "¿En qué capítulo vi en detalle esto?",
     "Wer traf in der zweiten Hälfte des Spiels?",
     "Was sagt das Buch über das letzte Drittel der Schwangerschaft?",
     "Was passiert in den ersten zehn Minuten im Ofen?",

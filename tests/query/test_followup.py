@@ -73,6 +73,14 @@ def test_follow_ups_are_told_apart_in_a_language_without_rows_to_train_on(
         (["Qu'est-ce que le miel ?"], "Et la cire ?", "Qu'est-ce que la cire ?"),
         (["Qu'est-ce qu'un frelon ?", "Que fait-il ?"], "Et une guêpe ?", "Que fait-il ? (guêpe)"),
         (["How does a bee sting?"], "And a wasp?", "And a wasp? (bee sting)"),
+        (["What is copper?"], "How long?", "How long? (copper)"),
+        (["Was ist Kupfer?"], "Und Zink?", "Was ist Zink?"),
+        (["Was ist Kupfer?"], "Was ist mit Zink?", "Was ist Zink?"),
+        (["Was ist Kupfer?"], "Warum?", "Warum? (Kupfer)"),
+        (["Was ist Kupfer?"], "Und wann?", "Und wann? (Kupfer)"),
+        (["¿Qué es el cobre?"], "¿Qué hay del zinc?", "¿Qué es el zinc?"),
+        (["¿Qué es el cobre?"], "¿Y en invierno?", "¿Y en invierno? (cobre)"),
+        (["¿Qué es el cobre?"], "¿Y en España?", "¿Y en España? (cobre)"),
     ],
 )
 def test_the_last_question_is_asked_about_another_subject(

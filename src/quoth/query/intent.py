@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -156,8 +157,13 @@ def names_only_a_subject(*beside: str, prepositions: bool = False) -> bool:
 
     With ``prepositions`` nor does a preposition: "and in …?".
     """
-    allowed = _words("instead") | (_words("prepositions") if prepositions else frozenset())
-    return allowed.issuperset(normalized_query_words(" ".join(beside)))
+    words = normalized_query_words(" ".join(beside))
+    names = ("instead", "prepositions") if prepositions else ("instead",)
+    # Of one language: "en" of "qu'en est-il" stands beside no subject in Spanish.
+    return any(
+        frozenset().union(*(table[name].split() for name in names)).issuperset(words)
+        for table in _tables()
+    )
 
 
 def follows_preposition(before: str) -> bool:
@@ -184,7 +190,10 @@ def _only_asks(words: Sequence[str]) -> bool:
     return 0 < len(words) <= MAX_ELLIPTICAL and _words("bare").issuperset(words)
 
 
+def _tables() -> list[Mapping[str, Any]]:
+    return [read_table("followup", language) for language in table_languages("followup")]
+
+
 @cache
 def _words(name: str) -> frozenset[str]:
-    tables = [read_table("followup", language) for language in table_languages("followup")]
-    return frozenset(word for table in tables for word in table[name].split())
+    return frozenset(word for table in _tables() for word in table[name].split())

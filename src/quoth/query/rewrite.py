@@ -105,6 +105,8 @@ def ask_again_about(asked: TokenizedQuery, turns: Sequence[Turn]) -> str:
     subject is, or something about one named before ("When should I use it?") and this one has an
     article.
     """
+    if has_only_question_words(asked):  # "Warum?", capitalised as a subject
+        return ""
     *earlier, last = turns
     question = tokenize_query(last.question)
     if depends := is_followup(question.clean, history=earlier):

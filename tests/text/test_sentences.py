@@ -68,6 +68,8 @@ CASES = [
     "Ud. Debe firmar aquí.|Mide aprox. 3 m.|Cerró a las 8.|Era tarde.",
     "Montag, 3. Juli 1950.|Das 19. Jahrhundert endete.|Es war der 4. August.",
     "Das Fest war am 12. August in Bonn.|Am 1. April, am 3. September und am 30. November fror es.",
+    "It returns a str.|The caller decodes it.|Call us by tel.|The office is open.",
+    "It was in the Mag.|The editor wrote it.|Tel. 0381 12 ist besetzt, bes. Montags.|Er geht.",
     "Dne 3. 5. 1952 se otevřel přístav.|Potom nic.",
     "I am 12.|Peter is 13.|It will die 12.|Nina left.",
     "Elle fait partie des 12.|Paris gagne.|Er kam am 3.|Alle waren da.",

@@ -45,9 +45,16 @@ def interface_languages() -> tuple[str, ...]:
 
 
 def preferred_language(accepted: str) -> str | None:
-    """Return the first language of a header Accept-Language that the interface has, else None."""
-    spoken = interface_languages()
-    return next((each for each in _by_preference(accepted) if each in spoken), None)
+    """Return the first language of a header Accept-Language that the interface has, else None.
+
+    None also where English follows a language of answers alone ("de,en;q=0.8"): notes are then in
+    the language of the question, and errors in English.
+    """
+    known = [each for each in _by_preference(accepted) if each in languages()]
+    spoken = [each for each in known if each in interface_languages()]
+    if spoken[:1] == [DEFAULT_LANGUAGE] and known[0] not in spoken:
+        return None
+    return spoken[0] if spoken else None
 
 
 def restate(message: str, language: str | None) -> str:

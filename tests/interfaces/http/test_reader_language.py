@@ -52,7 +52,9 @@ async def test_an_error_is_in_the_readers_language(ada: httpx.AsyncClient) -> No
 async def test_a_note_is_in_the_language_of_the_question(
     ada: httpx.AsyncClient, asked: str, note: str
 ) -> None:
-    for headers in ({}, {"accept-language": "de,es;q=0.5"}):
+    german = {"accept-language": "de-DE,de;q=0.9,en-US;q=0.8,en;q=0.7"}
+    spanish = {"accept-language": "es-ES,es;q=0.9,en;q=0.8"}
+    for headers in ({}, {"accept-language": "de,es;q=0.5"}, german, spanish):
         answer = await ada.post("/v1/query", json={"query": asked}, headers=headers)
         assert any(each.startswith(note) for each in answer.json()["warnings"])
     english = {"accept-language": "en"}

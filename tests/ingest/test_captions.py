@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument, Seconds
 from quoth.ingest.readers.captions import make_transcript, read_json_transcript, strip_sound_cues
-from quoth.ingest.readers.cue_parsers import Cue, timing
+from quoth.ingest.readers.cue_parsers import Cue, read_json, timing
 from quoth.ingest.readers.metadata import Metadata
 from quoth.ingest.readers.registry import read
 from quoth.ingest.readers.source_file import SourceFile
@@ -309,6 +310,47 @@ def test_the_time_of_a_sentence_in_a_long_segment_is_that_of_its_words(key: str)
     other = [*spoken[:-1], {key: "sings.", "start": 42, "end": 43}, 7]
     text = json.dumps({"segments": [{**row, "words": other}]})
     assert times(read_json_transcript(SourceFile("a.json", b"", text=text))) == [(4.0, 44.0)]
+
+
+@pytest.mark.parametrize(("factor", "added"), [(1, -600), (1000, 0), (-1, 1210), (0.1, 535)])
+def test_times_of_words_that_are_not_those_of_the_segment_do_not_count(
+    factor: float, added: float
+) -> None:
+    """They count from its begin, are milliseconds, go backwards, or begin too early."""
+    said_at = {"Hello": 600, "world.": 601, "Next": 604, "thing.": 605, "Last.": 608}
+    spoken = [
+        {"word": word, "start": start * factor + added, "end": start * factor + added + 0.5}
+        for word, start in said_at.items()
+    ]
+    before = {"start": 0, "end": 5, "text": "Intro words."}
+    row = {"start": 600, "end": 610, "text": " ".join(said_at), "words": spoken}
+    text = json.dumps({"segments": [before, row]})
+    reading = read_json_transcript(SourceFile("a.json", b"", text=text))
+    assert reading.text.split() == ["Intro", "words.", *said_at]
+    assert times(reading) == [(0.0, 5.0), (600.0, 610.0)]
+
+
+def test_a_word_that_ends_after_its_segment_changes_no_order() -> None:
+    spoken = [
+        {"word": "One.", "start": 0, "end": 1},
+        {"word": "Two.", "start": 5.5, "end": 5.8},
+    ]
+    rows = [
+        {"start": 0, "end": 5, "text": "One. Two.", "words": spoken},
+        {"start": 5, "end": 9, "text": "Three."},
+    ]
+    text = json.dumps({"segments": rows})
+    reading = read_json_transcript(SourceFile("a.json", b"", text=text))
+    assert reading.text.split() == ["One.", "Two.", "Three."]
+
+
+def test_a_segment_of_very_many_words_is_read_at_once() -> None:
+    """Of equal times; a time that grows with the square of the words would be a minute."""
+    spoken = [{"word": "word", "start": 0, "end": 1}] * 60_000
+    row = {"start": 0, "end": 9, "text": "word " * 60_000, "words": spoken}
+    text, started = json.dumps([row]), time.process_time()
+    read_json(text)
+    assert time.process_time() - started < 2
 
 
 def test_odd_values_in_json_cost_one_cue_only() -> None:

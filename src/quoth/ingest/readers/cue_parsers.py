@@ -29,7 +29,9 @@ PAUSE = 1.0
 """Seconds without words that end a part."""
 _WORDS = ("punctuated_word", "word", "text")
 _ASIDE = re.compile(r"[\[(♩♪♫♬]")
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+$")
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+")
+MAX_OUTSIDE = 1.0
+"""Seconds by which the time of a word may lie outside its cue."""
 _TEXTS = ("text", "content", "utf8", "transcript", "body")
 
 
@@ -157,18 +159,27 @@ def _by_words(cue: Cue, row: Mapping[str, Any]) -> Iterator[Cue]:
     A part ends with a sentence, before a pause, or after `LONG_PART` seconds, at white space.
     """
     times = _word_times(cue.text, row.get("words"))
-    if not times or cue.end - cue.start <= LONG_PART or _ASIDE.search(cue.text):
+    if not _are_of(cue, times) or cue.end - cue.start <= LONG_PART or _ASIDE.search(cue.text):
         yield cue
         return
+    sentences = {found.end() for found in _SENTENCE_END.finditer(cue.text)}
     first, begin, before = 0, cue.start, cue.start
-    for at, start, end in times:
-        said = cue.text[first:at]
-        ended = _SENTENCE_END.search(said) or start - before >= PAUSE or end - begin > LONG_PART
-        if ended and said[-1:].isspace():
-            yield replace(cue, start=begin, end=before, text=said)
+    for at, *outer in times:
+        start, end = (min(max(time, begin), cue.end) for time in outer)
+        ended = at in sentences or start - before >= PAUSE or end - begin > LONG_PART
+        if ended and cue.text[max(first, at - 1) : at].isspace():
+            yield replace(cue, start=begin, end=before, text=cue.text[first:at])
             first, begin = at, start
         before = max(end, before)
-    yield replace(cue, start=begin, end=max(begin, cue.end), text=cue.text[first:])
+    yield replace(cue, start=begin, text=cue.text[first:])
+
+
+def _are_of(cue: Cue, times: Sequence[tuple[int, float, float]]) -> bool:
+    """Return whether there are times of words, in order and within the cue."""
+    starts = [start for _, start, _ in times]
+    first, last = cue.start - MAX_OUTSIDE, cue.end + MAX_OUTSIDE
+    within = all(first <= start <= end <= last for _, start, end in times)
+    return bool(times) and within and starts == sorted(starts)
 
 
 def _word_times(text: str, words: object) -> list[tuple[int, float, float]]:
@@ -179,8 +190,8 @@ def _word_times(text: str, words: object) -> list[tuple[int, float, float]]:
     for word in rows:
         spelled = next((word[key] for key in _WORDS if isinstance(word.get(key), str)), "").strip()
         start, end = (_number(word.get(key)) for key in ("start", "end"))
-        at += len(text[at:]) - len(text[at:].lstrip())
-        if not spelled or not text.startswith(spelled, at):
+        before, at = at, text.find(spelled, at)
+        if not spelled or at < 0 or text[before:at].strip():
             return []
         if start is not None and end is not None:
             times.append((at, start, end))

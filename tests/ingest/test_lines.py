@@ -114,6 +114,32 @@ def test_underlined_titles_of_asciidoc_are_no_listings(tmp_path: Path) -> None:
     assert place == "The tide book ▸ Currents ▸ lines 7–8"
 
 
+@pytest.mark.parametrize(
+    ("above", "shown"), [("Usage:", "Usage:"), ("Run:", "Run:"), ("* it", "- it"), ("a. b", "a. b")]
+)
+def test_the_line_before_a_listing_of_asciidoc_is_no_title(
+    above: str, shown: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.adoc").write_text(
+        f"= Guide\n\n{above}\n----\nmake all\nmake install\n----\n\nAfterwards.\n\n== Next\n\n"
+        "Help\n----\n\nText.\n\n[source]\n----\nmake help\n----\n\nMore\n----\nEnd.\n"
+    )
+    document = read(tmp_path / "a.adoc")
+    paragraphs = ["Guide", shown, "make all\nmake install", "Afterwards.", "Next"]
+    paragraphs += ["Help", "Text.", "make help", "More", "End."]
+    assert document.text.split("\n\n") == paragraphs
+    assert [each.path[-1] for each in document.sections] == ["Guide", "Next", "Help", "More"]
+
+
+@pytest.mark.parametrize("item", ["* item one", "- item one", ". item one", "Item one of it"])
+def test_an_item_or_a_longer_line_above_a_fence_of_asciidoc_is_no_title(
+    item: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.adoc").write_text(f"= Guide\n\n{item}\n------------\ncode()\n")
+    document = read(tmp_path / "a.adoc")
+    assert [each.path for each in document.sections] == [("Guide",)]
+
+
 def test_an_indented_paragraph_of_asciidoc_keeps_its_lines(tmp_path: Path) -> None:
     (tmp_path / "a.adoc").write_text(
         ". one\n\n 0 none\n 1 _some_\n\n. two\n\nText\n goes on.\n\n  * an item\n"

@@ -23,13 +23,14 @@ from quoth.ingest.readers.source_file import SourceFile
 _TITLE = re.compile(r"(={1,6})\s+(\S.*?)(?:(?<!\s)\s+=+)?$")
 _UNDERLINE = re.compile(r"(?:={3,}|-{3,}|~{3,}|\^{3,}|\+{3,})$")
 _LETTER = re.compile(r"\w")
-MAX_UNEVEN = 3
+MAX_UNEVEN = 1
 """Characters by which a title may be shorter or longer than the line that underlines it."""
 _FENCE = re.compile(r"(-{4,}|\.{4,}|`{3,}|\+{4,}|/{4,}|\|={3,})(?:\w*)\s*$")
 _DROPPED = re.compile(
     r"(?:\[.*\]|:[\w-]+!?:.*|//.*|(?:include|image|ifdef|ifndef|endif)::.*|<<<|\+|'''|={4,}|\*{4,}"
     r"|_{4,}|--)\s*$"
 )
+_ATTRIBUTES = re.compile(r"\[.*\]$")
 _ATTRIBUTE = re.compile(r":(author|revdate|lang):\s+(.+)$")
 _DEFINED = re.compile(r":([\w-]+):\s+(\S.{0,199})$")
 _REFERENCE = re.compile(r"(?<!\\)\{([\w-]+)\}")
@@ -77,8 +78,9 @@ def _blocks(lines: list[str], defined: Mapping[str, str]) -> Iterator[Block]:
 
     at = begin = 0
     items: list[tuple[str, int]] = []
+    underlines = _underlines(lines)
     while at <= len(lines):
-        begins = at < len(lines) and not (at > begin and _is_title(lines[at - 1], lines[at]))
+        begins = at < len(lines) and not (at > begin and at in underlines)
         fence = _FENCE.match(lines[at]) if begins else None
         if fence is None and at < len(lines):
             at += 1
@@ -97,10 +99,31 @@ def _blocks(lines: list[str], defined: Mapping[str, str]) -> Iterator[Block]:
         at = begin = end + 1
 
 
+def _underlines(lines: Sequence[str]) -> set[int]:
+    """Return the lines below titles: those that the next one of their signs does not close.
+
+    That one closes a listing if it is below a line of text that is no title itself.
+    """
+    found: set[int] = set()
+    later: dict[str, int] = {}
+    for at in range(len(lines) - 1, 0, -1):
+        signs = lines[at].rstrip()
+        if not _UNDERLINE.match(signs):
+            continue
+        after = later.get(signs, at)
+        above = lines[after - 1].strip()
+        opens = not above or _ATTRIBUTES.match(above) or _CAPTION.match(above)
+        if _is_title(lines[at - 1], signs) and (after == at or after in found or opens):
+            found.add(at)
+        later[signs] = at
+    return found
+
+
 def _is_title(line: str, below: str) -> bool:
     """Return whether a line is a title that the one below it underlines."""
-    named = line[:1].strip() and not _DROPPED.match(line) and not _CAPTION.match(line)
-    alike = abs(len(line.rstrip()) - len(below.rstrip())) < MAX_UNEVEN
+    marked = any(mark.match(line) for mark in (_DROPPED, _CAPTION, _MARK))
+    named = line[:1].strip() and not marked
+    alike = abs(len(line.rstrip()) - len(below.rstrip())) <= MAX_UNEVEN
     return bool(named and alike and _LETTER.search(line) and _UNDERLINE.match(below.rstrip()))
 
 

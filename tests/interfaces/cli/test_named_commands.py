@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from quoth.interfaces.cli.session import Screen
 from tests.support.cli import quoth
 from tests.support.small_library import write_sources
 
@@ -94,3 +96,53 @@ def test_commands_name_the_home_folder_of_the_call(tmp_path: Path) -> None:
     assert quoth(own, *here, "ask", SWARM).code == 0
     # Without the option the home is that of the environment, which the next call has, too.
     assert "--home" not in quoth(home, "ask", SWARM, "--collection", "my own").out
+
+
+def in_home(message: str) -> str:
+    screen = Screen()
+    screen.home, screen.commands = "/my home", ("add", "list", "live", "reindex")
+    return screen.in_home(message)
+
+
+@pytest.mark.parametrize(
+    ("before", "command", "after"),
+    [
+        ("The file 'a b.txt' isn't there. See: ", "quoth ", "list"),
+        ("The folder's file isn't indexed. Build it with: ", "quoth ", "--store 'a b' reindex"),
+        ("The 'collection' is empty. Add a talk with '", "quoth ", "add'."),
+        ("Look with quoth-list, or (", "quoth ", "add 'my file'), of “quoth live recordings”."),
+    ],
+)
+def test_a_command_in_a_message_names_the_home_folder(
+    before: str, command: str, after: str
+) -> None:
+    assert in_home(before + command + after) == f"{before}quoth --home '/my home' {after}"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "quoth add-ons.pdf is damaged.",
+        "Nothing is about “the quoth live recordings”.",
+        "Rien ne concerne « quoth live recordings ».",
+        "There is no document 'quoth list of kings.txt' here.",
+        'There is no document "quoth list of kings.txt" here.',
+    ],
+)
+def test_a_name_in_a_message_is_shown_as_it_is(message: str) -> None:
+    assert in_home(message) == message
+
+
+@pytest.mark.parametrize("part", ["--a '' ", "quoth --a x ", "quoth ", "“", "'", " '", "« ", '"'])
+def test_a_long_message_is_shown_at_once(part: str) -> None:
+    started = time.process_time()
+    in_home("quoth " + part * 20_000 + "!")
+    assert time.process_time() - started < 1
+
+
+def test_what_the_doctor_found_names_the_home_folder(tmp_path: Path) -> None:
+    home = tmp_path / "my home"
+    said = quoth(tmp_path / "elsewhere", "--home", str(home), "doctor")
+    found = re.search(r"is empty\. Add to it with: quoth (.+) add PATH", " ".join(said.out.split()))
+    assert found is not None, said.out
+    assert shlex.split(found[1]) == ["--home", str(home)]

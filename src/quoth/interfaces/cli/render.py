@@ -154,7 +154,8 @@ def health_report(session: CliSession, health: Health) -> None:
     """Show what the doctor found."""
     for check in health.checks:
         mark = Text("ok   " if check.ok else "fix  ", style="green" if check.ok else "red")
-        session.out.print_line(mark.append(f"{check.name}: {check.found}", style=""))
+        found = session.out.in_home(check.found)
+        session.out.print_line(mark.append(f"{check.name}: {found}", style=""))
         if check.advice:
             session.out.print_message(f"     {check.advice}")
 

@@ -45,6 +45,7 @@ On = Annotated[
 DONE, FAILED, USAGE, CONFIGURATION = 0, 1, 2, 3
 INTERRUPTED = 130
 STOPPED = "Stopped."
+_QUOTED = r"""(?P<quoted>“[^“”]*”|«[^«»]*»|"[^"]*"|(?<!\w)'(?!quoth \w+')[^']*'(?!\w))"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +93,13 @@ class Screen(Console):
     commands: Collection[str] = ()
 
     def in_home(self, message: str) -> str:
-        """Return a message whose commands name the home folder of the caller."""
+        """Return a message whose commands, but no quoted texts, name the caller's home folder."""
         if not self.home:
             return message
-        options = r"(?:--[a-z-]+ (?:'[^']*'|\S+) )*"
-        named = rf"\bquoth (?={options}(?:{'|'.join(self.commands)})\b)"
-        return re.sub(named, lambda _: f"quoth --home {shlex.quote(self.home)} ", message)
+        options = r"(?:--[a-z-]+ (?:'[^']*'|[^'\s]\S*) )*"
+        named = rf"\bquoth (?={options}(?:{'|'.join(self.commands)})(?![\w-]))"
+        home = f"quoth --home {shlex.quote(self.home)} "
+        return re.sub(rf"{_QUOTED}|{named}", lambda m: m[0] if m["quoted"] else home, message)
 
     def print_message(self, message: str, *, style: str | None = None) -> None:
         """Print a message with its commands as they work for the caller."""

@@ -292,6 +292,25 @@ def test_no_cell_of_a_table_over_several_pages_is_left_out(
     assert lines.count(names) == pages
 
 
+@pytest.mark.parametrize("every", [2, 3])
+def test_no_row_of_the_same_words_is_left_out_whatever_its_distance(
+    every: int, tmp_path: Path
+) -> None:
+    module = maker()
+    pdf = module.Pdf()
+    rows: list[str] = []
+    for page in range(4):
+        parts, y = [], 700
+        for n in range(12):
+            rows.append(f"Week {12 * page + n} open until noon")
+            parts += [module.draw(rows[-1][:-16], x=60, y=y, size=8)]
+            parts += [module.draw("open until noon", x=180, y=y, size=8)]
+            y -= 12 if n % every else 24
+        pdf.page("\n".join(parts))
+    (tmp_path / "weeks.pdf").write_bytes(pdf.bytes())
+    assert read_pdf(tmp_path / "weeks.pdf").text.split() == " ".join(rows).split()
+
+
 def test_cells_that_are_drawn_one_by_one_stay_in_their_row(tmp_path: Path) -> None:
     module = maker()
     pdf = module.Pdf()

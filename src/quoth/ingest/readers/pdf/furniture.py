@@ -151,20 +151,21 @@ def _keys(row: Row) -> Iterator[str]:
 def _is_listed(rows: Sequence[Row]) -> bool:
     """Return whether the first of the rows is one of a table or list that the next rows go on.
 
-    Those have the same words (numbers aside), or cells that begin or end at the same places, and
+    Those have the same words (numbers aside), or cells that begin or end at the same places and
     are as far apart; a row of names above the columns is up to twice as far.
     """
     if len(rows) < 3:
         return False
     outer, inner, third = rows[:3]
+    if set(_keys(outer)) & set(_keys(inner)) & set(_keys(third)):
+        return True
     first, second = (
         abs(a[0].baseline - b[0].baseline) for a, b in ((outer, inner), (inner, third))
     )
     columns = sum(_is_above(cell, inner) and _is_above(cell, third) for cell in outer)
     if columns >= max(3, len(outer) - 1):
         return first < 2 * second
-    alike = columns == len(outer) == 2 or set(_keys(outer)) & set(_keys(inner)) & set(_keys(third))
-    return bool(alike) and abs(first - second) < 0.1 * second
+    return columns == len(outer) == 2 and abs(first - second) < 0.1 * second
 
 
 def _is_above(cell: PrintedLine, row: Row) -> bool:

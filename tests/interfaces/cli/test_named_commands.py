@@ -133,7 +133,10 @@ def test_a_name_in_a_message_is_shown_as_it_is(message: str) -> None:
     assert in_home(message) == message
 
 
-@pytest.mark.parametrize("part", ["--a '' ", "quoth --a x ", "quoth ", "“", "'", " '", "« ", '"'])
+@pytest.mark.parametrize(
+    "part",
+    ["--a '' ", "--a quoth ", "--a x'quoth ", "quoth --a x ", "quoth ", "“", "'", " '", "« ", '"'],
+)
 def test_a_long_message_is_shown_at_once(part: str) -> None:
     started = time.process_time()
     in_home("quoth " + part * 20_000 + "!")

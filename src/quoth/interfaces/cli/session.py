@@ -96,7 +96,7 @@ class Screen(Console):
         """Return a message whose commands, but no quoted texts, name the caller's home folder."""
         if not self.home:
             return message
-        options = r"(?:--[a-z-]+ (?:'[^']*'|[^'\s]\S*) )*"
+        options = r"(?:--[a-z-]+ (?:'[^']*'|[^'\s]\S*) ){0,9}"
         named = rf"\bquoth (?={options}(?:{'|'.join(self.commands)})(?![\w-]))"
         home = f"quoth --home {shlex.quote(self.home)} "
         return re.sub(rf"{_QUOTED}|{named}", lambda m: m[0] if m["quoted"] else home, message)

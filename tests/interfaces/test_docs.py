@@ -122,6 +122,18 @@ def test_links_between_pages_lead_somewhere() -> None:
     assert lost == []
 
 
+@pytest.mark.parametrize("page", ["docs/explain.md", "docs/extending.md", "CONTRIBUTING.md"])
+def test_the_files_and_folders_that_a_page_on_the_code_names_exist(page: str) -> None:
+    """A path may begin at any folder; what is set in capitals stands for a name."""
+    folders = ("docs", "eval", "rules", "scripts", "src", "tests")
+    found = [*ROOT.glob("*"), *(path for each in folders for path in (ROOT / each).rglob("*"))]
+    paths = {f"/{path.relative_to(ROOT).as_posix()}{'/' * path.is_dir()}" for path in found}
+    text = (ROOT / page).read_text("utf-8").replace("LANGUAGE", "fr")
+    named = set(re.findall(r"`([\w-]+(?:/[\w-]+)*(?:/|\.(?:py|toml|json|js|md)))`", text))
+    assert len(named) > 5
+    assert [name for name in named if not any(path.endswith(f"/{name}") for path in paths)] == []
+
+
 def test_records_of_decisions_have_at_most_400_words() -> None:
     records = (ROOT / "docs" / "decisions").glob("*.md")
     lengths = {

@@ -231,6 +231,28 @@ def test_addresses_name_what_is_shown(visit: Visit) -> None:
     assert route("/d/d1?start=x")["end"] is None
 
 
+def test_who_visits_is_no_guest_where_the_service_does_not_say_so(visit: Visit) -> None:
+    visit.page.route("**/v1/session", lambda route: route.abort())
+    answers = """[await m.isGuest(), (m.beginSharedVisit(), await m.isGuest()),
+      sessionStorage.clear()].slice(0, 2)"""
+    assert call(visit, "shares.js", answers) == [False, True]
+    visit.page.unroute_all()
+
+
+def test_the_oldest_answers_of_a_full_tab_make_room_for_the_newest(visit: Visit) -> None:
+    code = """await (async () => {
+      for (const id of ["q_9", "q_1", "q_5", "q_3"]) {
+        m.keepAnswer(id, { question: id, answer: "x".repeat(2_000_000) });
+        await new Promise((done) => setTimeout(done, 5));
+      }
+      const found = ["q_9", "q_1", "q_5", "q_3"].map((id) => m.keptAnswer(id)?.question);
+      m.keepAnswer("q_0", { question: "q_0", answer: "x".repeat(20_000_000) });
+      m.forgetAnswers();
+      return [...found, sessionStorage.length];
+    })()"""
+    assert call(visit, "conversation.js", code) == [None, None, "q_5", "q_3", 0]
+
+
 def test_a_stored_question_keeps_its_choices(visit: Visit) -> None:
     options = {
         "collections": ["latex"],

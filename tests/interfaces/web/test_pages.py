@@ -221,6 +221,26 @@ def test_a_share_of_an_open_service_promises_nothing(web: WebApp) -> None:
             expect(other.page.locator("nav a")).to_have_text(["Ask"])
 
 
+@pytest.mark.parametrize("by", ["settings-page button", "a refused request"])
+def test_answers_of_a_shared_visit_end_with_it(web: WebApp, by: str) -> None:
+    guest = {"key_needed": True, "tenant": "local", "scopes": ["read"], "collection": "default"}
+    with web.opened("/settings", locale="en-GB") as visit:
+        page = visit.page
+        page.route("**/v1/session", lambda route: route.fulfill(json=guest))
+        page.reload()
+        page.evaluate("sessionStorage.setItem('quoth-answer-q_1', '{}')")
+        sign_out = page.locator("settings-page button", has_text="Sign out")
+        expect(sign_out).to_be_visible()
+        page.route("**/v1/**", lambda route: route.fulfill(status=401, json={}))
+        if by == "a refused request":
+            page.locator("nav a", has_text="Library").click()
+        else:
+            page.route("**/v1/session", lambda route: route.fulfill(status=204))
+            sign_out.click()
+        expect(page.locator("sign-in")).to_be_visible()
+        assert "quoth-answer" not in page.evaluate("JSON.stringify({...sessionStorage})")
+
+
 def test_a_shared_address_keeps_its_answers_and_offers_what_it_can_do(web: WebApp) -> None:
     guest = {"key_needed": True, "tenant": "local", "scopes": ["read"], "collection": "default"}
     refused = {"detail": "A share gives access to one collection only."}

@@ -46,6 +46,7 @@ class App extends Base {
       this.failed = true;
     });
     window.addEventListener("quoth-signed-out", () => {
+      forgetAnswers();
       this.signedOut = true;
     });
     this.addEventListener("quoth-signed-in", () => {
@@ -95,9 +96,8 @@ class App extends Base {
 
   async signOut() {
     await send("/v1/session", { method: "DELETE" });
-    forgetAnswers();
     this.session = null;
-    this.signedOut = true;
+    window.dispatchEvent(new CustomEvent("quoth-signed-out"));
   }
 
   /** @param {KeyboardEvent} event */

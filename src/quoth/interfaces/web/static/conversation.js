@@ -51,11 +51,30 @@ export function turnsWith(id, shown) {
  * @param {string} id @param {{question: string, answer: any}} record
  */
 export function keepAnswer(id, record) {
-  try {
-    sessionStorage.setItem(ANSWER + id, JSON.stringify(record));
-  } catch {
-    // The tab has no room for more: loading the page again says that the answer cannot be read.
+  const text = JSON.stringify({ ...record, kept: Date.now() });
+  /** @type {string[] | null} */
+  let older = null;
+  for (;;) {
+    try {
+      return sessionStorage.setItem(ANSWER + id, text);
+    } catch {
+      // The tab has no room for more: the oldest of its answers make room, as far as there are any.
+      older ??= namesByAge();
+      const oldest = older.shift();
+      if (oldest === undefined) return;
+      sessionStorage.removeItem(oldest);
+    }
   }
+}
+
+function answerNames() {
+  return Object.keys(sessionStorage).filter((name) => name.startsWith(ANSWER));
+}
+
+/** Return the names of the answers of this tab, the oldest first. */
+function namesByAge() {
+  const ages = answerNames().map((name) => ({ name, kept: JSON.parse(sessionStorage[name]).kept ?? 0 }));
+  return ages.sort((one, other) => one.kept - other.kept).map(({ name }) => name);
 }
 
 /** Return an answer that was kept for this tab, null for none. @param {string} id */
@@ -65,5 +84,5 @@ export function keptAnswer(id) {
 
 /** Remove the answers that were kept for this tab: another person may sign in. */
 export function forgetAnswers() {
-  Object.keys(sessionStorage).filter((name) => name.startsWith(ANSWER)).forEach((name) => sessionStorage.removeItem(name));
+  answerNames().forEach((name) => sessionStorage.removeItem(name));
 }

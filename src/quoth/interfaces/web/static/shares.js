@@ -36,8 +36,12 @@ export function isSharedVisit(session) {
   return !!session && (session.collection !== null || (!session.key_needed && hasBegunShared()));
 }
 
-/** Return whether this visitor has a shared address alone, or may not read: answers are not stored for them. */
+/**
+ * Return whether this visitor has a shared address alone, or may not read: they cannot read stored answers.
+ * Where the service does not say who visits, only the tab knows it.
+ */
 export async function isGuest() {
   const session = await getJson("/v1/session").catch(() => null);
-  return !session?.scopes.includes("read") || isSharedVisit(session);
+  if (!session) return hasBegunShared();
+  return !session.scopes.includes("read") || isSharedVisit(session);
 }

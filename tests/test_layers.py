@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.plant_faults import read_table, stale_reason
 from tests.conftest import LONGEST, ROOT
 
 SOURCE = Path(__file__).parents[1] / "src" / "quoth"
@@ -224,3 +225,9 @@ def test_files_and_functions_are_short() -> None:
 
 def test_the_tests_that_begin_first_are_there() -> None:
     assert all(any((ROOT / "tests").glob(f"{each.rstrip('/')}*")) for each in LONGEST)
+
+
+def test_every_fault_that_can_be_planted_has_its_place() -> None:
+    table = read_table(ROOT / "scripts" / "faults.toml")
+    stale = {fault.name: why for fault in table.faults if (why := stale_reason(fault, ROOT))}
+    assert stale == {}

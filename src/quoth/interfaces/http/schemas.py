@@ -298,8 +298,11 @@ class FeedbackRequest(Body):
     model_config = ConfigDict(
         json_schema_extra={
             "anyOf": [
-                {"required": [name], "properties": {name: {"type": "integer"}}}
-                for name in ("rating", "satisfaction")
+                {"required": ["rating"], "properties": {"rating": {"enum": [1, -1]}}},
+                {
+                    "required": ["satisfaction"],
+                    "properties": {"satisfaction": {"type": "integer", "minimum": 1, "maximum": 5}},
+                },
             ]
         }
     )

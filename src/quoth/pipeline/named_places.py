@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from quoth.core.errors import InputError, NotFound
 from quoth.core.outline import Heading
 from quoth.core.types import Chars, Chunk, Pages, Seconds, SpanLocator
-from quoth.query.filters.patterns import divisions_of, numbered_sections
+from quoth.query.division_names import divisions_of, numbered_sections
 from quoth.text.analyzer import normalize_name
 from quoth.text.locators import ARROW, TEXT_MARK, format_timestamp
 

@@ -17,7 +17,8 @@ from typing import Literal
 
 from quoth.core.outline import CollectionOutline, Heading
 from quoth.core.types import Document
-from quoth.query.filters.patterns import Place, documents_by_kind, numbered_sections, word_set
+from quoth.query.division_names import Place, documents_by_kind, numbered_sections
+from quoth.query.filters.patterns import word_set
 from quoth.query.tokens import (
     FUNCTION_WORDS,
     folded_words,

@@ -46,11 +46,10 @@ def write_answer(statements: Sequence[Statement]) -> tuple[str, tuple[Sentence, 
 
     Numbers follow the order of the text; the same span has the same number. Each statement is a
     paragraph of one or more sentences with its marker at the end, or two where it is not shown from
-    its start. White space inside a sentence
-    becomes single spaces, lines of lists, tables and code stay lines, a piece of a longer sentence
-    is shown between ellipses and one follows a list that goes on; nothing else differs from the
-    source, but for the names of several speakers. Headings are on lines of their own, in no
-    sentence.
+    its start. White space inside a sentence becomes single spaces, lines of lists, tables and code
+    stay lines, a piece of a longer sentence is shown between ellipses and one follows a list that
+    goes on; nothing else differs from the source, but for the names of several speakers. Headings
+    are on lines of their own, in no sentence.
     """
     text = ""
     found: list[Sentence] = []

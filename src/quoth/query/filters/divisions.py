@@ -10,6 +10,7 @@ from itertools import chain, islice, product
 
 from quoth.core.translations import translate
 from quoth.core.types import Filter
+from quoth.query.division_names import division_kind, division_names, division_word
 from quoth.query.entity_index import EntityIndex
 from quoth.query.filters.extracted import (
     ExtractedFilters,
@@ -17,14 +18,7 @@ from quoth.query.filters.extracted import (
     restrict_to,
 )
 from quoth.query.filters.parse import join_names
-from quoth.query.filters.patterns import (
-    PatternMatch,
-    division_kind,
-    division_names,
-    division_word,
-    find_matches,
-    word_set,
-)
+from quoth.query.filters.patterns import PatternMatch, find_matches, word_set
 from quoth.query.tokens import FUNCTION_WORDS, TokenizedQuery, stem
 
 _WORD = re.compile(r"\w{2,}")

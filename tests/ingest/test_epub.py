@@ -12,7 +12,8 @@ import pytest
 from quoth.core.errors import DocumentError
 from quoth.core.types import Pages
 from quoth.ingest.readers.registry import read
-from quoth.text.locators import label, link
+from quoth.text.links import link
+from quoth.text.locators import label
 from tests.conftest import FIXTURES
 from tests.support.passages import document_at
 

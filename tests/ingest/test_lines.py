@@ -10,7 +10,8 @@ import pytest
 from quoth.core.errors import DocumentError
 from quoth.ingest.chunker import chunk
 from quoth.ingest.readers.registry import read
-from quoth.text.locators import label, link, locate
+from quoth.text.links import link
+from quoth.text.locators import label, locate
 from tests.conftest import FIXTURES
 from tests.ingest.test_golden_chunks import count_words
 from tests.support.passages import document_at

@@ -17,7 +17,8 @@ from quoth.core.errors import DocumentError
 from quoth.ingest.readers import formats
 from quoth.ingest.readers.pptx import DRAWING
 from quoth.ingest.readers.registry import is_wanted, read
-from quoth.text.locators import label, link
+from quoth.text.links import link
+from quoth.text.locators import label
 from tests.conftest import FIXTURES
 from tests.support.passages import document_at
 

@@ -22,7 +22,7 @@ from quoth.pipeline.uploads import documents_in, find_document
 from quoth.store.catalogue import Catalogue
 from quoth.store.database import open_database
 from quoth.text.json_codec import to_json
-from quoth.text.locators import TEXT_MARK, link
+from quoth.text.links import TEXT_MARK, link
 from tests.support.cli import quoth
 from tests.support.passages import document_at
 from tests.support.small_library import add, open_tour

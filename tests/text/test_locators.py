@@ -18,15 +18,8 @@ from quoth.core.types import (
     SpanLocator,
     Unit,
 )
-from quoth.text.locators import (
-    TEXT_MARK,
-    clip,
-    filters_from_moment,
-    label,
-    link,
-    locate,
-    text_fragment,
-)
+from quoth.text.links import TEXT_MARK, link, text_fragment
+from quoth.text.locators import clip, filters_from_moment, label, locate
 from tests.support.passages import document_at
 
 TALK = (

@@ -21,7 +21,8 @@ from quoth.core.types import (
     Sentence,
     Support,
 )
-from quoth.text.locators import is_within_filters, link, locate_in
+from quoth.text.links import link
+from quoth.text.locators import is_within_filters, locate_in
 from quoth.text.place_name import place_name
 
 SNIPPET = 2000

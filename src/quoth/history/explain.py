@@ -15,7 +15,8 @@ from quoth.history.candidate_outcome import Fate, outcome_of
 from quoth.pipeline.record import CandidateTrace, CollectionTrace, Record, Span
 from quoth.query.filters.parse import describe_filter, format_day
 from quoth.store.catalogue import Catalogue
-from quoth.text.locators import label, link
+from quoth.text.links import link
+from quoth.text.locators import label
 
 BEYOND = (3, 0)
 """The place, in the order of `how_far`, of what was no candidate."""

@@ -10,7 +10,8 @@ from quoth.core.errors import NotFound
 from quoth.core.types import Answer, Chars, Citation
 from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
-from quoth.text.locators import cited_end, link
+from quoth.text.links import link
+from quoth.text.locators import cited_end
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,8 @@ from quoth.pipeline.uploads import find_document
 from quoth.store.catalogue import Catalogue
 from quoth.store.document_list import DocumentLists
 from quoth.text.json_codec import decode_json
-from quoth.text.locators import TEXT_MARK, address_of, link, locate_in
+from quoth.text.links import TEXT_MARK, address_of, link
+from quoth.text.locators import locate_in
 from quoth.text.recordings import is_recording, recording_of, video_at
 
 _AT_SECOND = re.compile(r"[?&](?:t|start)=(\d{1,9})(?!\d)")

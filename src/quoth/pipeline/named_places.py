@@ -11,7 +11,8 @@ from quoth.core.outline import Heading
 from quoth.core.types import Chars, Chunk, Pages, Seconds, SpanLocator
 from quoth.query.division_names import divisions_of, numbered_sections
 from quoth.text.analyzer import normalize_name
-from quoth.text.locators import ARROW, TEXT_MARK, format_timestamp
+from quoth.text.links import TEXT_MARK
+from quoth.text.locators import ARROW, format_timestamp
 
 _TIME = re.compile(
     r"≈?(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,3}):(?P<seconds>\d{2})|(?P<only>\d{1,7}) ?s"

@@ -15,7 +15,8 @@ from quoth.core.protocols import Matrix
 from quoth.core.types import Candidate, Filter, Hit, Passage
 from quoth.query.keywords import names_place
 from quoth.store.rows import ChunkContext
-from quoth.text.locators import is_within_filters, link
+from quoth.text.links import link
+from quoth.text.locators import is_within_filters
 
 ChunkPosition = tuple[str, int]
 """A document id and the ordinal of one of its chunks."""

@@ -49,7 +49,8 @@ from quoth.interfaces.mcp.results import (
 from quoth.pipeline.record import Record
 from quoth.pipeline.retrieve import Request
 from quoth.store.document_list import DocumentLists
-from quoth.text.locators import link, locate_in
+from quoth.text.links import link
+from quoth.text.locators import locate_in
 
 INSTRUCTIONS = (
     "quoth answers from the documents, talks and books of its library and proves every sentence. "

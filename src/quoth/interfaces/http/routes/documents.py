@@ -39,7 +39,7 @@ from quoth.interfaces.http.requests import (
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import Id, InCollection, Limit, OneId, Skip, Words
 from quoth.store.blobs import clean_name, source_name
-from quoth.text.locators import link
+from quoth.text.links import link
 from quoth.text.recordings import MEDIA_TYPES, is_recording
 
 router = APIRouter(tags=["library"])

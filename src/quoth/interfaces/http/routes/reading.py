@@ -18,7 +18,7 @@ from quoth.interfaces.http.requests import listing_of, present_document
 from quoth.interfaces.http.responses import ApiResponse
 from quoth.interfaces.http.schemas import OneId
 from quoth.interfaces.links import public_link
-from quoth.text.locators import link
+from quoth.text.links import link
 from quoth.text.reading_blocks import ReadingBlock, reading_blocks
 
 router = APIRouter(tags=["library"])

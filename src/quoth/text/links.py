@@ -1,0 +1,102 @@
+"""The address that opens a place of a document, and the words that a browser marks there."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import chain
+from pathlib import Path
+from typing import assert_never
+from urllib.parse import quote, urldefrag
+
+from quoth.core.types import Chars, Document, Locator, Pages, Seconds
+from quoth.text.locators import CELL_GAP
+from quoth.text.recordings import address_at, recording_of, split_address
+
+FRAGMENT_WORDS = 6
+"""Words at either end that name a long text."""
+MIN_BLOCK_WORDS = 3
+"""Words of a line that names a text; one of fewer may stand elsewhere on the page, too."""
+TEXT_MARK = ":~:text="
+"""What precedes, in a link, the words that a browser marks."""
+
+_LIST_MARK = re.compile(r"^(?:-|\d{1,4}\.) +", re.MULTILINE)
+
+
+def link(locator: Locator, document: Document, *, text: str = "") -> str | None:
+    """Return the address that opens a place of a document, or None when that has no address.
+
+    Its url is preferred; its source is a file path or an address, that of captions the recording
+    beside them. No link points beyond the end of a recording. ``text`` is what a browser marks on a
+    page of the web or in a file of HTML.
+    """
+    recording = None if document.url else recording_of(document)
+    base = address_of(document.url) or address_of(str(recording or document.source))
+    if base is None:
+        return None
+    match locator:
+        case Pages():
+            return f"{base}#{_fragment(locator.anchor) or f'{locator.unit}={locator.first}'}"
+        case Seconds():
+            end = math.inf if document.seconds is None else document.seconds
+            return address_at(base, seconds=int(max(0.0, min(locator.start, end))))
+        case Chars():
+            fragment = _fragment(locator.anchor) or _count_fragment(locator)
+            fragment += text_fragment(text) if _is_web_page(base) else ""
+            return f"{base}#{fragment}" if fragment else base
+        case _:
+            assert_never(locator)
+
+
+def _is_web_page(address: str) -> bool:
+    return address.startswith("http") or address.lower().endswith((".html", ".htm", ".xhtml"))
+
+
+def text_fragment(text: str) -> str:
+    """Return the directive that makes a browser mark a text on a page; empty where it cannot.
+
+    A long text is named by its first and last words, each of one block of the page
+    (https://wicg.github.io/scroll-to-text-fragment); those of a short line such as a heading only
+    where there is no other. The cells of a table are not written as the page has them.
+    """
+    lines = [_LIST_MARK.sub("", line).split() for line in text.strip().splitlines()]
+    blocks = [line for line in lines if len(line) >= MIN_BLOCK_WORDS] or [
+        max(lines, key=len, default=[])
+    ]
+    first, last = blocks[0], blocks[-1]
+    if not first or CELL_GAP.strip() in chain(*lines):
+        return ""
+    whole = first is last and len(first) <= 2 * FRAGMENT_WORDS
+    named = [first] if whole else [first[:FRAGMENT_WORDS], last[-FRAGMENT_WORDS:]]
+    return TEXT_MARK + ",".join(
+        quote(" ".join(part), safe="").replace("-", "%2D") for part in named
+    )
+
+
+def address_of(text: str | None) -> str | None:
+    """Return an address without fragment; a path becomes a file URI; None for other schemes."""
+    if not text or "\x00" in text:
+        return None
+    if re.match(r"(?i)(?:https?|file)://", text):
+        return (
+            quote(urldefrag(text).url, safe="%/:=&?~+!$,;'@()*[]") if split_address(text) else None
+        )
+    if re.match(r"(?i)[a-z][a-z0-9+.-]+:", text):
+        return None
+    return Path(text).absolute().as_uri()
+
+
+def _fragment(anchor: str | None) -> str:
+    """Return an anchor as the fragment of an address; an e-book's is ``chapter.xhtml#id``."""
+    return quote(anchor, safe="/#!=") if anchor else ""
+
+
+def _count_fragment(locator: Chars) -> str:
+    """Return the fragment of lines (as on code sites) or of rows (RFC 7111), with their sheet."""
+    first = quote(locator.label_first)
+    if locator.unit is None or not first:
+        return ""
+    if locator.unit == "line":
+        return f"L{first}"
+    sheet = locator.section if locator.unit == "row" else None
+    return f"sheet={quote(sheet, safe='')}&row={first}" if sheet else f"{locator.unit}={first}"

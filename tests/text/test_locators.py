@@ -18,7 +18,7 @@ from quoth.core.types import (
     SpanLocator,
     Unit,
 )
-from quoth.text.links import TEXT_MARK, link, text_fragment
+from quoth.text.links import TEXT_MARK, find_fragment, link, text_fragment
 from quoth.text.locators import clip, filters_from_moment, label, locate
 from tests.support.passages import document_at
 
@@ -280,3 +280,25 @@ def test_a_link_to_a_page_names_the_words_without_marks_of_lists(text: str, word
 )
 def test_words_that_name_a_text_are_of_one_block(text: str, words: str) -> None:
     assert unquote(text_fragment(text).removeprefix(TEXT_MARK)) == words
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "words"),
+    [
+        ("Boats go.", "He went home.", "He went home."),
+        ("He went home. Then he ate. ", "He went home.", "ate.-,He went home."),
+        ("- Mode: owner r\n\nSecond part\n\n", "- Mode: owner r", "part-,Mode: owner r"),
+        ("- Mode: owner read\n\nSecond\n\n", "- Mode: owner r", "Mode: owner r"),
+        ("- a b c\n- Mode x y\n- d b c\n", "- Mode x y", "d b c-,Mode x y"),
+        ("A\n\nMode x y\n\nA\n\n", "Mode x y", "Mode x y"),
+    ],
+)
+def test_words_that_a_page_has_before_are_named_with_those_that_precede_them(
+    before: str, text: str, words: str
+) -> None:
+    directive = text_fragment(text, before=before).removeprefix(TEXT_MARK)
+    assert unquote(directive) == words
+    whole = before + text
+    start = whole.rindex(words.split("-,")[-1])
+    if "-," in words:
+        assert find_fragment(whole, directive) == (start, len(whole))

@@ -95,7 +95,8 @@ def make_citation(
     part = None  # in characters of the snippet
     if marked and marked != (start, end_shown) and start <= marked[0] < marked[1] <= end_shown:
         part = marked[0] - start, marked[1] - start
-    words = text[slice(*(at - passage.start for at in marked))] if marked else snippet
+    first, last = marked or (start, end_shown)
+    words = text[first - passage.start : last - passage.start]
     return Citation(
         id=citation_id(document.document_id, start=start, end=end),
         number=number,
@@ -109,7 +110,7 @@ def make_citation(
         snippet=snippet,
         snippet_start=start,
         snippet_end=end_shown,
-        link=link(opened, document, text=words),
+        link=link(opened, document, text=words, before=passage.page[:first]),
         relevance_score=passage.score,
         support=support,
         support_score=support_score,

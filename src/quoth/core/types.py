@@ -354,6 +354,7 @@ class Passage:
     chunks: tuple[Chunk, ...]
     hit_ids: tuple[str, ...]
     score: float
+    page: str = ""  # the stored text of a document that opens as a page, where it is to be cited
 
     @property
     def start(self) -> int:
@@ -490,8 +491,7 @@ class Answer:
     cached: bool = False
     rejected: tuple[RejectedSentence, ...] = ()
     """What a language model wrote without the support of a source, shown or not."""
-    confidence: float | None = None
-    """Calibrated probability that the collections answer the query; None where it is not known."""
+    confidence: float | None = None  # calibrated probability of an answer; None: not known
 
 
 Scored = tuple[str, float]

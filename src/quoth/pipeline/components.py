@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -33,7 +33,7 @@ from quoth.core.remote_parts import RemotePart
 from quoth.core.sentence_scores import SentenceScorer, SpanScorer
 from quoth.core.settings import Settings
 from quoth.core.trace import LatencyEstimator, Trace
-from quoth.core.types import Answer, Chunk, IndexIdentity, ParsedDocument
+from quoth.core.types import Answer, Chunk, IndexIdentity, ParsedDocument, Passage
 from quoth.pipeline.answer_cache import AnswerCache
 from quoth.pipeline.unread import why_empty
 from quoth.query.entity_index import EntityIndex, build_entity_index
@@ -42,6 +42,7 @@ from quoth.store.history import AnswerMeasures
 from quoth.store.ingest_jobs import Jobs
 from quoth.store.rows import Collection, IndexBuild
 from quoth.text.analyzer import ANALYSER
+from quoth.text.links import opens_page
 
 if TYPE_CHECKING:
     from quoth.ingest.readers.metadata import Metadata
@@ -50,6 +51,13 @@ if TYPE_CHECKING:
 
 MAX_ENTRIES = 8
 """Maximum number of cached look-ups, one per set of collections."""
+
+
+def with_pages(passages: Sequence[Passage], catalogue: Catalogue) -> list[Passage]:
+    """Return passages with the texts of those documents that open as pages."""
+    ids = {each.document.document_id for each in passages if opens_page(each.document)}
+    pages = {document_id: catalogue.stored_text(document_id) for document_id in ids}
+    return [replace(each, page=pages.get(each.document.document_id, "")) for each in passages]
 
 
 class CollectionView(NamedTuple):

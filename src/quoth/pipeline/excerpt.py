@@ -107,12 +107,12 @@ def _placed(catalogue: Catalogue, document: Document, place: str, *, window: int
     if not chunks:
         raise NotFound(f"'{document.title}' holds no text: it is {document.status}.")
     if not place:
-        return _excerpt(document, chunks[: 2 * window + 1], span=None)
+        return _excerpt(document, chunks, shown=chunks[: 2 * window + 1])
     headings = catalogue.headings(catalogue.collection(document.collection), [document.document_id])
     span, whole = find_place(chunks, place, headings=headings)
     if whole:
-        return _excerpt(document, chunks, span=span)
-    return _excerpt(document, _around(chunks, span, window=window), span=None, marked=span)
+        return _excerpt(document, chunks, shown=chunks, span=span)
+    return _excerpt(document, chunks, shown=_around(chunks, span, window=window), marked=span)
 
 
 def _cited(catalogue: Catalogue, reference: str, *, window: int) -> Excerpt:
@@ -142,7 +142,7 @@ def _closest_excerpt(catalogue: Catalogue, hit: Hit, *, window: int) -> Excerpt:
         )
     marked = (chunk.start + low, chunk.start + high)
     document = DocumentLists.of(catalogue).document(hit.document_id)
-    return _excerpt(document, _around(chunks, marked, window=window), span=None, marked=marked)
+    return _excerpt(document, chunks, shown=_around(chunks, marked, window=window), marked=marked)
 
 
 def cited_excerpt(catalogue: Catalogue, cited: Mapping[str, Any], *, window: int = 1) -> Excerpt:
@@ -153,9 +153,10 @@ def cited_excerpt(catalogue: Catalogue, cited: Mapping[str, Any], *, window: int
     except NotFound:
         return _as_cited(decode_json(Citation, cited))
     low, high = cited.get("marked") or (0, span[1] - span[0])
-    chunks = _around(catalogue.document_chunks(document.document_id), span, window=window)
+    chunks = catalogue.document_chunks(document.document_id)
+    shown = _around(chunks, span, window=window)
     told = (span[0] + low, span[0] + high)
-    return _excerpt(document, chunks, span=None, marked=span, opened=told)
+    return _excerpt(document, chunks, shown=shown, marked=span, opened=told)
 
 
 def _as_cited(citation: Citation) -> Excerpt:
@@ -274,18 +275,23 @@ def _excerpt(
     document: Document,
     chunks: Sequence[Chunk],
     *,
-    span: Span | None,
+    shown: Sequence[Chunk],
+    span: Span | None = None,
     marked: Span | None = None,
     opened: Span | None = None,
 ) -> Excerpt:
-    """Make an excerpt; ``opened`` are the characters that its link opens, if not all of them."""
-    start, end = span or (chunks[0].start, chunks[-1].end)
-    text = "".join(_pieces(chunks, start, end))
+    """Make an excerpt of a document, all ``chunks`` of which are given.
+
+    ``shown`` are those that it shows, ``opened`` are the characters that its link opens, if not all
+    that are marked.
+    """
+    start, end = span or (shown[0].start, shown[-1].end)
+    text = "".join(_pieces(shown, start, end))
     told = marked or (start, end)
-    locator = locate_in(chunks, *told)
-    target = locate_in(chunks, *opened) if opened else locator
+    locator = locate_in(shown, *told)
+    target = locate_in(shown, *opened) if opened else locator
     words = opened or marked
-    first = next((each for each in chunks if each.end > told[0]), chunks[0])
+    first = next((each for each in shown if each.end > told[0]), shown[0])
     return Excerpt(
         document_id=document.document_id,
         document=document.title,
@@ -299,8 +305,9 @@ def _excerpt(
             target,
             document,
             text="" if words is None else text[words[0] - start : words[1] - start],
+            before="" if words is None else "".join(_pieces(chunks, chunks[0].start, words[0])),
         ),
-        turns=tuple(_turns(chunks, start, end)),
+        turns=tuple(_turns(shown, start, end)),
     )
 
 

@@ -6,6 +6,7 @@ model fails or its output is unsupported.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -52,7 +53,7 @@ from quoth.core.events import CitationAdded, Event, TextAdded
 from quoth.core.plan import Plan
 from quoth.core.trace import Trace
 from quoth.core.types import Answer, AnswerStatus, Citation, Counts, Hit, Passage, Query, Turn
-from quoth.pipeline.components import Components
+from quoth.pipeline.components import Components, with_pages
 from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.pipeline.scores import (
     closest_passages,
@@ -101,7 +102,8 @@ async def extractive_answer(context: RequestContext, found: Retrieved) -> Answer
     """Answer with the best verbatim sentences of the passages, each with its citation."""
     plan, language, trace = found.plan, found.query.language, context.trace
     with trace.stage("context"):
-        passages = list(found.passages)
+        passages = await asyncio.to_thread(with_pages, found.passages, context.parts.catalogue)
+        found = replace(found, passages=tuple(passages))
         if not (found.headings or found.sections):
             passages = passages_within(passages, max_tokens=plan.max_context_tokens)
     turns = context.request.history

@@ -41,7 +41,7 @@ from quoth.core.protocols import (
 from quoth.core.trace import Trace
 from quoth.core.translations import translate
 from quoth.core.types import Answer, Citation, Counts, Passage, Query
-from quoth.pipeline.components import Components
+from quoth.pipeline.components import Components, with_pages
 from quoth.pipeline.extract import whole_answer_events
 from quoth.pipeline.retrieve import RequestContext, Retrieved
 from quoth.query.dialogue_act import DialogueAct
@@ -134,7 +134,7 @@ async def _build_prompt(
         if generator.local and "max_context_tokens" not in request.request.choices:
             room = min(room, LOCAL_CONTEXT_TOKENS)
         context = build_context(
-            found.passages,
+            with_pages(found.passages, parts.catalogue),
             max_tokens=max(1, room),
             count_tokens=generator.count_tokens,
             order=plan.context_order,

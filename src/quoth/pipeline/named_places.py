@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from urllib.parse import unquote
 
 from quoth.core.errors import InputError, NotFound
 from quoth.core.outline import Heading
 from quoth.core.types import Chars, Chunk, Pages, Seconds, SpanLocator
 from quoth.query.division_names import divisions_of, numbered_sections
 from quoth.text.analyzer import normalize_name
-from quoth.text.links import TEXT_MARK
+from quoth.text.links import TEXT_MARK, find_fragment
 from quoth.text.locators import ARROW, format_timestamp
 
 _TIME = re.compile(
@@ -97,14 +96,12 @@ def _quoted_words(
     They are looked for ``below`` the anchor first. Raises NotFound where they are gone and the link
     has no anchor.
     """
-    ends = [r"\s+".join(map(re.escape, unquote(end).split())) for end in quoted.split(",", 1)]
+    first = chunks[0].start
     text = "".join(chunk.text for chunk in chunks)
-    begin = below[0] if below else chunks[0].start
-    pattern = re.compile(r"[\s\S]{1,5000}?".join(ends)) if all(ends) else None
-    found = pattern and (pattern.search(text, begin - chunks[0].start) or pattern.search(text))
+    found = find_fragment(text, quoted, start=below[0] - first if below else 0)
     if found is None and not has_anchor:
         raise NotFound("The words that the link quotes are not in it.")
-    return found and (chunks[0].start + found.start(), chunks[0].start + found.end())
+    return found and (first + found[0], first + found[1])
 
 
 def _at_time(spots: Sequence[SpanLocator], time: re.Match[str]) -> Span:

@@ -26,12 +26,13 @@ from quoth.core.calibration import logistic
 from quoth.core.protocols import EncodedQuery, Reranker
 from quoth.core.sentence_scores import SentenceScorer, SpanScorer
 from quoth.core.trace import Trace
-from quoth.core.types import Chunk, Document, Hit, Passage
+from quoth.core.types import Chunk, Hit, Passage
 from quoth.pipeline.components import Components
 from quoth.pipeline.retrieve import Retrieved
 from quoth.retrieval.calibration import answer_probability, question_signals, reranker_scores
 from quoth.text.contents import is_contents, is_index
-from quoth.text.locators import link, locate_in
+from quoth.text.links import link
+from quoth.text.locators import locate_in
 
 MAX_EMBEDDED = 12
 """Sentences that are embedded where there are no token vectors, the best by their words."""
@@ -228,9 +229,7 @@ def closest_passages(
     if quoted and scores is None:
         return ()
     known = {
-        chunk.chunk_id: (chunk, passage.document)
-        for passage in found.passages
-        for chunk in passage.chunks
+        chunk.chunk_id: (chunk, passage) for passage in found.passages for chunk in passage.chunks
     }
     before = len(quoted) or MAX_CLOSEST * skipped
     hits = [
@@ -269,25 +268,28 @@ def _likeliest(
 def _hits_of(
     statements: Sequence[Statement],
     hits: Sequence[Hit],
-    known: Mapping[str, tuple[Chunk, Document]],
+    known: Mapping[str, tuple[Chunk, Passage]],
 ) -> dict[str, Hit]:
-    """Return the hit of the best sentence of each statement, with what it holds of that marked."""
+    """Return the hit of the best sentence of each statement, with what it shows first marked."""
     by_chunk = {hit.chunk_id: hit for hit in hits if hit.chunk_id in known}
     marked: dict[str, Hit] = {}
     for statement in statements:
         best = statement.marked[0] if statement.marked else statement.start
         for chunk_id, hit in by_chunk.items():
-            chunk, document = known[chunk_id]
+            chunk, passage = known[chunk_id]
             if chunk.document_id == statement.document_id and chunk.start <= best < chunk.end:
-                found = _marked(hit, statement.start, statement.end, chunk, document)
+                begin = statement.shown_from or statement.start
+                found = _marked(hit, begin, statement.end, chunk, passage)
                 marked.setdefault(chunk_id, found)
     return marked
 
 
-def _marked(hit: Hit, start: int, end: int, chunk: Chunk, document: Document) -> Hit:
+def _marked(hit: Hit, start: int, end: int, chunk: Chunk, passage: Passage) -> Hit:
     """Return a hit with a part marked, which its link opens; what is outside of it is left out."""
     start, end = max(start, chunk.start), min(end, chunk.end)
     place = locate_in([chunk], start, end)
     marked = start - chunk.start, end - chunk.start
-    opens = link(place, document, text=hit.text[slice(*marked)])
+    opens = link(
+        place, passage.document, text=hit.text[slice(*marked)], before=passage.page[:start]
+    )
     return replace(hit, marked=marked, locator=place, link=opens)

@@ -371,6 +371,11 @@ class Catalogue(CollectionRows, OutlineReader, QueryHistory):
                 ids += [row.id for row in connection.execute(statement)]
         return self.chunk_ranges([(each, 0, 2**31 - 1) for each in ids])
 
+    def stored_text(self, document_id: str) -> str:
+        """Return the stored text of a document; it is empty without one."""
+        with self.reading() as connection:
+            return stored_text(connection, document_id, tenant=self.tenant)
+
     def document_chunks(self, document_id: str) -> list[Chunk]:
         """Return all chunks of a document, in order; their texts joined are its stored text."""
         return self.chunk_ranges([(document_id, 0, 2**31 - 1)])

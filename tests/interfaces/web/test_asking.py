@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+import quoth
 from quoth.core.translations import translate
 from tests.support.payloads import ACTIVE, CANARY
 from tests.support.web_app import NEEDS_CHROMIUM, WebApp
@@ -189,6 +192,22 @@ def test_a_pdf_shows_its_page_with_the_words_marked(web: WebApp) -> None:
         expect(page.locator("h1")).to_have_text(pdf["title"])
         expect(page.locator(".page-image rect").first).to_be_visible()
         expect(page.locator(".reading mark").first).to_be_visible()
+
+
+def test_a_link_opens_the_quoted_one_of_two_equal_sentences(web: WebApp, tmp_path: Path) -> None:
+    parts = (f"<h2>{name} boats</h2><p>The fee is 40 crowns.</p>" for name in ("Rowing", "Sailing"))
+    space = "<div style='height: 3000px'></div>"
+    page = tmp_path / "fees.html"
+    page.write_text(f"<h1>Fees</h1>{space.join(parts)}{space}", encoding="utf-8")
+    with quoth.open(tmp_path / "home") as library:
+        library.add(page)
+        for section, top in (("Rowing boats", 0), ("Sailing boats", 2000)):
+            cited = library.ask(f'What does the section "{section}" say?').citations[0]
+            with closing(web.browser.new_page()) as tab:
+                tab.goto(cited.link or "")
+                tab.wait_for_timeout(300)
+                assert tab.evaluate("scrollY") >= top, cited.link
+                assert bool(top) or tab.evaluate("scrollY") < 2000
 
 
 def test_passages_that_are_not_quoted_open_too(web: WebApp) -> None:

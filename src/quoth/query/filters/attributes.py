@@ -15,12 +15,14 @@ from quoth.query.filters.extracted import (
     ExtractedFilters,
     ExtractionContext,
     bounding_range,
+    documents_within,
     restrict_to,
 )
 from quoth.query.filters.parse import join_names
 from quoth.query.filters.patterns import (
     YEAR,
     PatternMatch,
+    Rule,
     find_matches,
     has_match,
     mapping,
@@ -42,20 +44,23 @@ Spot = tuple[int, int, tuple[Entity, ...]]
 def extract_speakers(query: TokenizedQuery, context: ExtractionContext) -> ExtractedFilters:
     """Extract the speakers that a query names.
 
-    Those announced as a source filter; those only named are soft filters.
+    Those announced as a source filter, a guest ("the interview with Ada") to the documents in which
+    they speak; those only named are soft filters.
     """
     if not context.entities.speakers.names:
         return NOTHING
     spots = _spots(query, context)
     announced: list[Entity] = []
+    guests: list[Entity] = []
     named: list[Entity] = []
     notes: list[str] = []
     for group in _groups(query, spots):
         people = [person for _, _, several in group for person in several]
-        if not _is_announced(query, group[0][0], group[-1][1]):
+        rule = _announcing(query, group[0][0], group[-1][1])
+        if rule is None:
             named += people
             continue
-        announced += people
+        (guests if "whole" in rule.settings else announced).extend(people)
         for _, _, several in group:
             if len(several) > 1:
                 there = join_names([person.real for person in several], context.language)
@@ -63,8 +68,12 @@ def extract_speakers(query: TokenizedQuery, context: ExtractionContext) -> Extra
     if not spots:
         announced, named = _misspelled(query, context.entities)
     guesses = [person.real for person in named if person not in announced]
+    spoken = restrict_to("speaker", [person.real for person in announced])
+    for each in restrict_to("speaker", [person.real for person in guests]):
+        spoken += restrict_to("document", documents_within([each], context.entities))
+    announced += guests
     return ExtractedFilters(
-        restrict_to("speaker", [person.real for person in announced]),
+        spoken,
         restrict_to("speaker", guesses),
         tuple(notes),
         tuple((query.starts[first], query.ends[last - 1]) for first, last, _ in spots),
@@ -89,7 +98,7 @@ def _spots(query: TokenizedQuery, context: ExtractionContext) -> list[Spot]:
         if _has_capital(query, place):
             if _is_part_of_longer_name(query, place):
                 continue
-        elif not _is_announced(query, place, place + 1) or _precedes_noun(query, place):
+        elif not _announcing(query, place, place + 1) or _precedes_noun(query, place):
             continue
         spots.append((place, place + 1, called[word]))
     return sorted(spots, key=lambda spot: spot[:2])
@@ -141,16 +150,18 @@ def _groups(query: TokenizedQuery, spots: Sequence[Spot]) -> list[list[Spot]]:
     return groups
 
 
-def _is_announced(query: TokenizedQuery, first: int, last: int) -> bool:
-    """Return whether the words around a name make its owner a source."""
+def _announcing(query: TokenizedQuery, first: int, last: int) -> Rule | None:
+    """Return the rule by which the words around a name make its owner a source, else None."""
     while first and query.words[first - 1] in HONORIFICS:
         first -= 1
     before = " ".join(query.words[max(0, first - WORDS_BEFORE) : first]) + " "
     after = _text_after(query, last)
-    return any(
-        (rule.before and rule.before.search(before)) or (rule.after and rule.after.match(after))
+    announcing = (
+        rule
         for rule in rules("speaker")
+        if (rule.before and rule.before.search(before)) or (rule.after and rule.after.match(after))
     )
+    return next(announcing, None)
 
 
 def _text_after(query: TokenizedQuery, last: int) -> str:
@@ -182,7 +193,7 @@ def _announced_runs(query: TokenizedQuery) -> Iterator[tuple[int, int]]:
                 break
             last += 1
         for end in range(last, first, -1):
-            if _is_announced(query, first, end):
+            if _announcing(query, first, end):
                 yield first, end
 
 

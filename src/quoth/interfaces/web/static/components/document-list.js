@@ -64,7 +64,7 @@ class DocumentList extends Base {
     this.querySelectorAll("tbody").forEach((part) => this.observer.observe(part));
   }
 
-  /** Load anew what is shown. */
+  /** Load what is shown again. */
   async load() {
     const turn = ++this.turn;
     const shown = [...this.parts.keys()];
@@ -90,7 +90,7 @@ class DocumentList extends Base {
       this.total = body.total;
       return body.documents;
     } catch (error) {
-      this.problem = /** @type {Error} */ (error).message;
+      if (turn === this.turn) this.problem = /** @type {Error} */ (error).message;
       return null;
     }
   }

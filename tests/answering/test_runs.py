@@ -756,6 +756,16 @@ def test_the_quotation_of_a_fact_begins_with_what_answers(
     assert {each.citations for each in sentences} == {(1,)}
 
 
+def test_what_is_shown_first_takes_its_list_marker_along() -> None:
+    tin = (
+        "- Tin, the soft white metal, melts at 232 degrees. It hardly rusts, so that it coats cans."
+    )
+    (found,) = runs(f"- {EARLY} It was shut.\n\n{tin}", scores={"Tin,": 2.0, "a": 0.9})
+    first, before = write_answer([found])[0].split("\n\n")
+    assert first == f"{tin} [1]"
+    assert before == f"- {EARLY} It was shut. [1]"
+
+
 def test_the_steps_of_a_list_are_shown_in_their_order() -> None:
     steps = [
         "Here is how a pipe is soldered, with the words that the trade has for each of its steps."

@@ -223,10 +223,14 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
 
 def list_start(text: str, first: int, last: int) -> int:
     """Return where a quotation begins: before its own list marker if an item follows in it."""
+    return marker_start(text, first) if _NEXT_ITEM.search(text, first, last) else first
+
+
+def marker_start(text: str, first: int) -> int:
+    """Return where the list marker right before a character begins; the character without one."""
     line = text.rfind("\n", 0, first) + 1
     begin = first - len(text[line:first].lstrip())
-    is_item = _OPENING.fullmatch(text, begin, first) and _NEXT_ITEM.search(text, first, last)
-    return begin if is_item else first
+    return begin if _OPENING.fullmatch(text, begin, first) else first
 
 
 def _count_words(text: str) -> int:

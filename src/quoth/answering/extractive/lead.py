@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quoth.answering.extractive.candidates import is_sound, list_start
+from quoth.answering.extractive.candidates import is_sound, marker_start
 from quoth.answering.extractive.runs import FRAGMENT, SentenceRun, is_program
 from quoth.answering.extractive.score import CandidateSentences, Scores
 from quoth.core.types import Passage
@@ -53,5 +53,4 @@ def shown_from(
     whole = SentenceRun(candidates, passage, set(), 0, first=run[0], last=run[-1])
     if whole.numbers(run[0], begin - 1) and whole.numbers(begin, run[-1]):
         return None
-    first, last = sentences[begin].start - passage.start, end - passage.start
-    return passage.start + list_start(passage.text, first, last)
+    return passage.start + marker_start(passage.text, sentences[begin].start - passage.start)

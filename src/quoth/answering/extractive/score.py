@@ -50,7 +50,7 @@ WITH_TOKENS = {
     "around": 2.6,
     "passage": 4.48,
     "question": -2.26,
-    "term": 3.0,
+    "term": 5.0,
 }
 """Log-odds that a sentence is evidence, fitted by scripts/train_answers.py leaving each of six
 judged sets out in turn, times .85 for the margins of runs (docs/decisions/042). No set has
@@ -61,7 +61,7 @@ WITHOUT_TOKENS = {
     "around": 3.2,
     "passage": 4.52,
     "question": -0.85,
-    "term": 3.0,
+    "term": 5.0,
 }
 """The same for an embedder without token vectors, or for words alone."""
 ANNOUNCED, FILTERED = 6.0, 20.0

@@ -17,7 +17,7 @@ from quoth.answering.verification.tokens import (
     read_values,
     tokens,
 )
-from quoth.answering.verification.units import UNITS
+from quoth.answering.verification.units import units
 from quoth.core.translations import translate
 from quoth.core.types import Citation, Contradiction, Passage
 
@@ -153,10 +153,11 @@ def _about(
         return None
     kinds = set(_kinds(one, i1, i2))
     same = kinds & set(_kinds(two, j1, j2))
-    units = {UNITS.get(part.word) for part in (*ours, *theirs)}
+    counted = {units(one.language).get(part.word) for part in ours}
+    counted |= {units(two.language).get(part.word) for part in theirs}
     if (
         same & {"number", "date"}
-        or (len(units) > 1 and None not in units)
+        or (len(counted) > 1 and None not in counted)
         or (begun and "name" in same)
     ):
         return f"{one.shown(i1, i2)} / {two.shown(j1, j2)}"

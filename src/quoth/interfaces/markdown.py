@@ -22,29 +22,23 @@ from quoth.core.events import (
     StageStarted,
     TextAdded,
 )
-from quoth.core.translations import translate
+from quoth.core.translations import interface_languages, translate
 from quoth.core.types import Answer, Hit
 from quoth.history.export import DOUBTS as EXPORTED
 from quoth.history.export import pieces
 from quoth.interfaces.links import is_web
-from quoth.text.language import detect_language
+from quoth.text.language import detect_query_language
 from quoth.text.locators import label
 from quoth.text.markdown import URL_SIGNS
 
 Address = Callable[[str | None, str], str | None]
 """Return the address that may be shown for a link of the engine and its document's id."""
 
-DOUBTS: Mapping[str, Mapping[str, str]] = {
-    "unsupported": {"en": "no source supports this", "fr": "aucune source ne l’appuie"},
-    "unverified": {"en": "not checked", "fr": "non vérifié"},
+DOUBTS: Mapping[str, str] = {
+    "unsupported": "interfaces.unsupported",
+    "unverified": "history.doubt_unverified",
 }
 """What is written behind a sentence that no source supports, or that could not be checked."""
-NOTE: Mapping[str, str] = {
-    "de": "Hinweis: ",
-    "en": "Note: ",
-    "es": "Nota: ",
-    "fr": "Remarque\u202f: ",
-}
 NEAR = 1200
 """Characters of a passage that is shown because nothing better was found."""
 _ADDRESS = re.compile(r"(?i)(?<=://)(?=\S)|(?<=\bwww\.)(?=\S)")
@@ -78,12 +72,9 @@ def markdown_sentences(answer: Answer, *, address: Address, page: str | None = N
     ]
     closest = () if answer.citations else answer.closest
     near = [_near(each, address=address) for each in closest]
-    head = NOTE.get(answer.query.language, NOTE["en"])
-    return (
-        said
-        + near
-        + [f"\n\n*{head}{break_links(plain_quotation(note))}*" for note in notes(answer)]
-    )
+    noted = (break_links(plain_quotation(each)) for each in notes(answer))
+    written = (translate("interfaces.note", answer.query.language, text=each) for each in noted)
+    return said + near + [f"\n\n*{each}*" for each in written]
 
 
 async def to_markdown(
@@ -165,8 +156,8 @@ def _sentence(
     doubt = DOUBTS.get(support)
     if doubt is None or (support == "unverified" and not numbers):
         return shown
-    language = detect_language(text.strip(), among=("en", "fr"), fallback="en")
-    return f"{shown} *({doubt[language]})*"
+    language = detect_query_language(text, among=interface_languages(), fallback="en")
+    return f"{shown} *({translate(doubt, language)})*"
 
 
 def _sentence_links(page: str | None, number: int, cited: tuple[int, ...]) -> dict[int, str | None]:

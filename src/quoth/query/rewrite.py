@@ -15,7 +15,7 @@ from functools import cache, partial
 from quoth.core.translations import languages, translate
 from quoth.core.types import Turn
 from quoth.query.dialogue_act import has_subject, longest_opening
-from quoth.query.filters.patterns import has_match
+from quoth.query.filters.patterns import find_matches, has_match
 from quoth.query.intent import (
     asks_what_it_is,
     follows_preposition,
@@ -34,41 +34,31 @@ from quoth.query.tokens import (
     stem,
     tokenize_query,
 )
+from quoth.text.tables import tables_for
 
 MAX_TERMS = 8
 """Maximum terms from earlier queries."""
 MOST_SAID, MOST_NAMES = 6, 3
 """Maximum terms from the last answer if referred to, and maximum names otherwise."""
-_SAID = re.compile(
-    r"(?<![\w'-])(?:that|this|these|those|each|them|ca|cela|ceci|c'est|ce|cette|cet|ces|eux|elles)"
-    r"(?![\w'-])"
-)
 NOTICE_START = 30
 """Characters by which a notice is recognized: answers of the history are cut."""
-_THE = r"\b(?:the|l[ae]|du|au) "
-"""Required for ordinals: "When was it first seen?" selects nothing."""
-_NO_TIME = (
-    r"(?! (?:\w+ )?(?:days?|weeks?|months?|years?|decades?|centur(?:y|ies)|times?"
-    r"|fois|jours?|semaines?|mois|annees?|ans)\b)"
-)
-_ORDINALS = (
-    re.compile(_THE + r"(?:first|former|premiere?)\b(?! \w+ (?:of|de|du|des|in)\b)" + _NO_TIME),
-    re.compile(_THE + r"(?:second|latter|deuxieme|seconde)\b" + _NO_TIME),
-    re.compile(_THE + r"(?:third|troisieme)\b" + _NO_TIME),
-)
-_LAST = re.compile(_THE + r"(?:last|derniere?)\b" + _NO_TIME)
-_ARTICLE = re.compile(r"\b(?:an?|une?|des|the|l[ae]|les) $", re.IGNORECASE)
-_PARTED = re.compile(r",? (?:and|or|et|ou) |, ")
+
+
+@cache
+def _alternatives(name: str, language: str) -> str:
+    """Return the words of a row of follow-ups in a language, as a part of a pattern."""
+    tables = tables_for("quoth.query", "followup", language)
+    return "|".join(word for table in tables for word in table.get(name, "").split())
 
 
 def rewrite_standalone(
-    asked: TokenizedQuery, turns: Sequence[Turn], *, without: Iterable[str] = ()
+    asked: TokenizedQuery, turns: Sequence[Turn], *, language: str, without: Iterable[str] = ()
 ) -> str:
     """Return the query with content words of earlier turns, newest questions first.
 
     ``without`` are words that the query replaces, such as a speaker.
     """
-    meant, others = _meant(asked, turns)
+    meant, others = _meant(asked, turns, language)
     barred = {stem(word) for word in (*without, *others)}
     seen = {stem(word) for word in asked.words} | barred
     terms = _fresh(meant, seen, barred=barred) if meant else []
@@ -98,7 +88,7 @@ def after_turns(asked: TokenizedQuery, turns: Sequence[Turn]) -> str:
     return " ".join(" ".join((*said, asked.clean)).split())
 
 
-def ask_again_about(asked: TokenizedQuery, turns: Sequence[Turn]) -> str:
+def ask_again_about(asked: TokenizedQuery, turns: Sequence[Turn], *, language: str) -> str:
     """Return the last question about another subject: "And a decoder?" after "What is an encoder?".
 
     Empty unless the query is nothing but a subject, and the last question asks what its only
@@ -110,7 +100,7 @@ def ask_again_about(asked: TokenizedQuery, turns: Sequence[Turn]) -> str:
     *earlier, last = turns
     question = tokenize_query(last.question)
     if depends := is_followup(question.clean, history=earlier):
-        question = tokenize_query(rewrite_standalone(question, earlier))
+        question = tokenize_query(rewrite_standalone(question, earlier, language=language))
     runs, subjects = _runs(asked), _runs(question)
     if len(runs) != 1 or len(subjects) != 1:
         return ""
@@ -118,11 +108,12 @@ def ask_again_about(asked: TokenizedQuery, turns: Sequence[Turn]) -> str:
     opening, before = asked.clean[:start], question.clean[:first]
     if not names_only_a_subject(asked.folded[:start], asked.folded[end:]):
         return ""
-    article = _ARTICLE.search(opening)
+    last_article = re.compile(rf"\b(?:{_alternatives('determiners', language)}) $", re.IGNORECASE)
+    article = last_article.search(opening)
     if not asks_what_it_is(question) and not (depends and article):
         return ""
     if article:  # "an encoder", but "a decoder"
-        before = _ARTICLE.sub(article[0], before)
+        before = last_article.sub(article[0], before)
     return before + asked.clean[start:end] + question.clean[after:]
 
 
@@ -142,7 +133,7 @@ def _of_answer(asked: TokenizedQuery, fresh: Sequence[str], *, known: bool) -> S
     previous answer. Where the subject is ``known`` from the questions, names of the answer would
     only lead away from it.
     """
-    if _SAID.search(asked.folded) or has_only_question_words(asked):
+    if has_match("said", asked.folded) or has_only_question_words(asked):
         return fresh[:MOST_SAID]
     if known:
         return ()
@@ -178,14 +169,14 @@ def _joined(asked: TokenizedQuery) -> Iterator[tuple[int, int, list[str]]]:
         yield pending
 
 
-def _meant(asked: TokenizedQuery, turns: Sequence[Turn]) -> tuple[TokenizedQuery | None, list[str]]:
+def _meant(
+    asked: TokenizedQuery, turns: Sequence[Turn], language: str
+) -> tuple[TokenizedQuery | None, list[str]]:
     """Return the item that an ordinal selects ("the second one"), and the others' words."""
-    place = next((at for at, ordinal in enumerate(_ORDINALS) if ordinal.search(asked.folded)), None)
-    if place is None and not _LAST.search(asked.folded):
-        return None, []
-    for text in (turns[-1].question, turns[-1].answer) if turns else ():
-        things = _noun_phrases(tokenize_query(text))
-        at = len(things) - 1 if place is None else place
+    place = min((each.settings["item"] for each in find_matches("item", asked.folded)), default="")
+    for text in (turns[-1].question, turns[-1].answer) if place and turns else ():
+        things = _noun_phrases(tokenize_query(text), language)
+        at = len(things) - 1 if place == "last" else int(place) - 1
         if len(things) > max(1, at):
             words = {word for thing in things for word in tokenize_query(thing).words}
             meant = tokenize_query(things[at])
@@ -225,9 +216,9 @@ def _values(asked: TokenizedQuery) -> list[tuple[int, int]]:
     return _merged(asked, spans)
 
 
-def _noun_phrases(asked: TokenizedQuery) -> list[str]:
+def _noun_phrases(asked: TokenizedQuery, language: str) -> list[str]:
     """Return the items of a list: "BERT and GPT-2"; empty if uncertain."""
-    cuts = list(_PARTED.finditer(asked.folded))
+    cuts = list(re.finditer(rf",? (?:{_alternatives('joints', language)}) |, ", asked.folded))
     if not cuts or cuts[-1].group() == ", ":
         return []
     starts = [0, *(cut.end() for cut in cuts)]

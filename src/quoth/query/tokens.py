@@ -6,15 +6,13 @@ Normalization keeps every position, so that matches can be shown as typed.
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
-from typing import Any
 
 from quoth.text.stop_words import ENGLISH, FRENCH
+from quoth.text.tables import Table, language_tables
 
 MAX_CHARACTERS = 2_000
 """Maximum characters that are analysed; later ones filter nothing."""
@@ -123,21 +121,16 @@ def _clean(text: str) -> str:
 
 MAX_WORDS = 80
 """Maximum words of a query that are matched: half at its beginning, half at its end."""
-_DATA = files("quoth.query") / "data"
 
 
-@cache
-def read_table(topic: str, language: str) -> Mapping[str, Any]:
+def read_table(topic: str, language: str) -> Table:
     """Return the table of a topic in a language, empty where there is none."""
-    path = _DATA / f"{topic}.{language}.toml"
-    return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return language_tables("quoth.query", topic).get(language, {})
 
 
-@cache
 def table_languages(topic: str) -> tuple[str, ...]:
     """Return the languages that have a table of a topic."""
-    names = sorted(path.name for path in _DATA.iterdir())
-    return tuple(name.split(".")[1] for name in names if name.startswith(f"{topic}."))
+    return tuple(language_tables("quoth.query", topic))
 
 
 def compile_phrases(phrases: Iterable[str]) -> re.Pattern[str]:

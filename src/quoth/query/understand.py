@@ -306,8 +306,14 @@ def _with_history(
     if analysis.extracted.people and previous.extracted.people:
         without = [word for person in previous.extracted.people for word in person.words]
     own = analysis.extracted
-    standalone = "" if own.filters or own.people else ask_again_about(analysis.query, turns)
-    standalone = standalone or rewrite_standalone(analysis.query, turns, without=without)
+    standalone = (
+        ""
+        if own.filters or own.people
+        else ask_again_about(analysis.query, turns, language=analysis.language)
+    )
+    standalone = standalone or rewrite_standalone(
+        analysis.query, turns, language=analysis.language, without=without
+    )
     if not is_elliptical(analysis.query):
         return analysis, standalone
     if (analysis.kind, has_only_question_words(analysis.query)) == ("factual", False) and (

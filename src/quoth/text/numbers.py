@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from itertools import product
-from types import MappingProxyType
-from typing import Any
+
+from quoth.text.tables import EVERYWHERE, Table, language_tables, tables_for
 
 ROMAN = re.compile(r"(?=[ivxlcdm])m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
@@ -55,91 +53,41 @@ def labels_between(first: str, last: str) -> range | None:
     return range(low, high + 1) if low and high else None
 
 
-def _english() -> Iterator[tuple[str, int]]:
-    ones = "one two three four five six seven eight nine".split()
-    teens = (
-        "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
-    )
-    yield from ((word, number) for number, word in enumerate([*ones, *teens], start=1))
-    for ten, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2):
-        yield word, 10 * ten
-        yield from ((f"{word} {one}", 10 * ten + number) for number, one in enumerate(ones, 1))
+def _listed(table: Table, name: str) -> Iterator[tuple[str, int]]:
+    """Yield the words of a row, which counts from 1, with their numbers."""
+    endings = table.get("endings", [""]) if name == "ordinals" else [""]
+    for number, forms in enumerate(table.get(name, "").split(","), start=1):
+        for form, ending in product(forms.split("/"), endings):
+            yield f"{' '.join(form.split())}{ending}", number
 
 
-def _french() -> Iterator[tuple[str, int]]:
-    ones = "un deux trois quatre cinq six sept huit neuf".split()
-    teens = "dix onze douze treize quatorze quinze seize".split()
-    low = [*ones, *teens, "dix sept", "dix huit", "dix neuf"]
-    yield from ((word, number) for number, word in enumerate(low, start=1))
-    yield from (("une", 1), ("premier", 1), ("premiere", 1))
-    for ten, word in enumerate("vingt trente quarante cinquante".split(), 2):
-        yield word, 10 * ten
-        yield from ((f"{word} {one}", 10 * ten + number) for number, one in enumerate(ones, 1))
-        yield f"{word} et un", 10 * ten + 1
-    for base, word in ((60, "soixante"), (80, "quatre vingt")):
-        yield word, base
-        yield from ((f"{word} {each}", base + number) for number, each in enumerate(low, 1))
-        yield from ((f"{word} et un", base + 1), (f"{word} et onze", base + 11))
-    yield "quatre vingts", 80
+@cache
+def number_words(language: str, *names: str) -> Mapping[str, int]:
+    """Return the "cardinals", the "ordinals" or both that are read in a language, folded.
+
+    Their parts are joined by spaces; the rows are ``data/numbers.LANGUAGE.toml``.
+    """
+    tables = tables_for("quoth.text", "numbers", language)
+    return {
+        word: number for name in names for table in tables for word, number in _listed(table, name)
+    }
 
 
-WORDS: Mapping[str, int] = MappingProxyType(dict([*_english(), *_french()]))
-"""Cardinal numbers from 1 to 99 in English and French, folded, their parts joined by spaces."""
+WORDS, ORDINALS = (number_words("", name) for name in ("cardinals", "ordinals"))
+"""Cardinal and ordinal numbers of English and French, from 1 to 99 and to 100."""
 
 _JOINED = {words.replace(" ", ""): number for words, number in WORDS.items()}
-_IRREGULAR = {
-    "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth",
-    "nine": "ninth", "twelve": "twelfth", "cinq": "cinquieme", "neuf": "neuvieme",
-    "vingts": "vingtieme",
-}  # fmt: skip
-
-
-def _ordinal(cardinal: str) -> str:
-    """Return the ordinal of a folded cardinal: of its last word, as both languages do."""
-    *before, last = cardinal.split()
-    ending = "th" if cardinal in _ENGLISH else "ieme"
-    if last.endswith("y"):
-        regular = f"{last[:-1]}ieth"
-    else:
-        regular = (last.removesuffix("e") if ending == "ieme" else last) + ending
-    return " ".join([*before, _IRREGULAR.get(last, regular)])
-
-
-_ENGLISH = frozenset(word for word, _ in _english())
-ORDINALS: Mapping[str, int] = MappingProxyType(
-    {
-        **{_ordinal(word): number for word, number in WORDS.items()},
-        **dict.fromkeys(("premier", "premiere"), 1),
-        **dict.fromkeys(("second", "seconde"), 2),
-        **dict.fromkeys(("hundredth", "centieme"), 100),
-    }
-)
-"""Ordinal numbers from 1 to 100 in English and French, written as `WORDS` are."""
 
 
 @cache
-def further_ordinals() -> Mapping[str, int]:
-    """Return the ordinal numbers of further languages, folded: ``data/numbers.toml``."""
+def further_numbers(*names: str) -> Mapping[str, int]:
+    """Return the words of the languages besides English and French, of cardinals and ordinals."""
     return {
-        stem + ending: number
-        for table in _further().values()
-        for number, stems in enumerate(table["ordinals"].split(), start=1)
-        for stem, ending in product(stems.split("/"), table["endings"])
+        word: number
+        for language in language_tables("quoth.text", "numbers")
+        if language not in EVERYWHERE
+        for word, number in number_words(language, *(names or ("cardinals", "ordinals"))).items()
     }
-
-
-@cache
-def further_numbers() -> Mapping[str, int]:
-    """Return the cardinal and the ordinal numbers of further languages, folded."""
-    cardinals = (table["cardinals"].split() for table in _further().values())
-    return {
-        **{word: number for words in cardinals for number, word in enumerate(words, start=1)},
-        **further_ordinals(),
-    }
-
-
-def _further() -> Mapping[str, Mapping[str, Any]]:
-    return tomllib.loads((files("quoth.text") / "data" / "numbers.toml").read_text("utf-8"))
 
 
 _SPOKEN_LANGUAGES = ("en", "fr", "de", "es", "it", "pt")

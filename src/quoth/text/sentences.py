@@ -1,64 +1,16 @@
 """Split text into sentences, in one pass and without a model.
 
-The abbreviations of languages besides English and French are rows: ``data/abbreviations.toml``.
+Its words and the openings of sentences are rows: ``data/sentences.LANGUAGE.toml``.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
+from functools import cache, partial
 
-ANAPHORIC = re.compile(
-    r"(?:it|its|it's|they|they're|their|them|he|she|his|her|this|that|that's|these|those|such"
-    r"|the (?:former|latter|same)|both|doing so"
-    r"|il|ils|elle|elles|ce|c'est|cela|ceci|cet|cette|ces|ca|celui-ci|celle-ci|ceux-ci|celles-ci"
-    r"|celui-la|celle-la|son|sa|ses|leur|leurs|y|en)(?![\w-])|c'(?:etait|est)\b"
-)
-"""Openings that speak of something named before: alone, the sentence has no subject."""
-
-NOT_ANAPHORIC = re.compile(
-    r"(?:il (?:est (?:possible|important|necessaire|interdit|recommande|obligatoire|conseille)"
-    r"|y a|faut|existe|s'agit)|it (?:is|was) (?:possible|important|necessary|known|recommended)"
-    r"|en (?!est\b|effet\b|revanche\b|outre\b)\w+|y (?!a\b)\w+ing\b)"
-)
-"""Openings that look like the former and stand by themselves ("Il existe …")."""
-
-CONNECTIVES = re.compile(
-    r"(?:and|but|so|or|by the way|now|well"
-    r"|however|therefore|thus|hence|then|also|moreover|furthermore|instead"
-    r"|otherwise|nevertheless|for example|for instance|in contrast|on the other hand|in other words"
-    r"|as a result|consequently|similarly|additionally|in addition|finally|second|third"
-    r"|et|mais|donc|ou|or|bref|au fait|car|ainsi|alors|puis|ensuite|enfin|cependant|toutefois"
-    r"|neanmoins"
-    r"|en effet|en revanche|en outre|par exemple|par contre|de plus|au contraire|autrement dit"
-    r"|par consequent|d'autre part|deuxiemement|troisiemement|finalement)\b,?"
-)
-"""Openings that go on from the sentence before; it is useful, but the subject is there."""
-
-FILLERS = re.compile(
-    r"(?:hi\b|hello\b|hey\b|welcome\b|good (?:morning|afternoon|evening)|thank(?:s| you)\b"
-    r"|see you\b|bye\b|in this (?:video|talk|chapter|section|course|lesson|tutorial|part)\b"
-    r"|in the (?:previous|next|last|following|coming) \w+\b|as (?:mentioned|discussed|noted|seen)\b"
-    r"|dans (?:la|le|les) (?:\w+ (?:suivant|precedent)|prochaine?|precedent|suivant)"
-    r"|comme mentionne\b|let'?s\b|let us\b"
-    r"|now,? (?:let|we)\b|we(?:'ll| will| are going to)\b|i(?:'m|'ll| am| will)\b"
-    r"|my name\b|if you(?:'re| are) (?:looking|interested)|check out\b|click\b|join\b|okay\b|ok\b"
-    r"|as you can see\b|as we (?:saw|have seen)\b|you can (?:watch|find|see)\b|see (?:also|the)\b"
-    r"|to (?:learn|find out|know) more\b|for more (?:information|details)\b|note that\b"
-    r"|bonjour\b|bonsoir\b|salut\b|bienvenue\b|merci\b|au revoir\b|a bientot\b"
-    r"|dans (?:cette|ce) (?:video|presentation|chapitre|section|cours|tutoriel|partie|lecon)\b"
-    r"|prenons\b|voyons\b|regardons\b|commencons\b|passons\b|nous (?:allons|verrons)\b"
-    r"|je (?:suis|vais|m'appelle)\b|comme (?:vous|nous) (?:pouvez|le voyez|l'avons)\b"
-    r"|pour en savoir plus\b|pour plus d'informations?\b|cliquez\b"
-    r"|si vous (?:cherchez|etes interesse)"
-    r"|(?:this|the|our) (?:\w+ )?list (?:is|was)(?:n't)?\b"
-    r"|(?:cette|la|notre) liste (?:n')?est\b)"
-)
-"""Openings by which a speaker or an author leads the reader on instead of saying something."""
-
+from quoth.text.tables import tables_for, word_list
 
 MAX_WORDS = 90
 """Words beyond which no piece goes, whatever its punctuation."""
@@ -93,67 +45,31 @@ _OPENERS = "\"'“‘«([{—–-• \t\u00a0\u202f"
 _CLAUSES = (re.compile(r"\n"), re.compile(r"[;:—–]\s"), re.compile(r"[,)]\s"))
 
 
-_FURTHER = tomllib.loads((files("quoth.text") / "data/abbreviations.toml").read_text("utf-8"))
-
-
-def _words(text: str, *, kind: str = "") -> frozenset[str]:
-    """Return words with those of a kind in further languages."""
-    further = " ".join(table[kind] for table in _FURTHER.values()) if kind else ""
-    return frozenset(f"{text} {further}".split())
-
-
-# A title precedes a name, so no sentence ends after it.
-_TITLES = _words(
-    "dr mr mrs ms prof st ste rev hon gen col sgt capt lt sen rep gov pres mm mme mmes mlle "
-    "mlles mgr pr vve ing me"
-)
-_WRITTEN_TITLES = _words("", kind="titles")
-# These point at what follows them.
-_POINTERS = _words("e.g i.e eg ie cf vs viz resp c.-à-d c.à.d p.ex ex av", kind="pointers")
-# These point onwards too, but a sentence may end with them.
-_SHORTENED = _words(
-    "approx ca esp incl al env apr jan feb jun jul aug sep sept oct nov dec  janv févr juil déc",
-    kind="shortened",
-)
-# These are abbreviations only where a number follows: "No. 5", but "I said no."
-_NUMBERED = _words(
-    "no nos nr fig figs p pp vol vols ch chap chaps sec sect eq eqs ed eds art n par tab ref "
-    "refs ill pt pts app §",
-    kind="numbered",
-)
-# A sentence may end after these; the next one then begins with a capital letter.
-_CLOSING = _words(
-    "etc inc ltd corp co jr sr bros cie a.m p.m u.s u.k ph.d b.c a.d j.-c", kind="closing"
-)
-_ABBREVIATED = _SHORTENED | _CLOSING
-_STARTERS = _words(
-    "a about after all also an and another any are as at because before both but by can could "
-    "did do does each even every finally first for from given here how however i if in is it "
-    "its let let's like many maybe most my next no not now of ok okay on once one only or "
-    "other our please right second similarly since so some sometimes still such that that's "
-    "the their then there there's these they this those to today two under until was we we'll "
-    "well what when where which while who why will with would yes you your ainsi alors après "
-    "au aussi autre aux avec avant bien c'est car ce cela celle celui cependant ces cet cette "
-    "chaque comme comment dans de depuis des deux donc du elle elles en enfin ensuite est et "
-    "finalement il ils j'ai je jusqu'à l'on la le les leur lors lorsque maintenant mais même "
-    "nos notre nous on or ou où par parce pour pourquoi puis quand que quel quelle qui quoi "
-    "sa sans se ses si son sous sur tous tout toute toutes un une voici voilà votre vous y à "
-    "ça",
-    kind="starters",
-)
-# "task A." ends a sentence, "John A. Smith" does not.
-_LETTERED = _words(
-    "task model type class option plan part section appendix step vitamin point variable case "
-    "group team letter column row set node layer example tâche modèle classe partie annexe "
-    "étape vitamine cas groupe équipe lettre colonne ligne ensemble couche exemple"
-)
-
-# Where German writes "3." for "third", also in dates: behind these, in front of those. Its months
-# that are English words, too, need one of the former, or "am", which is an English word as well.
-_ORDINAL_OPENERS = _words("im zum zur vom beim ins der das dem den")
-_ORDINAL_MONTHS = _words("januar jänner februar feber märz mai juni juli oktober dezember")
-_ENGLISH_MONTHS = _words("april august september november")
+_words = partial(word_list, "quoth.text", "sentences")
+_TITLES = _words("titles")
+_WRITTEN_TITLES = _words("written_titles")
+_POINTERS = _words("pointers")
+_NUMBERED = _words("numbered")
+_ABBREVIATED = _words("shortened") | _words("closing")
+_STARTERS = _words("starters")
+_LETTERED = _words("lettered")
+# Where German writes "3." for "third", also in dates.
+_ORDINAL_OPENERS, _ORDINAL_MONTHS = _words("ordinal_openers"), _words("ordinal_months")
+_DAY_OPENERS, _SHARED_MONTHS = _words("day_openers"), _words("shared_months")
 _DAY = re.compile(r"(?:(?<!\S)(\S+)\s+)?(?<!\S)\d{1,2}\Z")
+
+
+@cache
+def openings(kind: str, language: str) -> re.Pattern[str]:
+    """Return a pattern of openings in a language, for folded sentences: "fillers", say."""
+    tables = tables_for("quoth.text", "sentences", language)
+    return re.compile("|".join(row for table in tables for row in table.get(kind, ())) or "(?!)")
+
+
+def is_anaphoric(folded: str, *, language: str) -> bool:
+    """Return whether a sentence begins with what was named before: alone it has no subject."""
+    found = openings("anaphoric", language).match(folded)
+    return found is not None and not openings("self_contained", language).match(folded)
 
 
 def sentences(text: str, *, breaks: Sequence[int] = ()) -> list[Span]:
@@ -303,7 +219,7 @@ def _is_ordinal(text: str, at: int, rest: str, *, begin: int) -> bool:
     month = after.lower().strip(",;:.")
     if before in _ORDINAL_OPENERS or month in _ORDINAL_MONTHS:
         return True
-    if before == "am" and month in _ENGLISH_MONTHS:
+    if before in _DAY_OPENERS and month in _SHARED_MONTHS:
         return True
     figures = r"\d{4}\W?" if re.fullmatch(r"\d{1,2}\.", before) else r"\d{1,2}\."
     return re.fullmatch(figures, after) is not None

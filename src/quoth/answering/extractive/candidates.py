@@ -17,12 +17,7 @@ from quoth.query.filters.patterns import word_set
 from quoth.query.tokens import folded_words
 from quoth.text.contents import LEADERS, is_index
 from quoth.text.locators import CELL_GAP
-from quoth.text.sentences import (
-    ANAPHORIC,
-    NOT_ANAPHORIC,
-    sentences,
-    trim_span,
-)
+from quoth.text.sentences import is_anaphoric, sentences, trim_span
 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
 
@@ -209,7 +204,7 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
                 standalone_score=OTHER_TEXT
                 if listing
                 else _fitness(shown, titles=titles, question=question),
-                anaphoric=bool(ANAPHORIC.match(folded)) and not NOT_ANAPHORIC.match(folded),
+                anaphoric=is_anaphoric(folded, language=chunk.language),
                 joined=bool(found) and "\n\n" not in text[before:first],
                 question=question,
                 title=_is_heading(shown, titles) or _is_header(text, first, last),

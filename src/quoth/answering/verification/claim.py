@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
-from importlib.resources import files
 
 from quoth.answering.verification.source_index import Sources
 from quoth.answering.verification.tokens import TextToken, Value, read_values, tokens
 from quoth.text.analyzer import analyze
+from quoth.text.tables import language_tables
 
-LANGUAGES = ("en", "fr", "de", "es")
+LANGUAGES = tuple(language_tables(__package__, "words"))
+"""The languages whose words are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,17 @@ class WordClasses:
 def word_classes(language: str) -> WordClasses:
     """Return the words of a language, those of English where there are no others."""
     name = language if language in LANGUAGES else "en"
-    text = files(__package__).joinpath(f"data/words.{name}.toml").read_text(encoding="utf-8")
-    data: dict[str, str] = tomllib.loads(text)
-    pairs = [pair.split() for pair in data.pop("opposites").split(",")]
+    data = language_tables(__package__, "words")[name]
+    pairs = [pair.split() for pair in data.get("opposites", "").split(",") if pair.strip()]
     opposites: dict[str, set[str]] = {}
     for pair in pairs:
         one, two = (_forms(word, name) for word in pair)
         for mine, other in ((one, two), (two, one)):
             for form in mine:
                 opposites.setdefault(form, set()).update(other)
+    names = {each.name for each in fields(WordClasses)} - {"opposites"}
     return WordClasses(
-        **{name: frozenset(words.split()) for name, words in data.items()},
+        **{name: frozenset(data.get(name, "").split()) for name in names},
         opposites={word: frozenset(others) for word, others in opposites.items()},
     )
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
-from quoth.answering.verification.claim import LANGUAGES, word_classes
-from quoth.answering.verification.tokens import negations, tokens
+from quoth.answering.verification.claim import word_classes
+from quoth.answering.verification.tokens import has_capitalised_nouns, negations, tokens
 from quoth.text.analyzer import normalize_name
+from quoth.text.tables import language_tables
 
 _NAME = re.compile(r"\{([a-z_]+)\}")
 _LEAD_IN = re.compile(r"(?:[^\W\d_]+[ ,'-]{1,2}){0,5}[^\W\d_]+ ?:")
@@ -21,7 +20,6 @@ _LEADING = re.compile(
 _NUMBER = re.compile(r"\d[\d.,]*")
 _VALUE = re.compile(r"\d[\d.,]*|(?<=[\w,;:] )(?!(?:Sources?|I['’]\w+)\b)[A-ZÀ-ÖØ-Þ][\w'’-]*\w")
 """Numbers and names, which make a sentence a claim unless they are in the question."""
-_CAPITALISED_NOUNS = "de"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +48,8 @@ class DecliningWords:
 
 @cache
 def declining_words(language: str) -> DecliningWords:
-    """Read the file of a language."""
-    name = f"data/declines.{language}.toml"
-    data = tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    """Return the words of a language that has them."""
+    data = language_tables(__package__, "declines")[language]
     words: dict[str, str] = {}
 
     def expanded(pattern: str) -> str:
@@ -72,7 +69,7 @@ def declining_words(language: str) -> DecliningWords:
 def is_non_claim(statement: str, language: str, *, question: str = "") -> bool:
     """Return whether a sentence only says that the sources do not answer.
 
-    English, French, German and Spanish. An apology before it makes no difference; a sentence that
+    An apology before it makes no difference; a sentence that
     continues with a "but" is a claim, and so is one with a number or a name that is not in the
     ``question``. A short lead-in ("The sources say:") is no claim either.
     """
@@ -80,16 +77,17 @@ def is_non_claim(statement: str, language: str, *, question: str = "") -> bool:
     if any(each.rstrip(".,").casefold() not in known for each in _NUMBER.findall(statement)):
         return False
     text = normalize_name(statement).strip(" \"'«»*#")
-    if declining_words(_CAPITALISED_NOUNS).is_declining(text):
-        return True  # its nouns have capitals, so that names cannot be told from them
+    languages = language_tables(__package__, "declines")
+    capitalised = [each for each in languages if has_capitalised_nouns(each)]
+    if any(declining_words(each).is_declining(text) for each in capitalised):
+        return True
     if any(each.rstrip(".,").casefold() not in known for each in _VALUE.findall(statement)):
         return False
     if _adds_nothing(statement, language, question=question):
         return True
     if _LEAD_IN.fullmatch(text):
         return _LEADING.search(text) is not None
-    others = (each for each in LANGUAGES if each != _CAPITALISED_NOUNS)
-    return any(declining_words(each).is_declining(text) for each in others)
+    return any(declining_words(each).is_declining(text) for each in languages)
 
 
 def _adds_nothing(statement: str, language: str, *, question: str) -> bool:

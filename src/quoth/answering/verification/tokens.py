@@ -9,39 +9,58 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
-from quoth.answering.verification.units import SCALES, SIGN_WORDS, UNITS, below_zero, signs_before
+from quoth.answering.verification.units import (
+    SIGN_WORDS,
+    below_zero,
+    is_percent,
+    scales,
+    short_months,
+    signs_before,
+    unit_words,
+    units,
+)
 from quoth.query.filters.patterns import mapping
 from quoth.text.analyzer import analyze, normalize_name
-from quoth.text.numbers import ORDINALS, WORDS, spoken_number
+from quoth.text.numbers import number_words, spoken_number
 from quoth.text.stop_words import STOP_WORDS
-
-_VAGUE = frozenset("one un une first premier premiere second seconde neuf sept".split())
-"""Number words that usually are other words."""
-SPELLED = {
-    word.replace(" ", ""): str(number)
-    for words in (WORDS, ORDINALS)
-    for word, number in words.items()
-    if word not in _VAGUE
-}
-"""Number words, normalized and without spaces, and their digits."""
-_AND = frozenset(("and", "et"))
-_NUMBER_STARTS = frozenset((*SPELLED, *_VAGUE, "cent", "mille"))
-_NUMBER_WORDS = _NUMBER_STARTS | SCALES.keys() | _AND
-"""Words of numbers of several words: "deux cent quarante"."""
+from quoth.text.tables import language_tables, tables_for, word_list
 
 
-NEGATIONS = frozenset(
-    """
-    not no never none neither nor nobody nothing nowhere cannot without hardly
-    pas jamais aucun aucune sans rien ni nullement non personne
-    nicht kein keine keinen keiner nie ohne weder ningun ninguna nunca tampoco sin
-    """.split()
-)
+@dataclass(frozen=True, slots=True)
+class NumberWords:
+    """The words of numbers in a language, normalized; ``spelled`` has their digits."""
+
+    spelled: Mapping[str, str]
+    joints: frozenset[str]
+    hundreds: frozenset[str]
+    starts: frozenset[str]
+    """Words that a number of several words begins with: "deux cent quarante"."""
+
+
+@cache
+def words_of_numbers(language: str) -> NumberWords:
+    """Return the number words of a language; those that usually are other words are not spelled."""
+    tables = tables_for("quoth.text", "numbers", language)
+    vague, joints, hundreds = (
+        frozenset().union(*(table[name].split() for table in tables))
+        for name in ("vague", "joints", "hundreds")
+    )
+    spelled = {
+        word.replace(" ", ""): str(number)
+        for word, number in number_words(language, "cardinals", "ordinals").items()
+        if word not in vague
+    }
+    starts = frozenset((*vague, *hundreds, *spelled))
+    return NumberWords(spelled, joints, hundreds, starts)
+
+
+NEGATIONS = word_list(__package__, "words", "denials")
 """Words that negate a clause."""
 
 # Letters, their combining marks, and invisible characters inside words.
@@ -105,16 +124,17 @@ def tokens(text: str, *, language: str, offset: int = 0) -> tuple[TextToken, ...
             found.append(TextToken(word, stem, start + offset, end + offset))
         if negated:
             found.append(TextToken("not", "", end + offset - 2, end + offset))
-    return signed(found)
+    return signed(found, language=language)
 
 
-def signed(parts: Sequence[TextToken]) -> tuple[TextToken, ...]:
+def signed(parts: Sequence[TextToken], *, language: str) -> tuple[TextToken, ...]:
     """Join signs in words with their numbers: "minus 14" and "14 below zero" have the word -14."""
     words = [part.word for part in parts]
     if not SIGN_WORDS.intersection(words):
         return tuple(parts)
-    numbers = [is_number(part) or part.word in SPELLED for part in parts]
-    amounts = [number or word in UNITS for number, word in zip(numbers, words, strict=True)]
+    spelled, known = words_of_numbers(language).spelled, units(language)
+    numbers = [is_number(part) or part.word in spelled for part in parts]
+    amounts = [number or word in known for number, word in zip(numbers, words, strict=True)]
     before = signs_before(words, numbers, amounts=amounts)
     below = below_zero(words, numbers)
     found: list[TextToken] = []
@@ -122,7 +142,7 @@ def signed(parts: Sequence[TextToken]) -> tuple[TextToken, ...]:
         if at in before:
             continue
         if at in below or at - 1 in before:
-            value = f"-{SPELLED.get(part.word, part.word)}"
+            value = f"-{spelled.get(part.word, part.word)}"
             start = parts[at - 1].start if at - 1 in before else part.start
             part = TextToken(value, value, start, part.end)
         found.append(part)
@@ -182,7 +202,7 @@ def _word(raw: str, language: str) -> tuple[str, str, bool]:
     folded = normalize_name(bare).translate(_LETTERS)
     if folded in _STOPS.get(language, frozenset()) or folded in NEGATIONS:
         return folded, "", negated
-    if known := SPELLED.get(folded) or UNITS.get(folded):
+    if known := words_of_numbers(language).spelled.get(folded) or units(language).get(folded):
         return folded, known, negated
     stems = analyze(bare, language=language)
     return folded, stems[-1] if stems else "", negated
@@ -220,27 +240,22 @@ class Value(NamedTuple):
     parts: frozenset[str] = frozenset()
 
 
-_BEFORE = frozenset("$ € £ ¥ page pages chapter chapters chapitre chapitres".split())
-_SHORT_MONTHS = {
-    "jan": 1, "janv": 1, "feb": 2, "fevr": 2, "mar": 3, "apr": 4, "avr": 4, "jun": 6, "jul": 7,
-    "juil": 7, "aug": 8, "sept": 9, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
-}  # fmt: skip
-_OTHER_WORDS = frozenset(("may", "mai", "march", "mars"))
-"""Names of months that are other words, too: like short names, months only next to a number."""
 _ISO = re.compile(r"(?<!\d)\d{4}-(\d{2})-\d{2}(?!\d)")
 _NUMBER = re.compile(r"-?\d")
 _ALL_STOPS = (
     frozenset(normalize_name(word) for words in STOP_WORDS.values() for word in words) | NEGATIONS
 )
 _SENTENCE_FIRST = ".!?:;\"'“”‘’«»([{-–—*#>…"
-_CAPITALISED_NOUNS = frozenset(("de",))
 
 
 def read_values(
     text: str, parts: Sequence[TextToken], *, language: str, offset: int = 0
 ) -> tuple[Value, ...]:
     """Find the values among the tokens of a text; ``offset`` was added to their positions."""
-    found = [*_number_values(text, parts, offset=offset), *_months(text, parts)]
+    found = [
+        *_number_values(text, parts, language=language, offset=offset),
+        *_months(text, parts, language=language),
+    ]
     taken = {at for value in found for at in range(value.first, value.last + 1)}
     found += _names(text, parts, taken, language=language, offset=offset)
     return tuple(found)
@@ -251,68 +266,78 @@ def is_number(part: TextToken) -> bool:
     return _NUMBER.match(part.word) is not None
 
 
-def _number_values(text: str, parts: Sequence[TextToken], *, offset: int) -> Iterator[Value]:
+def _number_values(
+    text: str, parts: Sequence[TextToken], *, language: str, offset: int
+) -> Iterator[Value]:
     at = 0
     while at < len(parts):
-        key, last = _number_at(text, parts, at, offset=offset)
+        key, last = _number_at(text, parts, at, language=language, offset=offset)
         if key is None:
             at += 1
             continue
-        while last + 1 < len(parts) and (scale := SCALES.get(parts[last + 1].word)):
+        while last + 1 < len(parts) and (scale := scales(language).get(parts[last + 1].word)):
             try:
                 key = format((Decimal(key) * scale).normalize(), "f")
             except InvalidOperation:
                 break
             last += 1
-        yield Value("number", key, at, last, unit=_unit(parts, at, last))
+        yield Value("number", key, at, last, unit=_unit(parts, at, last, language))
         at = last + 1
 
 
 def _number_at(
-    text: str, parts: Sequence[TextToken], at: int, *, offset: int
+    text: str, parts: Sequence[TextToken], at: int, *, language: str, offset: int
 ) -> tuple[str | None, int]:
     """Return the number that begins with a token, and its last token; None where none does."""
     if is_number(parts[at]):
         return parts[at].word, at
-    last = at
-    while last < len(parts) and parts[last].word in _NUMBER_WORDS:
-        if parts[last].word in _AND and _scales_again(parts, last + 1):
+    words, last = words_of_numbers(language), at
+    while last < len(parts) and _is_in_number(parts[last].word, language):
+        if parts[last].word in words.joints and _scales_again(parts, last + 1, language):
             break
         last += 1
-    while last - at > 1 and parts[at].word in _NUMBER_STARTS:
+    while last - at > 1 and parts[at].word in words.starts:
         last -= 1
         written = text[parts[at].start - offset : parts[last].end - offset]
         if (number := spoken_number(written)) is not None:
             return str(number), last
-    return SPELLED.get(parts[at].word), at
+    return words.spelled.get(parts[at].word), at
 
 
-def _scales_again(parts: Sequence[TextToken], at: int) -> bool:
+def _is_in_number(word: str, language: str) -> bool:
+    words = words_of_numbers(language)
+    return word in words.starts or word in words.joints or word in scales(language)
+
+
+def _scales_again(parts: Sequence[TextToken], at: int, language: str) -> bool:
     """Return whether a number of hundreds or more goes on: "five hundred" after "and"."""
-    while at < len(parts) and (word := parts[at].word) in _NUMBER_WORDS and word not in _AND:
-        if word in SCALES or word == "cent":
+    words = words_of_numbers(language)
+    while at < len(parts) and _is_in_number(word := parts[at].word, language):
+        if word in words.joints:
+            return False
+        if word in scales(language) or word in words.hundreds:
             return True
         at += 1
     return False
 
 
-def _unit(parts: Sequence[TextToken], first: int, last: int) -> str:
-    if first and parts[first - 1].word in _BEFORE:
-        return UNITS[parts[first - 1].word]
-    following = [part.word for part in parts[last + 1 : last + 3]]
-    if following[:2] in (["per", "cent"], ["pour", "cent"]):
+def _unit(parts: Sequence[TextToken], first: int, last: int, language: str) -> str:
+    if first and parts[first - 1].word in unit_words("before", language):
+        return units(language).get(parts[first - 1].word, "")
+    following = tuple(part.word for part in parts[last + 1 : last + 3])
+    if is_percent(language, following):
         return "%"
-    return UNITS.get(following[0], "") if following else ""
+    return units(language).get(following[0], "") if following else ""
 
 
-def _months(text: str, parts: Sequence[TextToken]) -> Iterator[Value]:
-    names = mapping("months")
+def _months(text: str, parts: Sequence[TextToken], *, language: str) -> Iterator[Value]:
+    names, short = mapping("months"), short_months(language)
     for at, part in enumerate(parts):
-        month = names.get(part.word) or _SHORT_MONTHS.get(part.word)
+        month = names.get(part.word) or short.get(part.word)
         if month is None:
             continue
         beside = (parts[near] for near in (at - 1, at + 1) if 0 <= near < len(parts))
-        clear = part.word in names and part.word not in _OTHER_WORDS
+        clear = part.word in names and part.word not in unit_words("month_words", language)
         if clear or any(is_number(each) for each in beside):
             yield Value("date", f"month {month}", at, at)
     for match in _ISO.finditer(text):
@@ -324,6 +349,7 @@ def _names(
 ) -> Iterator[Value]:
     raws = [text[part.start - offset : part.end - offset] for part in parts]
     words = [raw for raw in raws if raw[:1].isalpha()]
+    capitals = has_capitalised_nouns(language)
     shouted = sum(raw[0].isupper() for raw in words) > 0.6 * len(words) and len(words) > 3
     for at, (part, raw) in enumerate(zip(parts, raws, strict=True)):
         if at in taken or not raw[:1].isalpha() or part.word in _ALL_STOPS:
@@ -332,10 +358,16 @@ def _names(
         inside = any(sign.isupper() for sign in raw[1:]) and not (shouted and raw.isupper())
         if mixed or inside:
             yield Value("name", part.word, at, at, parts=_capitalised_parts(raw))
-        elif raw[0].isupper() and not shouted and language not in _CAPITALISED_NOUNS:
+        elif raw[0].isupper() and not (shouted or capitals):
             before = text[: part.start - offset].rstrip()[-1:]
             sure = bool(before) and before not in _SENTENCE_FIRST
             yield Value("name", part.word, at, at, sure=sure, parts=_capitalised_parts(raw))
+
+
+def has_capitalised_nouns(language: str) -> bool:
+    """Return whether nouns of a language have capitals, so that names cannot be told from them."""
+    table = language_tables(__package__, "words").get(language, {})
+    return bool(table.get("capitalised_nouns"))
 
 
 def _capitalised_parts(raw: str) -> frozenset[str]:

@@ -6,87 +6,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from functools import cache, partial
+
+from quoth.text.tables import tables_for, word_list
+
+_tables = partial(tables_for, __package__, "units")
 
 
-def _grouped(text: str) -> Mapping[str, str]:
-    """Map each word of a line to the line's first word."""
-    lines = [line.split() for line in text.strip().splitlines()]
-    return MappingProxyType({word: line[0] for line in lines for word in line})
+@cache
+def units(language: str) -> Mapping[str, str]:
+    """Return the units of a language, normalized, and the name of each."""
+    rows = [row for table in _tables(language) for row in table["units"].items()]
+    return {word: name for name, words in rows for word in (name, *words.split())}
 
 
-UNITS = _grouped(
-    """
-    % percent percents percentage pourcent
-    ‰ permille
-    $ dollar dollars usd
-    € euro euros eur
-    £ gbp sterling pound pounds
-    franc francs chf
-    crown crowns couronne couronnes
-    krone kroner krona kronor
-    peso pesos
-    rupee rupees roupie roupies
-    yuan renminbi
-    ¥ yen yens jpy
-    km kilometre kilometres kilometer kilometers
-    m metre metres meter meters
-    cm centimetre centimetres centimeter centimeters
-    mm millimetre millimetres millimeter millimeters
-    mile miles
-    foot feet pied pieds
-    kg kilo kilos kilogram kilograms kilogramme kilogrammes
-    g gram grams gramme grammes
-    mg milligram milligrams milligramme milligrammes
-    ton tons tonne tonnes
-    litre litres liter liters
-    ml millilitre millilitres milliliter milliliters
-    second seconds seconde secondes sec
-    ms millisecond milliseconds milliseconde millisecondes
-    minute minutes min
-    hour hours heure heures
-    day days jour jours
-    week weeks semaine semaines
-    month months mois
-    year years yr yrs an ans annee annees
-    century centuries siecle siecles
-    byte bytes octet octets
-    kb kilobyte kilobytes ko
-    mb megabyte megabytes mo
-    gb gigabyte gigabytes go
-    hz hertz
-    degree degrees degre degres °
-    celsius
-    fahrenheit
-    page pages
-    chapter chapters chapitre chapitres
-    """
-)
-"""Units in English and French, normalized, and the canonical name of each."""
-SCALES: Mapping[str, int] = {
-    **dict.fromkeys("hundred hundreds cents".split(), 10**2),
-    **dict.fromkeys("thousand thousands mille milliers k".split(), 10**3),
-    **dict.fromkeys("million millions".split(), 10**6),
-    **dict.fromkeys("billion billions milliard milliards".split(), 10**9),
-    **dict.fromkeys("trillion trillions".split(), 10**12),
-}
-"""Words that multiply the preceding number."""
+@cache
+def scales(language: str) -> Mapping[str, int]:
+    """Return the words that multiply the number before them."""
+    rows = [row for table in _tables(language) for row in table["scales"].items()]
+    return {word: 10 ** int(power) for power, words in rows for word in words.split()}
 
 
-_WORD_SIGNS = frozenset(("minus", "moins", "menos"))
-_NO_SIGN_AFTER = frozenset(
-    "a al and at au d de du et lo o of or ou oder plus por the und y % $ € £".split()
-)
-"""Words before such a word that make it another one: "au moins 14", "plus or minus 14"."""
-_BELOW = frozenset("below under unter sous bajo audessous dessous".split())
-_ZERO = frozenset("zero 0 null cero".split())
-_LINK = frozenset("de du".split())
+@cache
+def unit_words(name: str, language: str) -> frozenset[str]:
+    """Return the words of a row, such as "before"."""
+    return frozenset().union(*(table[name].split() for table in _tables(language)))
+
+
+@cache
+def short_months(language: str) -> Mapping[str, int]:
+    """Return the short names of months with their numbers."""
+    return {name: at for table in _tables(language) for name, at in table["short_months"].items()}
+
+
+def is_percent(language: str, words: tuple[str, ...]) -> bool:
+    """Return whether two words behind a number say that it is a percentage."""
+    return any(" ".join(words) in table["percent"] for table in _tables(language))
+
+
+_words = partial(word_list, __package__, "units")
+_WORD_SIGNS = _words("minus")
+_NO_SIGN_AFTER = _words("no_sign_after")
+_BELOW, _ZERO = _words("below"), _words("zero")
+_LINK, _BETWEEN = _words("links"), _words("between")
 SIGN_WORDS = _WORD_SIGNS | _BELOW
-_BETWEEN = frozenset(
-    "° c f degree degrees degre degres grad grado grados celsius fahrenheit centigrade "
-    "% percent pourcent prozent au en".split()
-)
-"""Words between a number and what says that it is below zero: its unit, "au" of "au-dessous"."""
+"""Words that may make a number negative, in all languages."""
 
 
 def signs_before(

@@ -10,25 +10,21 @@ from itertools import pairwise
 from quoth.core.outline import Heading
 from quoth.core.types import Chunk, Pages, ParsedDocument
 from quoth.ingest.enrich.segments import segments_of
-from quoth.ingest.readers.numbered_titles import words_for
+from quoth.ingest.readers.numbered_titles import division_rows, words_for
 from quoth.text.analyzer import normalize_name
-from quoth.text.numbers import (
-    WORDS,
-    further_numbers,
-    further_ordinals,
-    number_of,
-    roman_number,
-)
+from quoth.text.numbers import WORDS, further_numbers, number_of, roman_number
 
 MIN_CHAPTERS = 3
 """Top sections from which their places are taken for chapter numbers, where none is printed."""
 LOW = 2
 """The highest number with which a sequence may begin."""
 
-_SPELLED = (*(w.replace(" ", "[ -]?") for w in WORDS), *further_numbers())
-_WORDS = "|".join(sorted(_SPELLED, key=len, reverse=True))
+_WORDS = "|".join(
+    word.replace(" ", "[ -]?")
+    for word in sorted((*WORDS, *further_numbers()), key=len, reverse=True)
+)
 _NUMBER = rf"(?:\d{{1,3}}(?:er|ere|re)?|[ivxlc]{{1,8}}|{_WORDS})"
-_ORDINAL = "|".join(sorted(further_ordinals(), key=len, reverse=True))
+_ORDINAL = "|".join(sorted(further_numbers("ordinals"), key=len, reverse=True))
 _CHAPTERS, _ANNEXES, _PARTS = (
     "|".join(map(re.escape, words_for(kind))) for kind in ("chapters", "annexes", "parts")
 )
@@ -43,27 +39,10 @@ _ALONE = re.compile(r"\d{1,2}[.:]\s*(?=[^\W\d])")
 _BARE_ROMAN = re.compile(r"([ivxl]{1,7})(?:[.:)]|\s+[-–—]\s|\s)\s*(?=\S)")
 _BARE_LETTER = re.compile(r"([a-z])(?:[.:)]|\s)\s*(?=\S)")
 
-_FORMAL = (
-    r"(?:front |back |inside )?cover|half.?title|copyright|dedication|acknowledge?ments?|toc"
-    r"|(?:table of |brief |detailed |short )?contents|figures|tables|list of (?:figures|tables)"
-    r"|(?:selected |annotated )?bibliography|references|works cited|further reading|colophon"
-    r"|(?:subject |author |name |general )?index|licen[cs]es?|copying|metadata|legal notices?"
-    r"|(?:.* )?(?:general public|free documentation) licen[cs]e|credits|permissions|errata|imprint"
-    r"|couverture|quatrieme de couverture|dedicace|remerciements|sommaire|table des matieres"
-    r"|(?:liste|table) des (?:figures|tableaux|illustrations)|bibliographie|mentions legales"
-    r"|licence (?:publique|de documentation) .*|metadonnees|attendees|attendance|apologies"
-    r"|feuille de presence|(?:membres )?presents|excuses"
-)
+_FORMAL = "|".join(division_rows("formal"))
 _FORMALITIES = re.compile(rf"(?:{_FORMAL})[\s.:]*")
 """Titles, folded, of what stands around the text and says nothing about it."""
-_OUTSIDE = re.compile(
-    rf"(?:{_FORMAL}|front ?matter|back ?matter|title page|epigraph|(?:list|table) of \w+|preface.*"
-    r"|foreword|prologue|epilogue|afterword|postscript|about (?:the|this) .*|abstract"
-    r"|executive summary|abbreviations|acronyms|notation|symbols|glossary|(?:end|foot)?notes"
-    r"|appendi(?:x|ces)\b.*|series page|praise for .*|page de (?:titre|garde)"
-    r"|(?:liste|table) des .*|avant[- ]propos|glossaire|lexique|annexes?\b.*|postface|a propos d.*"
-    r"|abreviations|sigles|index .*|notes?)[\s.:]*"
-)
+_OUTSIDE = re.compile(rf"(?:{_FORMAL}|{'|'.join(division_rows('outside'))})[\s.:]*")
 """Titles, folded, of what stands around the chapters of a book."""
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from quoth.core.types import Chunk
 from quoth.text.analyzer import normalize_name
-from quoth.text.sentences import ANAPHORIC, CONNECTIVES, FILLERS, NOT_ANAPHORIC, sentences
+from quoth.text.sentences import is_anaphoric, openings, sentences
 from quoth.text.stop_words import ENGLISH, FRENCH
 
 SHORTEST, LONGEST = 40, 350
@@ -23,14 +23,6 @@ _QUESTION = re.compile(r"[?？؟]")
 _CLOSERS = "\"'»”’)]"
 _ITEM = re.compile(r"(?:[-–—•‣▪◦*>#|]|\(?\d{1,3}[.)°]\s|\(?[a-z]\)\s|\[)")
 _STOPS = ENGLISH | FRENCH
-_LEADING_ON = re.compile(
-    r"\b(?:(?:we|you|i)(?:'ll| will| are going to|'re going to) |we recommend\b|(?:in|of|by) this "
-    r"(?:page|chapter|section|video|course|part|book|talk|tutorial|lesson)\b|(?:next|previous|"
-    r"following|coming|later) (?:chapter|section|video|part|page|lesson)s?\b|vous apprendrez\b"
-    r"|nous (?:allons|verrons)\b|on va\b|(?:dans|de) (?:ce|cette) (?:chapitre|section|partie|video"
-    r"|page|cours|livre|tutoriel)\b|(?:chapitre|section|partie)s? (?:suivante?|precedente?)s?\b)"
-)
-"""How an author speaks of his own text instead of its matter."""
 _UNPUNCTUATED = 300
 """Characters of speech without a single full stop, from which its pieces count as sentences."""
 
@@ -68,7 +60,7 @@ def candidates_of(chunk: Chunk, *, place: int) -> tuple[SummaryCandidate, ...]:
         if not SHORTEST <= high - low <= LONGEST:
             continue
         shown = text[low:high]
-        fitness = _fitness(shown, titles, whole=not pieces_count)
+        fitness = _fitness(shown, titles, language=chunk.language, whole=not pieces_count)
         if not fitness:
             continue
         words = frozenset(_WORD.findall(shown.casefold())) - _STOPS
@@ -78,7 +70,7 @@ def candidates_of(chunk: Chunk, *, place: int) -> tuple[SummaryCandidate, ...]:
     return tuple(found)
 
 
-def _fitness(shown: str, titles: set[str], *, whole: bool) -> float:
+def _fitness(shown: str, titles: set[str], *, language: str, whole: bool) -> float:
     """Return the quality of a sentence by its form; 0 excludes it."""
     if whole and not shown.rstrip(_CLOSERS).endswith(_ENDS):
         return 0.0
@@ -91,14 +83,12 @@ def _fitness(shown: str, titles: set[str], *, whole: bool) -> float:
     folded = normalize_name(shown)
     if folded.rstrip(". ") in titles:
         return 0.0
-    if ANAPHORIC.match(folded) and not NOT_ANAPHORIC.match(folded):
+    if is_anaphoric(folded, language=language) or openings("fillers", language).match(folded):
         return 0.4
-    if FILLERS.match(folded):
-        return 0.4
-    if _LEADING_ON.search(folded):
+    if openings("leading_on", language).search(folded):
         return 0.6
     trails_off = shown.endswith(("...", "…"))
-    return 0.75 if trails_off or CONNECTIVES.match(folded) else 1.0
+    return 0.75 if trails_off or openings("connectives", language).match(folded) else 1.0
 
 
 def document_frequency(candidates: Sequence[SummaryCandidate]) -> Mapping[str, float]:

@@ -6,18 +6,17 @@ A line or an item that begins with a name and a colon begins a turn. The names s
 from __future__ import annotations
 
 import re
-import tomllib
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from itertools import pairwise
 
 from quoth.core.types import DocumentKind, ParsedDocument, SpanLocator
 from quoth.ingest.readers.speaker_turns import is_role, is_speaker_name
 from quoth.text.locators import clip
+from quoth.text.tables import Table, language_tables
 
 KINDS: tuple[DocumentKind, ...] = ("text", "markdown", "html", "document", "pdf", "book")
 """Documents that may be a dialogue; program files have labels of other kinds."""
@@ -133,10 +132,8 @@ def _people(text: str, turns: Sequence[_Turn]) -> frozenset[str]:
 
 
 @cache
-def _languages() -> dict[str, dict[str, str]]:
-    data = resources.files("quoth.ingest.readers") / "data" / "dialogue.toml"
-    found: dict[str, dict[str, str]] = tomllib.loads(data.read_text("utf-8"))
-    return found
+def _languages() -> Mapping[str, Table]:
+    return language_tables("quoth.ingest.readers", "dialogue")
 
 
 @cache

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise, zip_longest
-from typing import Any
 
 from quoth.ingest.readers.blocks import Block
 from quoth.ingest.readers.text_layout import MAX_TITLE_REPEATS, NUMBER, indent, is_title
 from quoth.text.analyzer import normalize_name
 from quoth.text.numbers import ORDINALS, WORDS, further_numbers, roman_number
+from quoth.text.tables import Table, language_tables
 
 MAX_TITLE = 100
 MIN_CAPITAL_TITLES = 3
@@ -220,7 +218,7 @@ def division_words() -> Mapping[str, bool]:
         normalize_name(word): key == "appendices"
         for table in _tables().values()
         for key in ("divisions", "appendices")
-        for word in table[key]
+        for word in table.get(key, ())
     }
 
 
@@ -233,14 +231,22 @@ def words_for(kind: str) -> tuple[str, ...]:
 
 def full_word(word: str) -> str:
     """Return the word for a division that a folded one stands for: "article" for "art"."""
-    full: str = _tables()["any"]["abbreviations"].get(word, word)
-    return full
+    tables = _tables().values()
+    return next(
+        (each["abbreviations"][word] for each in tables if word in each.get("abbreviations", {})),
+        word,
+    )
+
+
+def division_rows(name: str) -> Iterator[str]:
+    """Yield the regular expressions of a row in all languages: "formal" or "outside"."""
+    for table in _tables().values():
+        yield from table.get(name, ())
 
 
 @cache
-def _tables() -> dict[str, dict[str, Any]]:
-    text = (files("quoth.ingest.readers") / "data" / "divisions.toml").read_text("utf-8")
-    return tomllib.loads(text)
+def _tables() -> Mapping[str, Table]:
+    return language_tables("quoth.ingest.readers", "divisions")
 
 
 def _divisions(paragraphs: Sequence[Sequence[str]]) -> dict[int, _Division]:

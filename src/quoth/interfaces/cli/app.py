@@ -216,6 +216,7 @@ async def search(
     """Show the passages that match best, ranked; exit code 1 where there are none."""
     from quoth.answering.answerability import describe_degradation
     from quoth.core.trace import Trace
+    from quoth.core.translations import translate
     from quoth.interfaces.cli.render import hit_list
     from quoth.pipeline.retrieve import Request
 
@@ -229,10 +230,10 @@ async def search(
     async with engine_of(session) as engine:
         found = await engine.retrieve(request, trace=trace)
     session.show(found.hits, hit_list)
-    for line in found.warnings:
-        session.say(f"Note: {line}")
-    for line in trace.degraded:
-        session.say(f"Note: {describe_degradation(line, language=found.query.language)}")
+    language = found.query.language
+    degraded = (describe_degradation(line, language=language) for line in trace.degraded)
+    for line in (*found.warnings, *degraded):
+        session.say(translate("interfaces.note", language, text=line))
     return DONE if found.hits else FAILED
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -11,6 +12,7 @@ from rich.style import Style
 from rich.text import Text
 
 from quoth.core.command_line import command_line
+from quoth.core.translations import translate
 from quoth.core.types import Answer, Hit, Sentence
 from quoth.interfaces.cli.session import CliSession
 from quoth.interfaces.doubt_mark import doubt_mark
@@ -117,7 +119,8 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
         answer = public_answer(answer, base=settings.public_url)
     out = session.out
     out.print()
-    if told := [f"Note: {out.in_home(line)}" for line in notes(answer)]:
+    said = partial(translate, language=answer.query.language)
+    if told := [said("interfaces.note", text=out.in_home(line)) for line in notes(answer)]:
         out.print_line(Text("\n".join(told), style="yellow"))
         out.print()
     for each in answer.citations:
@@ -127,10 +130,11 @@ def answer_sources(session: CliSession, answer: Answer) -> None:
         if each.support == "partly":
             head.append(" · in part", style="yellow")
         if each.support == "unverified":
-            head.append(" · not checked", style="yellow")
+            head.append(f" · {said('history.doubt_unverified')}", style="yellow")
         out.print_line(head.append("  ").append(_link(out, each.link)))
         quoted = each.snippet[slice(*each.marked)] if each.marked else each.snippet
-        out.print_line(Text(f"     “{trim(quoted)}”", style="dim"))
+        shown = said("history.quotation", text=trim(quoted))
+        out.print_line(Text(f"     {shown}", style="dim"))
     if answer.closest and (is_doubtful(answer) or not answer.citations):
         if answer.citations:
             out.print()

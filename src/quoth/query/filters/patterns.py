@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from itertools import islice
-from operator import attrgetter
 from typing import Any
 
 from quoth.text.numbers import ROMAN
+from quoth.text.tables import Table, language_tables
 
 YEAR = r"(?:19|20)\d\d"
 MAX_MATCHES = 24
@@ -57,9 +55,9 @@ class PatternMatch:
 class PatternTable:
     """Patterns and word lists of one language; patterns are compiled on first use."""
 
-    def __init__(self, language: str, text: str) -> None:
+    def __init__(self, language: str, table: Table) -> None:
         self.language = language
-        self._data: dict[str, Any] = tomllib.loads(text)
+        self._data = table
         self._words = dict(_SHARED)
         for name, pattern in self._data.get("words", {}).items():
             self._words[name] = _expand(pattern, self._words)
@@ -98,11 +96,8 @@ class PatternTable:
 @cache
 def pattern_tables() -> tuple[PatternTable, ...]:
     """Return the tables of all languages, sorted by language."""
-    folder = files("quoth.query").joinpath("data", "filters")
-    paths = sorted(folder.iterdir(), key=attrgetter("name"))
-    return tuple(
-        PatternTable(path.name.removesuffix(".toml"), path.read_text("utf-8")) for path in paths
-    )
+    tables = language_tables("quoth.query", "filters").items()
+    return tuple(PatternTable(language, table) for language, table in tables)
 
 
 @cache

@@ -107,3 +107,34 @@ def test_values_are_found(text: str, language: str, wanted: tuple[str, str, str]
 def test_plain_words_are_no_values(text: str) -> None:
     read = tokens(text, language="en")
     assert [each for each in read_values(text, read, language="en") if each.sure] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "found"),
+    [
+        ("de", "Es dauerte zwölf Jahre.", [("number", "12", "year")]),
+        ("de", "Es waren einundzwanzig Meter.", [("number", "21", "m")]),
+        ("de", "Das kostete drei Millionen Euro.", [("number", "3000000", "€")]),
+        ("de", "Es fielen minus zwanzig Grad an.", [("number", "-20", "degree")]),
+        ("de", "Am 3. Okt waren es 15 Prozent.", [("number", "15", "%"), ("date", "month 10", "")]),
+        ("es", "Duró doce años.", [("number", "12", "year")]),
+        ("es", "Mide treinta y un metros.", [("number", "31", "m")]),
+        ("es", "Son doscientos cuarenta kilómetros.", [("number", "240", "km")]),
+        (
+            "es",
+            "Crece un 15 por ciento en 3 horas.",
+            [("number", "15", "%"), ("number", "3", "hour")],
+        ),
+    ],
+)
+def test_numbers_in_words_and_units_are_read_by_language(
+    language: str, text: str, found: list[tuple[str, str, str]]
+) -> None:
+    kinds = [each for each in values(text, language) if each[0] != "name"]
+    assert [each for each in kinds if each in found] == found
+
+
+def test_a_number_in_words_is_the_one_of_its_language() -> None:
+    assert values("Once upon a time.", "en") == []
+    assert ("number", "11", "year") in values("Tiene once años.", "es")
+    assert not [each for each in values("Ein elf.", "en") if each[0] == "number"]

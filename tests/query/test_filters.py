@@ -257,7 +257,7 @@ def test_every_pattern_of_every_language_compiles() -> None:
 
 
 def test_a_further_language_is_a_file() -> None:
-    table = PatternTable("it", "[[page]]\npattern = '''pagin[ae] (?P<first>\\d+)'''\n")
+    table = PatternTable("it", {"page": [{"pattern": r"pagin[ae] (?P<first>\d+)"}]})
     (rule,) = table.rules("page")
     assert rule.pattern
     assert rule.pattern.search("a pagina 12")

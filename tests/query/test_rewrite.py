@@ -13,8 +13,8 @@ MODELS = Turn("What are BERT and GPT-2 trained on?", "Books of Wikipedia.")
 CONTRACTS = Turn("What contracts are there?", "Fixed-price, time-based and turnkey contracts.")
 
 
-def made(question: str, *turns: Turn) -> str:
-    return rewrite_standalone(tokenize_query(question), turns)
+def made(question: str, *turns: Turn, language: str = "en") -> str:
+    return rewrite_standalone(tokenize_query(question), turns, language=language)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,38 @@ def test_of_things_named_together_the_one_that_is_meant_is_taken(
     question: str, turn: Turn, taken: str
 ) -> None:
     assert made(question, turn) == f"{question} {taken}"
+
+
+GERMAN = Turn("Was sind BERT und GPT-2?", "Sprachmodelle.")
+SPANISH = Turn("¿Qué diferencia hay?", "Contratos fijos, temporales y mixtos.")
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "turn", "taken"),
+    [
+        ("de", "Wie alt ist das erste?", GERMAN, "(BERT)"),
+        ("de", "Wie alt ist das zweite?", GERMAN, "(GPT-2)"),
+        ("es", "¿Cuánto cuesta el segundo?", SPANISH, "(temporales)"),
+        ("es", "¿Y el último?", SPANISH, "(mixtos)"),
+    ],
+)
+def test_the_one_that_is_meant_is_taken_in_german_and_in_spanish(
+    language: str, question: str, turn: Turn, taken: str
+) -> None:
+    assert made(question, turn, language=language) == f"{question} {taken}"
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "turn"),
+    [
+        ("de", "Was bedeutet das?", Turn("Wie atmen Fische?", "Mit Kiemen.")),
+        ("es", "¿Qué significa eso?", Turn("¿Cómo respiran los peces?", "Con branquias.")),
+    ],
+)
+def test_what_was_said_is_taken_in_german_and_in_spanish(
+    language: str, question: str, turn: Turn
+) -> None:
+    assert turn.answer.split()[-1].strip(".") in made(question, turn, language=language)
 
 
 @pytest.mark.parametrize(

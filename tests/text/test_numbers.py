@@ -15,7 +15,8 @@ NUMBERS = {
     "trois cents": 300, "twelfth": 12, "twenty-first": 21, "vingt et unieme": 21,
     "quatre-vingtieme": 80, "neuvieme": 9, "einundzwanzig": 21, "veinte": 20,
     "zwolf": 12, "siebter": 7, "zwanzigsten": 20, "achtem": 8, "dieciseis": 16, "tercera": 3,
-    "tercer": 3, "decimoquinto": 15, "3.": 3, "2.º": 2, "4ª": 4,
+    "tercer": 3, "decimoquinto": 15, "sixieme": 6,
+    "siebenundneunzigste": 97, "treinta y uno": 31, "3.": 3, "2.º": 2, "4ª": 4,
     "hundred and hundred": None, "page": None, "": None,
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Sentences in English and French: a table of tricky cases, and what always holds."""
+"""Sentences of several languages: a table of tricky cases, openings, and what always holds."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quoth.text.analyzer import normalize_name
 from quoth.text.sentences import (
     MAX_CHARACTERS,
     MAX_WORDS,
     PIECE_WORDS,
+    is_anaphoric,
+    openings,
     sentences,
 )
 from tests.support.counting import is_proportional
@@ -38,6 +41,8 @@ CASES = [
     "a) Dig a hole.|b) Water it.",
     "He asked: who? me?|Yes.",
     "M. Dupont et Mme Durand sont là.|Ils attendent.",
+    "Das folgt aus Anhang B.|Der Rest ist klar.",
+    "Se calcula en la columna C.|El resto es claro.",
     "Alors quand est-ce vrai ?|En fait, cela dépend.",
     "La question « lequel ? », elle, reste.|Puis rien.",
     "« Quoi ? » dit-il.|« Rien. »|Il partit.",
@@ -142,3 +147,59 @@ def test_the_next_number_of_a_list_ends_nothing() -> None:
     assert [year[start:end] for start, end in sentences(year)] == [
         *("There were many in\n12.", "The next day came.", "It had 2.", "Then 3.", "Then none."),
     ]
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "anaphoric"),
+    [
+        ("en", "It was built in 1874.", True),
+        ("fr", "Celle-ci fut détruite.", True),
+        ("fr", "Il existe deux espèces.", False),
+        ("de", "Er wurde 1874 gebaut.", True),
+        ("de", "Dadurch sinkt der Druck.", True),
+        ("de", "Das ist der Grund.", True),
+        ("de", "Das Haus ist alt.", False),
+        ("de", "Es gibt zwei Arten.", False),
+        ("de", "Ces Zimmer sind klein.", False),
+        ("es", "Esto se debe al calor.", True),
+        ("es", "Sus hojas son verdes.", True),
+        ("es", "El faro es alto.", False),
+        ("es", "Está prohibido fumar.", False),
+        ("es", "Son las seis.", False),
+        ("nl", "It was built in 1874.", True),
+    ],
+)
+def test_a_sentence_leans_on_the_one_before(language: str, sentence: str, anaphoric: bool) -> None:
+    assert is_anaphoric(normalize_name(sentence), language=language) is anaphoric
+
+
+@pytest.mark.parametrize(
+    ("language", "kind", "sentence"),
+    [
+        ("de", "connectives", "Außerdem ist es kalt."),
+        ("de", "connectives", "Zum Beispiel im Winter."),
+        ("de", "fillers", "Herzlich willkommen zu unserem Kurs."),
+        ("de", "fillers", "In diesem Kapitel geht es um Bienen."),
+        ("de", "fillers", "Wie bereits erwähnt, ist es kalt."),
+        ("es", "connectives", "Además, hace frío."),
+        ("es", "connectives", "Sin embargo, llueve."),
+        ("es", "fillers", "Bienvenidos al curso."),
+        ("es", "fillers", "En este capítulo hablamos de abejas."),
+        ("es", "fillers", "Como hemos visto, hace frío."),
+    ],
+)
+def test_openings_are_known_by_language(language: str, kind: str, sentence: str) -> None:
+    folded = normalize_name(sentence)
+    assert openings(kind, language).match(folded)
+    assert not openings(kind, "en").match(folded)
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("de", "Mehr steht im nächsten Kapitel, das wir empfehlen."),
+        ("es", "De esto trata el capítulo siguiente."),
+    ],
+)
+def test_authors_lead_on_in_every_language(language: str, sentence: str) -> None:
+    assert openings("leading_on", language).search(normalize_name(sentence))

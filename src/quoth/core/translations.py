@@ -75,7 +75,7 @@ def restate(message: str, language: str | None) -> str:
 def _restate_value(value: str, language: str, joint: str) -> str:
     """Restate a value that is made of sentences itself, such as the places that were searched."""
     parts = value.split(joint) if joint else [value]
-    own = _sentences(language)["query.place_joint"] if joint else ""
+    own = translate("query.place_joint", language) if joint else ""
     return own.join(restate(part, language) for part in parts)
 
 
@@ -95,9 +95,9 @@ def _known(language: str) -> list[tuple[re.Pattern[str], list[str], str, str]]:
     pairs = [(each, said, "") for each, said in _messages(language).items()]
     for other in languages():
         if other != language:
-            sentences = _sentences(other)
-            joint = sentences["query.place_joint"]
-            pairs += [(each, _sentences(language)[key], joint) for key, each in sentences.items()]
+            joint = translate("query.place_joint", other)
+            own = _sentences(DEFAULT_LANGUAGE) | _sentences(language)
+            pairs += [(each, own[key], joint) for key, each in _sentences(other).items()]
     pairs.sort(key=lambda pair: -_letters(pair[0]))
     return [
         (_pattern(each), _VALUE.findall(each), said, joint)

@@ -30,10 +30,12 @@ from quoth.query.tokens import (
     TokenizedQuery,
     compile_phrases,
     has_phrase,
+    normalize_query,
     read_table,
     stem,
     tokenize_query,
 )
+from quoth.text.stop_words import query_stop_words
 from quoth.text.tables import tables_for
 
 MAX_TERMS = 8
@@ -48,7 +50,7 @@ NOTICE_START = 30
 def _alternatives(name: str, language: str) -> str:
     """Return the words of a row of follow-ups in a language, as a part of a pattern."""
     tables = tables_for("quoth.query", "followup", language)
-    return "|".join(word for table in tables for word in table.get(name, "").split())
+    return "|".join(word for table in tables for word in table[name].split()) or "(?!)"
 
 
 def rewrite_standalone(
@@ -223,24 +225,25 @@ def _noun_phrases(asked: TokenizedQuery, language: str) -> list[str]:
         return []
     starts = [0, *(cut.end() for cut in cuts)]
     ends = [*(cut.start() for cut in cuts), len(asked.folded)]
+    stops = frozenset(map(normalize_query, query_stop_words(language)))
+    spans = [(low, high) for low, high, words in _joined(asked) if not stops.issuperset(words)]
+    runs = _merged(asked, spans)
     things = [
-        _run(asked, start, end, last=not start) for start, end in zip(starts, ends, strict=True)
+        _run(asked, [run for run in runs if start <= run[0] < end], last=not start)
+        for start, end in zip(starts, ends, strict=True)
     ]
     return things if all(things) else []
 
 
-def _run(asked: TokenizedQuery, start: int, end: int, *, last: bool) -> str:
-    """Return the first run of content words of a span, or its last."""
-    runs = [run for run in _runs(asked, bearing=False) if start <= run[0] < end]
+def _run(asked: TokenizedQuery, runs: Sequence[tuple[int, int]], *, last: bool) -> str:
+    """Return the first run of content words, or the last."""
     return asked.clean[slice(*runs[-1 if last else 0])] if runs else ""
 
 
-def _runs(asked: TokenizedQuery, *, bearing: bool = True) -> list[tuple[int, int]]:
+def _runs(asked: TokenizedQuery) -> list[tuple[int, int]]:
     """Return the spans of neighbouring content words, without those that name no subject."""
     spans = [
-        (start, end)
-        for start, end, words in _joined(asked)
-        if not bearing or any(map(is_content_bearing, words))
+        (start, end) for start, end, words in _joined(asked) if any(map(is_content_bearing, words))
     ]
     return _merged(asked, spans)
 

@@ -55,8 +55,8 @@ def labels_between(first: str, last: str) -> range | None:
 
 def _listed(table: Table, name: str) -> Iterator[tuple[str, int]]:
     """Yield the words of a row, which counts from 1, with their numbers."""
-    endings = table.get("endings", [""]) if name == "ordinals" else [""]
-    for number, forms in enumerate(table.get(name, "").split(","), start=1):
+    endings = (table["endings"] or [""]) if name == "ordinals" else [""]
+    for number, forms in enumerate(filter(None, table[name].split(",")), start=1):
         for form, ending in product(forms.split("/"), endings):
             yield f"{' '.join(form.split())}{ending}", number
 

@@ -63,7 +63,7 @@ _DAY = re.compile(r"(?:(?<!\S)(\S+)\s+)?(?<!\S)\d{1,2}\Z")
 def openings(kind: str, language: str) -> re.Pattern[str]:
     """Return a pattern of openings in a language, for folded sentences: "fillers", say."""
     tables = tables_for("quoth.text", "sentences", language)
-    return re.compile("|".join(row for table in tables for row in table.get(kind, ())) or "(?!)")
+    return re.compile("|".join(row for table in tables for row in table[kind]) or "(?!)")
 
 
 def is_anaphoric(folded: str, *, language: str) -> bool:

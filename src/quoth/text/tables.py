@@ -1,6 +1,7 @@
 """Words of languages: files ``data/TOPIC.LANGUAGE.toml`` in the package that reads them.
 
-A further language is a further file: no code names the languages that have one.
+A further language is a further file: no code names the languages that have one. A row that a file
+lacks is empty; the English one has all rows, and says what they mean.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 Table = Mapping[str, Any]
 
+REFERENCE = "en"
 EVERYWHERE = ("en", "fr")
 """The languages of the interface: their words count together, also in languages without a file."""
 
@@ -23,11 +25,13 @@ def language_tables(package: str, topic: str) -> Mapping[str, Table]:
     """Return the tables of a topic by language, sorted."""
     paths = sorted(files(package).joinpath("data").iterdir(), key=attrgetter("name"))
     parts = ((path, path.name.split(".")) for path in paths)
-    return {
+    found = {
         name[1]: tomllib.loads(path.read_text("utf-8"))
         for path, name in parts
         if len(name) == 3 and name[0] == topic
     }
+    empty = {row: type(value)() for row, value in found[REFERENCE].items()}
+    return {language: empty | table for language, table in found.items()}
 
 
 @cache
@@ -41,4 +45,4 @@ def tables_for(package: str, topic: str, language: str) -> tuple[Table, ...]:
 def word_list(package: str, topic: str, name: str) -> frozenset[str]:
     """Return the words of a row in all languages."""
     tables = language_tables(package, topic).values()
-    return frozenset().union(*(table.get(name, "").split() for table in tables))
+    return frozenset().union(*(table[name].split() for table in tables))

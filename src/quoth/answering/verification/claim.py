@@ -43,7 +43,7 @@ def word_classes(language: str) -> WordClasses:
     """Return the words of a language, those of English where there are no others."""
     name = language if language in LANGUAGES else "en"
     data = language_tables(__package__, "words")[name]
-    pairs = [pair.split() for pair in data.get("opposites", "").split(",") if pair.strip()]
+    pairs = [pair.split() for pair in data["opposites"].split(",") if pair.strip()]
     opposites: dict[str, set[str]] = {}
     for pair in pairs:
         one, two = (_forms(word, name) for word in pair)
@@ -52,7 +52,7 @@ def word_classes(language: str) -> WordClasses:
                 opposites.setdefault(form, set()).update(other)
     names = {each.name for each in fields(WordClasses)} - {"opposites"}
     return WordClasses(
-        **{name: frozenset(data.get(name, "").split()) for name in names},
+        **{name: frozenset(data[name].split()) for name in names},
         opposites={word: frozenset(others) for word, others in opposites.items()},
     )
 

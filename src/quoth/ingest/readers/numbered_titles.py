@@ -218,14 +218,14 @@ def division_words() -> Mapping[str, bool]:
         normalize_name(word): key == "appendices"
         for table in _tables().values()
         for key in ("divisions", "appendices")
-        for word in table.get(key, ())
+        for word in table[key]
     }
 
 
 @cache
 def words_for(kind: str) -> tuple[str, ...]:
     """Return the words of all languages for "chapters", "annexes" or "parts", the longest first."""
-    found = {normalize_name(word) for each in _tables().values() for word in each.get(kind, ())}
+    found = {normalize_name(word) for each in _tables().values() for word in each[kind]}
     return tuple(sorted(found, key=lambda word: (-len(word), word)))
 
 
@@ -233,15 +233,14 @@ def full_word(word: str) -> str:
     """Return the word for a division that a folded one stands for: "article" for "art"."""
     tables = _tables().values()
     return next(
-        (each["abbreviations"][word] for each in tables if word in each.get("abbreviations", {})),
-        word,
+        (each["abbreviations"][word] for each in tables if word in each["abbreviations"]), word
     )
 
 
 def division_rows(name: str) -> Iterator[str]:
     """Yield the regular expressions of a row in all languages: "formal" or "outside"."""
     for table in _tables().values():
-        yield from table.get(name, ())
+        yield from table[name]
 
 
 @cache

@@ -118,6 +118,28 @@ async def test_what_no_source_supports_is_marked(home: Path) -> None:
     assert "forty men. *(no source supports this)*" in "".join(pieces)
 
 
+@pytest.mark.parametrize(
+    ("language", "sentence", "doubt", "head"),
+    [
+        ("en", "It is made of wax and of honey.", "not checked", "Note: "),
+        ("fr", "Elle est faite de cire et de miel.", "non vérifié", "Remarque\u202f: "),
+        ("de", "Sie ist aus Wachs und aus Honig.", "nicht geprüft", "Hinweis: "),
+        ("es", "Está hecha de cera y de miel.", "no comprobado", "Nota: "),
+    ],
+)
+async def test_a_doubt_and_a_note_are_in_the_language_of_the_answer(
+    home: Path, language: str, sentence: str, doubt: str, head: str
+) -> None:
+    _pieces, answer = await streamed(home, ScriptedGenerator(HONEST))
+    (first,) = answer.sentences
+    there = replace(first, start=0, end=len(sentence), support="unverified")
+    query = replace(answer.query, language=language)
+    told = replace(answer, text=sentence, sentences=(there,), query=query, warnings=("Wax.",))
+    text = "".join(markdown_sentences(told, address=address))
+    assert f"*({doubt})*" in text
+    assert f"*{head}Wax.*" in text
+
+
 @given(st.text(alphabet="[]()<>!`:/wh.ps tx\\\n*", max_size=60))
 @example("a](https://evil.test)")
 @example("[a]: https://evil.test")

@@ -216,7 +216,14 @@ def test_a_row_is_found_by_its_sheet() -> None:
     reading = read_spreadsheet(SourceFile(file.name, file.read_bytes()))
     chunks = chunks_of(reading)
     english = ("row 5", "Landings row 5", "landings ▸ rows 5", "Landings rows 5–9")
-    for place in (*english, "ligne 5", "Landings ligne 5", "Landings ▸ lignes 5–9"):
+    for place in (
+        *english,
+        "ligne 5",
+        "Landings ligne 5",
+        "Landings ▸ lignes 5–9",
+        "Zeile 5",
+        "filas 5-9",
+    ):
         (start, end), is_whole = find_place(chunks, place, headings=[])
         assert reading.text[start:end].startswith("Port: Newlyn | ")
         assert not is_whole

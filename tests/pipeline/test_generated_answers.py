@@ -311,7 +311,8 @@ async def test_another_language_than_the_sources_is_shown_as_not_checked(
     assert (answer.status, answer.grounded, answer.model) == ("partial", False, "script")
     assert any("marked as not checked" in warning for warning in answer.warnings)
     assert "[not checked]" in marked(answer).plain
-    assert "*(not checked)*" in "".join(markdown_sentences(answer, address=lambda *_: None))
+    in_german = "".join(markdown_sentences(answer, address=lambda *_: None))
+    assert "*(nicht geprüft)*" in in_german  # in the language of the sentence
 
 
 async def test_a_sentence_that_says_nothing_of_the_sources_has_no_mark(home: Path) -> None:

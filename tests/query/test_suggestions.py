@@ -26,6 +26,19 @@ def test_a_heading_becomes_a_question_without_its_number() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("language", "headings", "suggested"),
+    [
+        ("de", ["Einleitung", "2.4 Bienenwachs"], "Was wird über „Bienenwachs“ gesagt?"),
+        ("es", ["Introducción", "2.4 Cera"], "¿Qué se dice sobre «Cera»?"),
+    ],
+)
+def test_a_heading_is_a_question_of_its_language(
+    language: str, headings: list[str], suggested: str
+) -> None:
+    assert ask("Was?", language=language, headings=headings) == (suggested,)
+
+
 def test_all_kinds_have_their_turn() -> None:
     said = ask(
         "How large is a colony?",

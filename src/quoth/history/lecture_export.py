@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
 from quoth.core.lecture import Lecture, LiveCitation, TranscriptSegment, WindowRecord
+from quoth.core.translations import interface_languages
 from quoth.text.html_page import render_page
-from quoth.text.language import detect_language
+from quoth.text.language import detect_query_language
 from quoth.text.locators import ARROW, format_timestamp, label
 from quoth.text.markdown import escape_markdown, markdown_link
 
@@ -104,7 +105,7 @@ def _spoken(segments: Sequence[TranscriptSegment]) -> str:
 
 def _language(segments: Sequence[TranscriptSegment]) -> str:
     said = " ".join(each.text for each in segments)
-    return detect_language(said, among=("en", "fr"), fallback="en")
+    return detect_query_language(said, among=interface_languages(), fallback="en")
 
 
 def _place(citation: LiveCitation) -> str:

@@ -15,6 +15,7 @@ from quoth.core.errors import QuothError
 from quoth.core.lecture import Lecture, LiveCitation, WindowRecord
 from quoth.core.plan import make_plan
 from quoth.core.trace import Trace
+from quoth.core.translations import interface_languages
 from quoth.core.types import Candidate, Chunk, Filter, Pages, Passage, Query
 from quoth.live.cards import PageCandidate
 from quoth.live.relevance import (
@@ -37,7 +38,6 @@ from quoth.pipeline.retrieve import (
     select_passages,
 )
 from quoth.pipeline.selection import joint_results
-from quoth.query.understand import INTERFACE_LANGUAGES
 from quoth.retrieval.calibration import READER
 from quoth.store.lectures import Lectures
 from quoth.store.rows import now
@@ -252,7 +252,7 @@ def judge_window(
 
 def _languages(context: RequestContext) -> tuple[str, ...]:
     books = chain.from_iterable(outline.languages for _, outline in context.view.collections)
-    return tuple(dict.fromkeys((*books, *INTERFACE_LANGUAGES)))
+    return tuple(dict.fromkeys((*books, *interface_languages())))
 
 
 def _page_candidate(candidate: Candidate, passage: Passage, probability: float) -> PageCandidate:

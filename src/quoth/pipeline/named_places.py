@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from quoth.core.errors import InputError, NotFound
 from quoth.core.outline import Heading
+from quoth.core.translations import languages, translate
 from quoth.core.types import Chars, Chunk, Pages, Seconds, SpanLocator
+from quoth.ingest.readers.numbered_titles import words_for
 from quoth.query.division_names import divisions_of, numbered_sections
 from quoth.text.analyzer import normalize_name
 from quoth.text.links import TEXT_MARK, find_fragment
@@ -16,16 +18,24 @@ from quoth.text.locators import ARROW, format_timestamp
 _TIME = re.compile(
     r"≈?(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,3}):(?P<seconds>\d{2})|(?P<only>\d{1,7}) ?s"
 )
+
+
+def _names(*keys: str) -> str:
+    """Return how labels name what places are counted in, in every language."""
+    names = {translate(f"text.{key}", each, name="") for key in keys for each in languages()}
+    return "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+
+
+_PAGES = _names("page", "pages", "slide", "slides")
 _PAGE = re.compile(
-    r"(?P<pdf>(?:page )?pdf )?(?:p\.? ?|page |slide |diapositive )?"
-    r"(?P<first>\w+)(?:[-–](?P<last>\w+))?",
+    rf"(?P<pdf>(?:(?:{_PAGES}))?pdf[ -])?(?:p\.? ?|{_PAGES})?(?P<first>\w+)(?:[-–](?P<last>\w+))?",
     re.I,
 )
 _CHARS = re.compile(
     r"(?P<exact>characters? |chars? |caractères? )?(?P<start>\d{1,12})[-–](?P<end>\d{1,12})", re.I
 )
-_UNITS = r"(?:lines?|rows?|cells?|messages?|lignes?|cellules?) "
-"""What places are counted in, in English and French."""
+_KINDS = ("line", "row", "cell", "message")
+_UNITS = rf"(?:{_names(*_KINDS, *(f'{kind}s' for kind in _KINDS))})"
 _LINES = re.compile(
     rf"(?:(?P<section>.+?)(?: ▸)? (?={_UNITS}))?(?:{_UNITS}|L)?"
     r"(?P<first>\d{1,9})(?:[-–]L?(?P<last>\d{1,9}))?",
@@ -187,7 +197,8 @@ def _numbered_paragraph(chunks: Sequence[Chunk], place: str) -> Span | None:
 
 def _in_section(chunks: Sequence[Chunk], place: str, *, headings: Sequence[Heading]) -> Span | None:
     name = normalize_name(place)
-    chapter = name.removeprefix("chapter ").removeprefix("chapitre ")
+    prefixes = (f"{word} " for word in words_for("chapters"))
+    chapter = name.removeprefix(next(filter(name.startswith, prefixes), ""))
     titles = [(normalize_name(each.path[-1]), each) for each in headings if each.path]
     found = [each for title, each in titles if title == name]
     found = found or [each for each in headings if each.chapter == chapter != ""]

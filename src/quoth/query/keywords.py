@@ -5,46 +5,40 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from itertools import dropwhile, pairwise
 
 from quoth.core.types import DocumentKind, Filter, FilterField, Query
-from quoth.query.filters.patterns import find_matches, has_match, word_set
+from quoth.query.filters.patterns import find_matches, has_match, pattern_tables, word_set
 from quoth.query.tokens import has_phrase, normalize_query, normalized_query_words, phrase_pattern
 from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.numbers import WORDS
+from quoth.text.stop_words import query_stop_words
+from quoth.text.tables import EVERYWHERE
 
 _WORD = re.compile(r"[^\W_](?:[\w.@&/+#-]*[\w+#])?")
 _ELIDED = re.compile(r"\b(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)['’](?=\w)", re.IGNORECASE)
 _ENDING = re.compile(r"(?<=\w)['’](?:s|m|t|d|re|ve|ll)\b", re.IGNORECASE)
-# Question words, which a passage with the answer need not contain.
-_ASKING = frozenset(
-    analyze(
-        "mean means meaning called define definition difference differences differ compare "
-        "comparison explain explained describe description tell say said talk talks discuss "
-        "discussed mention mentioned give example examples summary summarize summarise overview "
-        "main key list name work works working kind type types way ways thing things happen "
-        "happens purpose role reason reasons point points idea ideas question answer know use "
-        "used many much one someone people",
-        language="en",
+
+
+@cache
+def _question_words(language: str) -> frozenset[str]:
+    """Return stems of what a question asks with, which a passage with the answer need not have."""
+    return frozenset(
+        stem
+        for table in pattern_tables()
+        if table.language in (*EVERYWHERE, language)
+        for stem in analyze(" ".join(table.word_list("question_words")), language=table.language)
     )
-    + analyze(
-        "signifie veut dire appelle définir définition différence différences compare comparer "
-        "comparaison explique expliquer expliquez décrire décrit parle parler parlez donne donner "
-        "donnez exemple exemples résume résumer résumez résumé principal principaux principales "
-        "liste lister fonctionne fonctionnent fonctionner marche marchent type types sorte sortes "
-        "façon manière chose choses sert servent rôle raison raisons point points idée idées "
-        "question réponse savoir sait utilise utiliser faut doit doivent existe",
-        language="fr",
-    )
-)
 
 
 def content_words(text: str, *, language: str) -> list[str]:
     """Return the distinct content words of a query as written, in order."""
+    empty = query_stop_words(language)  # the index keeps those of most languages
     found: dict[str, str] = {}
     for word in _WORD.findall(_ENDING.sub("", _ELIDED.sub(" ", text))):
         stems = analyze(word, language=language)
-        if stems and not _ASKING.issuperset(stems):
+        if word.casefold() not in empty and not _question_words(language).issuperset(stems):
             found.setdefault(stems[-1], word)
     return list(found.values())
 

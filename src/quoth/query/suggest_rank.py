@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
-from types import MappingProxyType
 
+from quoth.core.translations import translate
+from quoth.query.filters.patterns import word_set
 from quoth.query.keywords import content_words
 from quoth.text.analyzer import analyze, normalize_name
 from quoth.text.language import detect_language
@@ -24,11 +25,6 @@ MIN_NAMED = 2
 _NUMBERED = re.compile(
     r"^(?:(?:chapter|chapitre|part|partie|section)\b\W*)?[\dIVXivx]*(?:\.\d+)*[.:)\s–—-]+"
 )
-_EMPTY = frozenset(
-    "introduction conclusion summary resume overview contents references bibliography index "
-    "acknowledgements remerciements annexe annexes appendix abstract preface foreword notes "
-    "questions sommaire bibliographie glossary glossaire exercises exercices quiz".split()
-)
 _WORD = re.compile(r"\w+(?:[-.]\w+)*")
 _UPPER = "A-ZÀ-ÖØ-ÞŒŠŽ"
 _NAME = re.compile(
@@ -37,9 +33,6 @@ _NAME = re.compile(
 """Words with capitals after a word or a comma, which no sentence begins with, and before no number,
 as those of "Chapter 3" are."""
 _SMALL = re.compile(r"\b[^\W\d_A-Z]\w+")
-_ABOUT: Mapping[str, str] = MappingProxyType(
-    {"en": "What is said about “{}”?", "fr": "Que dit-on de «\u202f{}\u202f»\u202f?"}
-)
 
 
 def suggest(
@@ -111,14 +104,14 @@ def _about(subjects: Iterable[str], language: str) -> Iterator[str]:
         plain = normalize_name(subject).lower()
         if (
             not 2 < len(subject) <= MAX_LENGTH
-            or plain in _EMPTY
+            or plain in word_set("empty_headings")
             or not re.search(r"[^\W\d_]{3}", plain)
         ):
             continue
         if subject.endswith("?"):
             yield subject
         else:
-            yield _ABOUT.get(language, _ABOUT["en"]).format(subject.rstrip(" .:"))
+            yield translate("query.suggestion", language, name=subject.rstrip(" .:"))
 
 
 def _is_similar(first: frozenset[str], second: frozenset[str]) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from quoth.core.errors import InputError
 from quoth.core.protocols import Matrix
-from quoth.core.translations import translate
+from quoth.core.translations import interface_languages, translate
 from quoth.core.types import Filter, FilterField, Query, QueryKind, Turn
 from quoth.query.comparison_aspects import MAX_ASPECTS, extract_aspects
 from quoth.query.dialogue_act import (
@@ -72,7 +72,6 @@ from quoth.text.language import detect_query_language
 
 MIN_LENGTH = 3
 MAX_LENGTH = 1000
-INTERFACE_LANGUAGES = ("en", "fr")
 MAX_ENTITIES = 10
 MIN_OWN_LETTERS = 4
 """Minimum letters, names excluded, for detecting the language of a query."""
@@ -262,7 +261,7 @@ def _analyse(
 
 
 def _detect(text: str, entities: EntityIndex, fallback: str) -> str:
-    among = (*entities.languages, *INTERFACE_LANGUAGES)
+    among = (*entities.languages, *interface_languages())
     return detect_query_language(text, among=among, fallback=fallback)
 
 

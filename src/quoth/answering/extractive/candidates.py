@@ -17,14 +17,9 @@ from quoth.query.filters.patterns import word_set
 from quoth.query.tokens import folded_words
 from quoth.text.contents import LEADERS, is_index
 from quoth.text.locators import CELL_GAP
-from quoth.text.sentences import is_anaphoric, sentences, trim_span
+from quoth.text.sentences import is_anaphoric, openings, sentences, trim_span
 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
-
-NEGATION = re.compile(
-    r"\b(?:not|no|never|none|neither|cannot|without|ne|pas|jamais|aucune?|sans|non)\b|n't\b|\bn'"
-)
-"""Negations."""
 
 ASKING_WEIGHT = 0.3
 """Weight of a question word relative to its rarity."""
@@ -89,8 +84,6 @@ _CAPITAL = re.compile(r"\b[^\W\d_a-zà-öø-ÿ]\w+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _ENDS = (".", "!", "…", "。", "！", ":", ";", "।", "؟", "۔")
 _QUESTION_ENDS = ("?", "？", "؟")
-_TAG = re.compile(r",\s*(?:right|okay|ok|yes|no|huh|n'est-ce pas|non|hein|d'accord|verdad)\s*\?$")
-"""Tag questions, which do not make a statement a question: "It is nowhere near five, right?"."""
 MIN_STANDALONE_SCORE = 0.5
 """Minimum fitness of the sentence that a quotation grows from: no question, heading or noise."""
 
@@ -189,7 +182,7 @@ def _of_passage(passage: Passage) -> tuple[Quotable, ...]:
             continue
         chunk = passage.chunks[max(0, bisect_right(starts, first) - 1)]
         folded = normalize(shown[:OPENING])
-        question = _is_question(shown)
+        question = _is_question(shown, chunk.language)
         below = bool(found) and _is_heading(found[-1].text, titles)
         found.append(
             Quotable(
@@ -234,9 +227,11 @@ def _count_words(text: str) -> int:
     return words if text.isascii() else words + len(_CJK.findall(text)) // 2
 
 
-def _is_question(text: str) -> bool:
+def _is_question(text: str, language: str) -> bool:
+    """Return whether a sentence asks; "It is nowhere near five, right?" does not."""
     bare = text.rstrip("\"'»”’) ")
-    return bare.endswith(_QUESTION_ENDS) and not _TAG.search(normalize(bare[-20:]))
+    tag = rf",\s*(?:{openings('tag', language).pattern})\s*\?$"
+    return bare.endswith(_QUESTION_ENDS) and not re.search(tag, normalize(bare[-20:]))
 
 
 def _spans(passage: Passage, text: str) -> list[tuple[int, int]]:

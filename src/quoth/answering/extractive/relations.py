@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from quoth.answering.extractive.candidates import NEGATION, Quotable, normalize
+from quoth.answering.extractive.candidates import Quotable, normalize
 from quoth.answering.extractive.runs import MAX_LIST, is_program
 from quoth.answering.extractive.score import CandidateSentences, Scores, stems_of
 from quoth.core.types import Passage, Query
 from quoth.query.tokens import folded_words
 from quoth.text.analyzer import analyze
 from quoth.text.locators import CELL_GAP
+from quoth.text.sentences import openings
 
 DUPLICATE_OVERLAP = 0.7
 """Minimum word overlap (Jaccard) of duplicate sentences."""
@@ -92,6 +93,11 @@ def best_of_aspects(
     return kept if len(kept) > 1 else {}
 
 
+def _is_negated(sentence: Quotable) -> bool:
+    negation = openings("negation", sentence.language)
+    return negation.search(normalize(sentence.text)) is not None
+
+
 def is_duplicate(candidates: CandidateSentences, place: int, other: int) -> bool:
     """Return whether most words are shared, or one sentence nearly contains the other.
 
@@ -102,7 +108,7 @@ def is_duplicate(candidates: CandidateSentences, place: int, other: int) -> bool
     figures = [frozenset(_FIGURE.findall(text)) for text in texts]
     if not one or not two or figures[0] != figures[1]:
         return False
-    if bool(NEGATION.search(normalize(texts[0]))) != bool(NEGATION.search(normalize(texts[1]))):
+    if _is_negated(candidates.sentences[place]) != _is_negated(candidates.sentences[other]):
         return False
     shared = len(one & two)
     smaller = min(len(one), len(two))

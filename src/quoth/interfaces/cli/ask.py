@@ -21,6 +21,7 @@ from quoth.core.events import (
     StageStarted,
     TextAdded,
 )
+from quoth.core.translations import interface_languages
 from quoth.core.types import Answer
 from quoth.interfaces.cli.render import (
     WIDEST,
@@ -33,7 +34,7 @@ from quoth.interfaces.cli.session import CliSession
 from quoth.interfaces.doubt_mark import doubt_mark
 from quoth.interfaces.links import answer_page
 from quoth.text.json_codec import to_json
-from quoth.text.language import detect_language
+from quoth.text.language import detect_query_language
 
 _WORD = re.compile(r"(?<!\s)(\s*)(\S+(?: \[\S*)*)")
 """A word with the marks behind it, which stay on its line."""
@@ -177,7 +178,7 @@ async def show_answer(
     """
     watching: Watching | None = None
     if session.out.is_terminal and stream is not False and not session.json:
-        language = detect_language(question, among=("en", "fr"), fallback="en")
+        language = detect_query_language(question, among=interface_languages(), fallback="en")
         watching = Watching(session, language=language)
     with watching or nullcontext():
         async for event in events:

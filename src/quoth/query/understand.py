@@ -304,15 +304,11 @@ def _with_history(
     without: list[str] = []
     if analysis.extracted.people and previous.extracted.people:
         without = [word for person in previous.extracted.people for word in person.words]
-    own = analysis.extracted
-    standalone = (
-        ""
-        if own.filters or own.people
-        else ask_again_about(analysis.query, turns, language=analysis.language)
-    )
-    standalone = standalone or rewrite_standalone(
-        analysis.query, turns, language=analysis.language, without=without
-    )
+    query, language, own = analysis.query, analysis.language, analysis.extracted
+    standalone = ""
+    if not (own.filters or own.people):
+        standalone = ask_again_about(query, turns, language=language)
+    standalone = standalone or rewrite_standalone(query, turns, language=language, without=without)
     if not is_elliptical(analysis.query):
         return analysis, standalone
     if (analysis.kind, has_only_question_words(analysis.query)) == ("factual", False) and (

@@ -53,6 +53,40 @@ def test_questions_last_to_the_end_of_the_talk(cue: str) -> None:
     assert spans(late(cue)) == [("qa", 6, 9)]
 
 
+@pytest.mark.parametrize(
+    ("language", "cue", "found"),
+    [
+        ("de", "Wir haben noch etwas Zeit für Fragen.", [("qa", 6, 9)]),
+        ("de", "Kommen wir nun zu Ihren Fragen.", [("qa", 6, 9)]),
+        ("de", "Am Ende kommen wir zu Ihren Fragen.", []),
+        ("de", "Das ist eine Frage der Zeit.", []),
+        ("de", "Ich zeige Ihnen jetzt eine kurze Demo.", [("demo", 6, 9)]),
+        ("es", "Pasamos ahora a sus preguntas.", [("qa", 6, 9)]),
+        ("es", "Nos queda tiempo para algunas preguntas.", [("qa", 6, 9)]),
+        ("es", "Al final pasamos a sus preguntas.", []),
+        ("es", "Vamos a ver una breve demo.", [("demo", 6, 9)]),
+    ],
+)
+def test_cues_are_heard_in_the_language_of_the_talk(
+    language: str, cue: str, found: list[tuple[str, int, int]]
+) -> None:
+    assert spans([replace(each, language=language) for each in late(cue)]) == found
+
+
+@pytest.mark.parametrize(
+    ("language", "title", "segment"),
+    [
+        ("de", "Fragen und Antworten", "qa"),
+        ("de", "Live-Vorführung", "demo"),
+        ("es", "Preguntas y respuestas", "qa"),
+        ("es", "Demostración en directo", "demo"),
+    ],
+)
+def test_headings_name_segments_in_every_language(language: str, title: str, segment: str) -> None:
+    chunks = [replace(each, language=language, section=(title,)) for each in talk(LINE)]
+    assert spans(chunks) == [(segment, 0, 0)]
+
+
 def test_questions_are_heard_in_captions_without_full_stops() -> None:
     cues = ["it does not know", "what it has not seen", "so", "now let's take", "some questions"]
     at, places = 0, []

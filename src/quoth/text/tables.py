@@ -6,6 +6,7 @@ lacks is empty; the English one has all rows, and says what they mean.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -14,6 +15,8 @@ from operator import attrgetter
 from typing import Any
 
 Table = Mapping[str, Any]
+
+_NAME = re.compile(r"\{([a-z_]+)\}")
 
 REFERENCE = "en"
 EVERYWHERE = ("en", "fr")
@@ -46,3 +49,11 @@ def word_list(package: str, topic: str, name: str) -> frozenset[str]:
     """Return the words of a row in all languages."""
     tables = language_tables(package, topic).values()
     return frozenset().union(*(table[name].split() for table in tables))
+
+
+def expand(pattern: str, words: Mapping[str, str]) -> str:
+    """Return a pattern with every ``{name}`` replaced by its word list, in a group."""
+    fixed, names = _NAME.split(pattern)[::2], _NAME.findall(pattern)
+    return fixed[0] + "".join(
+        f"(?:{words[name]}){after}" for name, after in zip(names, fixed[1:], strict=True)
+    )

@@ -13,10 +13,6 @@ from quoth.text.tables import language_tables
 
 _NAME = re.compile(r"\{([a-z_]+)\}")
 _LEAD_IN = re.compile(r"(?:[^\W\d_]+[ ,'-]{1,2}){0,5}[^\W\d_]+ ?:")
-_LEADING = re.compile(
-    r"\b(?:sources?|passages?|documents?|texts?|here|following|below|answer|summary|voici|suivante?s?"
-    r"|textes?|reponse|resume)\b"
-)
 _NUMBER = re.compile(r"\d[\d.,]*")
 _VALUE = re.compile(r"\d[\d.,]*|(?<=[\w,;:] )(?!(?:Sources?|I['’]\w+)\b)[A-ZÀ-ÖØ-Þ][\w'’-]*\w")
 """Numbers and names, which make a sentence a claim unless they are in the question."""
@@ -66,6 +62,12 @@ def declining_words(language: str) -> DecliningWords:
     )
 
 
+@cache
+def _leading() -> re.Pattern[str]:
+    tables = language_tables(__package__, "declines").values()
+    return re.compile(rf"\b(?:{'|'.join(table['leading'] for table in tables)})\b")
+
+
 def is_non_claim(statement: str, language: str, *, question: str = "") -> bool:
     """Return whether a sentence only says that the sources do not answer.
 
@@ -86,7 +88,7 @@ def is_non_claim(statement: str, language: str, *, question: str = "") -> bool:
     if _adds_nothing(statement, language, question=question):
         return True
     if _LEAD_IN.fullmatch(text):
-        return _LEADING.search(text) is not None
+        return _leading().search(text) is not None
     return any(declining_words(each).is_declining(text) for each in languages)
 
 

@@ -6,6 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+
+from quoth.text.tables import language_tables, word_list
 
 MIN_SPEAKER_PARAGRAPHS = 3
 MIN_TIME_MARKS = 2
@@ -21,41 +24,18 @@ _LABEL = re.compile(
     r"(?: ?\(\w[\w ]{0,20}\))?:(?=\s|$)\s*"
 )
 _TURN = re.compile(r"(?:>>+\s*|[-–—]\s+)(?=\S)")
-_ASKED = re.compile(
-    r"(?i)(?:questions? (?:from|by)|fragen? (?:aus|vom|von)) \w"
-    r"|questions? (?:du public|de la salle|de l['’]auditoire)"
-)
-"""A label that says where a question comes from: "Question from the floor"."""
 _GOES_ON = re.compile(r"[\w,;:]\s*$")
 """The end of a line within a sentence."""
 _TIGHT_DASH = re.compile(r"[-–—](?=[^\W\d_])")
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# What a person is called who is not named.
-_ROLES = _words(
-    "PROFESSOR INSTRUCTOR LECTURER TEACHER STUDENT STUDENTS AUDIENCE SPEAKER HOST GUEST MODERATOR "
-    "INTERVIEWER INTERVIEWEE NARRATOR PRESENTER ANNOUNCER MAN WOMAN CROWD PROFESSEUR ÉTUDIANT "
-    "PARTICIPANT PARTICIPANTE LOCUTEUR LOCUTRICE SPRECHER SPRECHERIN PUBLIKUM ZUHÖRER ZUHÖRERIN "
-    "ÉTUDIANTE PUBLIC ORATEUR ANIMATEUR INTERVENANT INTERVENANTE NARRATEUR JOURNALISTE"
-)
-# Those of them who give a lecture.
-_LECTURERS = _words("PROFESSOR INSTRUCTOR LECTURER TEACHER PROFESSEUR")
-_ARTICLES = _words("THE A AN ONE ANOTHER LE LA UN UNE DER DIE DAS EIN EINE")
-_AFTER_ROLE = _words("MEMBER QUESTION QUESTIONS")
-# Words before a colon that are not speakers.
-_THINGS = _words(
-    "note notes example exemple examples exemples question questions answer answers réponse "
-    "réponses warning attention tip hint step étape theorem théorème proof preuve definition "
-    "définition remark remarque summary résumé conclusion result résultat input output entrée "
-    "sortie first second third next finally okay ok so well now then also but and or because "
-    "mais donc alors ensuite enfin premièrement deuxièmement todo ps nb https http exercise "
-    "exercice problem problème solution case cas rule règle idea idée goal but"
-)
-
+_words = partial(word_list, "quoth.ingest.readers", "dialogue")
+_ROLES, _LECTURERS = _words("roles"), _words("lecturers")
+_ARTICLES, _AFTER_ROLE = _words("role_articles"), _words("after_role")
+_THINGS, _PARTICLES = _words("things"), _words("particles")
+_DIALOGUES = language_tables("quoth.ingest.readers", "dialogue").values()
+_ASKED = re.compile(f"(?i){'|'.join(row for table in _DIALOGUES for row in table['asked'])}")
+"""A label that says where a question comes from: "Question from the floor"."""
 
 MIN_TIMES = 3
 """How often a name begins a line that is certainly that of a speaker."""
@@ -149,9 +129,7 @@ def _is_name(name: str, *, times: int, marked: bool) -> bool:
         return times >= 2 or marked or words[0] in _ROLES
     role = is_role(name)
     capital = all(
-        word[0].isupper()
-        or word in ("de", "du", "van", "von", "la")
-        or (role and word.isdecimal())  # "Speaker 1"
+        word[0].isupper() or word in _PARTICLES or (role and word.isdecimal())  # "Speaker 1"
         for word in words
     )
     return capital and (times >= MIN_TIMES or marked or words[0].upper() in _ROLES)

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from quoth.text.numbers import ROMAN
-from quoth.text.tables import Table, language_tables
+from quoth.text.tables import Table, expand, language_tables
 
 YEAR = r"(?:19|20)\d\d"
 MAX_MATCHES = 24
@@ -22,7 +22,6 @@ _SHARED = {
     "roman": rf"(?:[ivx]|(?=[ivxlc]{{2}}){ROMAN.pattern})",
     "year": YEAR,
 }
-_NAME = re.compile(r"\{([a-z_]+)\}")
 PATTERNS = ("pattern", "before", "after", "not_before", "not_after")
 
 
@@ -60,11 +59,11 @@ class PatternTable:
         self._data = table
         self._words = dict(_SHARED)
         for name, pattern in self._data.get("words", {}).items():
-            self._words[name] = _expand(pattern, self._words)
+            self._words[name] = expand(pattern, self._words)
         self.rows: dict[str, list[dict[str, str]]] = {
             topic: [
                 {
-                    name: _expand(str(value), self._words) if name in PATTERNS else str(value)
+                    name: expand(str(value), self._words) if name in PATTERNS else str(value)
                     for name, value in row.items()
                 }
                 for row in rows
@@ -154,12 +153,4 @@ def _is_excluded(rule: Rule, match: PatternMatch, text: str) -> bool:
     return bool(
         (rule.not_before and rule.not_before.search(before))
         or (rule.not_after and rule.not_after.match(text, match.end))
-    )
-
-
-def _expand(pattern: str, words: Mapping[str, str]) -> str:
-    """Return a pattern with every ``{name}`` replaced by its word list, in a group."""
-    fixed, names = _NAME.split(pattern)[::2], _NAME.findall(pattern)
-    return fixed[0] + "".join(
-        f"(?:{words[name]}){after}" for name, after in zip(names, fixed[1:], strict=True)
     )

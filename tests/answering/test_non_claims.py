@@ -33,6 +33,8 @@ HONEST = [
     ("Cette information n’est pas mentionnée dans les sources.", "fr"),
     ("Il n'y a pas d'information à ce sujet dans les sources.", "fr"),
     ("The sources do not say.", "fr"),
+    ("Die Quellen sagen dazu:", "de"),
+    ("Esto dicen las fuentes:", "es"),
 ]
 CLAIMS = [
     ("The tower was built in 1889.", "en"),

@@ -147,6 +147,8 @@ def test_what_is_said_after_a_break_is_timed_back_from_the_next_mark(tmp_path: P
         ("Ada Keeper, Bo Chen", ("PROFESSOR", "AUDIENCE"), ["PROFESSOR", "AUDIENCE", "PROFESSOR"]),
         ("Ada Keeper", ("PROFESSOR", "LECTURER"), ["PROFESSOR", "LECTURER", "PROFESSOR"]),
         ("Ada Keeper", ("SPEAKER", "AUDIENCE"), ["SPEAKER", "AUDIENCE", "SPEAKER"]),
+        ("Ada Keeper", ("DOZENTIN", "PUBLIKUM"), ["Ada Keeper", "PUBLIKUM", "Ada Keeper"]),
+        ("Ada Keeper", ("PROFESORA", "ALUMNA"), ["Ada Keeper", "ALUMNA", "Ada Keeper"]),
     ],
 )
 def test_the_lecturer_of_a_recording_is_its_speaker(

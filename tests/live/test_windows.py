@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -194,3 +195,17 @@ def test_a_short_window_is_looked_up_with_the_words_before_it() -> None:
         end = words.index(window.text.split()[-1]) + 1
         assert query == words[max(0, end - len(query)) : end]
         assert len(query) == min(end, max(QUERY_WORDS, len(window.text.split())))
+
+
+@pytest.mark.parametrize(
+    ("language", "opening"), [("en", "so"), ("fr", "voilà"), ("de", "zunächst"), ("es", "ahora")]
+)
+def test_a_word_that_begins_what_comes_next_opens_a_window(language: str, opening: str) -> None:
+    said = [" ".join(["wax"] * 46), f"{opening} we go on"]
+    lecture = [
+        TranscriptSegment(str(at), at * 9.0, at * 9.0 + 9.0, text, language=language)
+        for at, text in enumerate(said)
+    ]
+    made, _open = cut_windows(lecture)
+    assert [each.text for each in made] == said[:1]
+    assert not cut_windows([lecture[0], replace(lecture[1], text="wax we go on")])[0]

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from quoth.core.lecture import TranscriptSegment
-from quoth.text.sentences import sentences
+from quoth.text.analyzer import normalize_name
+from quoth.text.sentences import openings, sentences
 
 MIN_WORDS, MAX_WORDS = 30, 150
 MIN_SENTENCES = 2
@@ -30,11 +31,6 @@ MAX_CARRIED = 60
 QUERY_WORDS = 110
 """Words that are looked up where the lecture has them: a shorter text is about too little."""
 
-_OPENING = re.compile(
-    r"(?:so|now|okay|ok|alright|all right|next|well|let's|first|second|finally|another"
-    r"|donc|alors|maintenant|ensuite|bon|bien|d'abord|enfin|voilà|passons)\b",
-    re.IGNORECASE,
-)
 _LAST_WORD = re.compile(r"(\S+)[\"'”’»)\]]*$")
 Place = tuple[float, float, str]
 
@@ -256,5 +252,6 @@ def _ends_before(filling: _Open, piece: SpokenPiece) -> bool:
         return True
     if any(each.ends for each in filling.fresh) or piece.number:
         return False
-    opens = words >= OPENING_WORDS and _OPENING.match(piece.text) is not None
+    topics = openings("next_topic", piece.segment.language or "")
+    opens = words >= OPENING_WORDS and topics.match(normalize_name(piece.text)) is not None
     return opens or words >= UNPUNCTUATED_WORDS

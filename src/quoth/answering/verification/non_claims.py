@@ -83,11 +83,14 @@ def is_non_claim(statement: str, language: str, *, question: str = "") -> bool:
     capitalised = [each for each in languages if has_capitalised_nouns(each)]
     if any(declining_words(each).is_declining(text) for each in capitalised):
         return True
+    leads_in = _LEAD_IN.fullmatch(text) is not None
+    if leads_in and has_capitalised_nouns(language):
+        return _leading().search(text) is not None
     if any(each.rstrip(".,").casefold() not in known for each in _VALUE.findall(statement)):
         return False
     if _adds_nothing(statement, language, question=question):
         return True
-    if _LEAD_IN.fullmatch(text):
+    if leads_in:
         return _leading().search(text) is not None
     return any(declining_words(each).is_declining(text) for each in languages)
 

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,6 +56,28 @@ def test_what_a_sentence_leans_on_comes_with_it() -> None:
     story = "Ada wrote a program. Nobody had asked for any of that. It computed Bernoulli numbers."
     found = kept(asked("What computed Bernoulli numbers?"), passage(1, story), share=0.8)
     assert found == ["Nobody had asked for any of that. It computed Bernoulli numbers."]
+
+
+@pytest.mark.parametrize(
+    ("language", "leaning"),
+    [
+        ("en", "It computed Bernoulli numbers."),
+        ("fr", "Ça calcule les nombres de Bernoulli."),
+        ("de", "Dafür brauchte man Bernoulli."),
+        ("es", "Él calculó los números de Bernoulli."),
+    ],
+)
+def test_a_sentence_leans_by_the_words_of_its_language(language: str, leaning: str) -> None:
+    story = f"Ada wrote a program. Nobody had asked for any of that. {leaning}"
+
+    def found(language: str) -> list[str]:
+        one = passage(1, story)
+        chunks = tuple(replace(each, language=language) for each in one.chunks)
+        return kept(asked("Bernoulli", language), replace(one, chunks=chunks), share=0.8)
+
+    whole = [f"Nobody had asked for any of that. {leaning}"]
+    assert found(language) == whole
+    assert found({"de": "es", "es": "de", "en": "de", "fr": "es"}[language]) != whole
 
 
 def test_every_passage_keeps_a_sentence() -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from quoth.core.types import Passage, Query
 from quoth.text.analyzer import analyze, analyze_query
-from quoth.text.sentences import Span, sentences
+from quoth.text.sentences import Span, openings, sentences
 
 SHARE = 0.5
 """Share of the passages' characters that is kept."""
@@ -19,13 +19,9 @@ RELEVANCE_WEIGHT = 2.0
 NEIGHBOUR_WEIGHT = 0.8
 """Share of its passage's score for a sentence outside the retrieved chunks."""
 
-# Anaphoric openings, which refer to the sentence before.
-_LEANING = re.compile(
-    r"\W*(?:it|its|they|their|he|she|his|her|this|that|these|those|such|both|here"
-    r"|il|ils|elle|elles|ce|c['’]est|cela|ceci|cet|cette|ces|ça|son|sa|ses|leurs?|celui-ci"
-    r"|celle-ci|ceux-ci|celles-ci)(?![\w'’-])",
-    re.IGNORECASE,
-)
+OPENING = 40
+"""Characters of a sentence in which an opening that refers to the one before is looked for."""
+_SIGNS = re.compile(r"\W+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +90,15 @@ def _sentences(at: int, passage: Passage) -> Iterator[_Sentence]:
             start=low,
             end=high,
             stems=frozenset(analyze(sentence, language=language)),
-            leaning=_LEANING.match(sentence) is not None,
+            leaning=_is_leaning(sentence, language),
             found=any(low < last and high > first for first, last in hits),
         )
+
+
+def _is_leaning(sentence: str, language: str) -> bool:
+    opening = sentence[:OPENING].lower().replace("’", "'")
+    signs = _SIGNS.match(opening)
+    return openings("leaning", language).match(opening, signs.end() if signs else 0) is not None
 
 
 def _coverage(lines: Sequence[_Sentence], query: Query, *, languages: Sequence[str]) -> list[float]:

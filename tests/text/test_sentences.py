@@ -203,3 +203,22 @@ def test_openings_are_known_by_language(language: str, kind: str, sentence: str)
 )
 def test_authors_lead_on_in_every_language(language: str, sentence: str) -> None:
     assert openings("leading_on", language).search(normalize_name(sentence))
+
+
+@pytest.mark.parametrize(
+    ("kind", "language", "text"),
+    [
+        ("negation", "de", "Bienen fliegen nicht im Regen."),
+        ("negation", "de", "Keine Biene fliegt."),
+        ("negation", "es", "Nunca vuelan con lluvia."),
+        ("negation", "es", "Ninguna abeja vuela."),
+        ("tag", "de", "oder"),
+        ("tag", "de", "nicht wahr"),
+        ("tag", "es", "verdad"),
+        ("tag", "es", "no es cierto"),
+    ],
+)
+def test_negations_and_tags_are_known_by_language(kind: str, language: str, text: str) -> None:
+    folded = normalize_name(text)
+    assert openings(kind, language).search(folded)
+    assert not openings(kind, "fr" if language == "de" else "de").search(folded)

@@ -45,6 +45,13 @@ def best(
         ("What is a glacier of?", "What is a glacier of? A glacier is packed snow.", "A glacier"),
         ("What is snow?", "snow-hut\nA house of snow.\n\nsnow\nIce that falls.", "snow\nIce"),
         ("What is snow?", "Snow cover: good.\n\nSnow: frozen, as it falls.", "Snow: frozen"),
+        (
+            "What is a glacier?",
+            "Glacier blue, glacier old. A glacier is a river.",
+            "A glacier is a",
+        ),
+        ("What is Firn?", "Firn, Firn. Firn ist ein Schnee.", "Firn ist ein"),
+        ("Where is Firn?", "Where? Firn, Firn lies high. Firn ist ein Schnee.", "Firn, Firn"),
         ("Who keeps a kakapo?", "The kakapo is green. Two rangers keep it.", "Two rangers keep it"),
     ],
 )

@@ -13,14 +13,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from quoth.answering.extractive.candidates import normalize
+from quoth.answering.expected_value import values_of
 from quoth.answering.extractive.score import CandidateSentences, Scores, prefer_language
 from quoth.answering.generative.sanitize import plain_quotation
-from quoth.answering.verification.tokens import TextToken, Value, read_values, tokens
 from quoth.core.translations import translate
 from quoth.core.types import Answer, AnswerStatus, Query
-from quoth.query.filters.patterns import find_matches, has_match, word_set
-from quoth.text.locators import CELL_GAP
 
 CERTAIN = 0.45
 """The probability below which an answer says that it may be none (docs/decisions/057)."""
@@ -212,12 +209,6 @@ def _strength(evidence: AnswerEvidence) -> tuple[float, float]:
     return evidence.coverage + evidence.gap, NOTHING
 
 
-def lacks_value(query: Query, text: str, *, language: str) -> bool:
-    """Return whether a number or a date is asked for and a quotation has none."""
-    kind = expected_kind(query)
-    return bool(kind) and not has_value(query, kind, text, language=language)
-
-
 def are_rows_of_others(
     query: Query, candidates: CandidateSentences, *, quoted: Sequence[int]
 ) -> bool:
@@ -305,8 +296,8 @@ def _is_written_otherwise(shown: str, text: str, *, language: str) -> bool:
     ranges = ([int(end) for end in found.groups()] for found in _RANGE.finditer(text))
     if shown.isdecimal() and any(first <= int(shown) <= last for first, last in ranges):
         return True
-    wanted = {value.key for value in _values(f"1 {shown}", language)} - {"1"}
-    return bool(wanted) and wanted <= {value.key for value in _values(text, language)}
+    wanted = {value.key for value in values_of(f"1 {shown}", language)} - {"1"}
+    return bool(wanted) and wanted <= {value.key for value in values_of(text, language)}
 
 
 def notice(kind: Notice, *, language: str, names: Sequence[str] = ()) -> str:
@@ -330,65 +321,6 @@ def status_notices(
 
 _RANGE = re.compile(r"(?<![\d.,/–-])(\d{1,2}) ?[-–] ?(\d{1,2})(?![\d/]|[.,]\d| ?[-–])")
 """A range of small numbers, such as ages; larger ones may be those of a telephone."""
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)?(?:[^\W\d]|$)")
-"""A number, perhaps with its unit ("780MB"); no version ("6.3.1")."""
-_IN_WORDS = {"price": "free", "number": "amount"}
-"""How a kind is said without a number: "free", "a dozen"."""
-_CURRENCIES = frozenset("$ € £ ¥ franc crown krone peso rupee yuan".split())
-_PLACES = frozenset(("page", "chapter"))
-_TIMES = frozenset(("century", "year", "month", "day"))
-
-
-def expected_kind(query: Query) -> str:
-    """Return what a question asks for: "number", "price" or "date", "" for anything else."""
-    matches = find_matches("value", normalize(query.standalone))
-    return matches[0].settings["kind"] if matches else ""
-
-
-def has_value(query: Query, kind: str, text: str, *, language: str) -> bool:
-    """Return whether a text has a value of a kind.
-
-    Values of the question answer nothing, and numbers of pages, chapters and sections are none.
-    In a row of a table the name of the column tells the currency, so a number may be a price.
-    """
-    if kind == "price" and CELL_GAP in text:
-        kind = "number"
-    asked = {value.key for value in _values(query.standalone, query.language)}
-    if any(
-        value.key not in asked and _is_of_kind(value, kind) for value in _values(text, language)
-    ):
-        return True
-    # Numbers in words are words of other languages, too: "dos", "mil", "un".
-    spoken = language if kind == "number" else ""
-    return kind in _IN_WORDS and has_match(_IN_WORDS[kind], normalize(text), language=spoken)
-
-
-def _is_of_kind(value: Value, kind: str) -> bool:
-    if kind == "price":
-        return value.unit in _CURRENCIES
-    if kind == "date":
-        return value.kind == "date" or value.unit in _TIMES or len(value.key) in (3, 4)
-    return value.unit not in _PLACES
-
-
-def _values(text: str, language: str) -> list[Value]:
-    """Return the numbers and dates of a text that number no part of a document."""
-    parts = tokens(text, language=language)
-    values = read_values(text, parts, language=language)
-    return [
-        value
-        for value in values
-        if value.kind == "date"
-        or (_NUMBER.match(value.key) and not _is_label(text, parts, value.first))
-    ]
-
-
-def _is_label(text: str, parts: Sequence[TextToken], at: int) -> bool:
-    """Return whether a number follows a word such as "section" or is that of an issue: "#12"."""
-    after_word = at > 0 and parts[at - 1].word in word_set("lettered")
-    return after_word or text.endswith("#", 0, parts[at].start)
-
-
 Note = Literal[
     "unsupported", "unverified", "dropped", "cut", "refused", "silent", "empty", "foreign",
     "failed", "language", "links",

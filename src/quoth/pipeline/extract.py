@@ -17,8 +17,6 @@ from quoth.answering.answerability import (
     Notice,
     are_rows_of_others,
     decide_status,
-    expected_kind,
-    lacks_value,
     notice,
     status_notices,
     weigh_evidence,
@@ -26,6 +24,7 @@ from quoth.answering.answerability import (
 from quoth.answering.citations import cite_statements
 from quoth.answering.context import passages_within
 from quoth.answering.contradictions import conflict_notice, disagreements, with_other_sides
+from quoth.answering.expected_value import expected_kind, lacks_value
 from quoth.answering.extractive.candidates import asks_title
 from quoth.answering.extractive.lookup import (
     heading_statements,

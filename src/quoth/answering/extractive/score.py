@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import itemgetter
 
 import numpy as np
@@ -20,18 +20,18 @@ from quoth.answering.extractive.candidates import (
     Quotable,
     normalize,
 )
+from quoth.answering.extractive.definitions import defined_terms
 from quoth.core.protocols import Matrix
 from quoth.core.types import Filter, Passage, Query
 from quoth.query.filters.attributes import announced_names
 from quoth.query.filters.patterns import word_set
-from quoth.query.tokens import folded_words
+from quoth.query.intent import asks_what_it_is
+from quoth.query.tokens import folded_words, tokenize_query
 from quoth.text.analyzer import analyze, plain_numbers
-from quoth.text.locators import CELL_GAP, speaker_filters
+from quoth.text.locators import speaker_filters
 
 Scores = npt.NDArray[np.float64]
 _JOINED = re.compile(r"\w[-./@&_]\w")
-_TERM = re.compile(r"(.{1,40}?)(?:\n|: | [–—-] )")
-"""A term before its explanation, as a list of definitions has it."""
 _SIGNS = " .,;:!?\"'()[]«»“”…¿¡"
 
 
@@ -40,7 +40,7 @@ Features = Mapping[str, Scores]
 
 ``words`` and ``around`` are shares from 0 to 1 of the query's words: in the sentence, and only in
 its titles or the sentence before it. ``passage`` is the score of its passage as a share of the best
-one. ``question`` is 1 for a question, ``term`` for the explanation of just the term asked for.
+one. ``question`` is 1 for a question, ``term`` for the definition of just the term asked for.
 ``late`` is the standard score of late interaction with the query, ``cosine`` that of the sentence's
 own vector.
 """
@@ -337,12 +337,14 @@ def feature_rows(
     ]
     passage = np.array([sentence.passage for sentence in candidates.sentences], int)
     shares = np.array([max(0.0, each.score / best) for each in passages])
+    asks = asks_what_it_is(tokenize_query(query.standalone))
+    defines = partial(_defines, candidates, in_prose=asks)
     features = {
         "words": held,
         "around": np.array(with_titles) - held,
         "passage": shares[passage],
         "question": np.array([float(sentence.question) for sentence in candidates.sentences]),
-        "term": np.array([float(_defines(candidates, each)) for each in candidates.sentences]),
+        "term": np.array([float(defines(each)) for each in candidates.sentences]),
     }
     if late is not None:
         features["late"] = _standard(np.array(late, np.float64))
@@ -351,18 +353,14 @@ def feature_rows(
     return features
 
 
-def _defines(query: CandidateSentences, sentence: Quotable) -> bool:
-    """Return whether a sentence explains the term that is asked for, and no longer one."""
+def _defines(query: CandidateSentences, sentence: Quotable, *, in_prose: bool) -> bool:
+    """Return whether a sentence defines the term that is asked for, and no longer one."""
     asked = [term for term in query.terms if term.word not in word_set("asking_words")]
-    first_cell = sentence.text.split(CELL_GAP, 1)[0]
-    heads = [match[1] for match in map(_TERM.match, (sentence.text, first_cell)) if match]
-    heads += [first_cell.partition(": ")[2]] if first_cell != sentence.text else []
-    for head in heads:
-        stems = frozenset(analyze(head, language=sentence.language))
-        known = frozenset().union(*(term.forms.union(*term.parts) for term in asked))
-        if stems and stems <= known and all(term.among(stems) for term in asked):
-            return True
-    return False
+    known = frozenset().union(*(term.forms.union(*term.parts) for term in asked))
+    return any(
+        stems and stems <= known and all(term.among(stems) for term in asked)
+        for stems in defined_terms(sentence, in_prose=in_prose)
+    )
 
 
 def _standard(likeness: Scores) -> Scores:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from quoth.answering.answerability import are_rows_of_others, expected_kind, has_value
+from quoth.answering.answerability import are_rows_of_others
+from quoth.answering.expected_value import expected_kind, has_value
 from quoth.answering.extractive.select import collect_sentences
 from quoth.core.types import Query
 from tests.support.passages import passage

@@ -50,6 +50,11 @@ def best(
             "Glacier blue, glacier old. A glacier is a river.",
             "A glacier is a",
         ),
+        (
+            "Explain glaciers",
+            "Glaciers blue, glaciers old. A glacier is a river.",
+            "A glacier is a",
+        ),
         ("What is Firn?", "Firn, Firn. Firn ist ein Schnee.", "Firn ist ein"),
         ("Where is Firn?", "Where? Firn, Firn lies high. Firn ist ein Schnee.", "Firn, Firn"),
         ("Who keeps a kakapo?", "The kakapo is green. Two rangers keep it.", "Two rangers keep it"),

@@ -22,6 +22,7 @@ from quoth.query.tokens import (
     read_table,
     table_languages,
 )
+from quoth.text.tables import word_list
 
 BUCKETS = 4096
 DIMENSION = 384
@@ -179,6 +180,13 @@ def asks_what_it_is(query: TokenizedQuery) -> bool:
     return has_phrase(
         phrase_pattern("followup", "definitions"), normalized_query_words(query.clean)
     )
+
+
+def may_ask_for_definition(query: TokenizedQuery) -> bool:
+    """Return whether a question asks what something is, or only names it: "explain kedges"."""
+    words = normalized_query_words(query.clean)
+    asking = word_list("quoth.query", "asking", "questions")
+    return asks_what_it_is(query) or asking.isdisjoint(words[:1])
 
 
 def is_content_bearing(word: str) -> bool:

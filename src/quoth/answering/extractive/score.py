@@ -25,7 +25,7 @@ from quoth.core.protocols import Matrix
 from quoth.core.types import Filter, Passage, Query
 from quoth.query.filters.attributes import announced_names
 from quoth.query.filters.patterns import word_set
-from quoth.query.intent import asks_what_it_is
+from quoth.query.intent import may_ask_for_definition
 from quoth.query.tokens import folded_words, tokenize_query
 from quoth.text.analyzer import analyze, plain_numbers
 from quoth.text.locators import speaker_filters
@@ -337,8 +337,8 @@ def feature_rows(
     ]
     passage = np.array([sentence.passage for sentence in candidates.sentences], int)
     shares = np.array([max(0.0, each.score / best) for each in passages])
-    asks = asks_what_it_is(tokenize_query(query.standalone))
-    defines = partial(_defines, candidates, in_prose=asks)
+    defining = may_ask_for_definition(tokenize_query(query.standalone))
+    defines = partial(_defines, candidates, in_prose=defining)
     features = {
         "words": held,
         "around": np.array(with_titles) - held,

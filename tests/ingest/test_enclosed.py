@@ -160,6 +160,26 @@ def test_bombs_are_refused(tmp_path: Path) -> None:
     assert code_of(tmp_path / "bomb.zip") == "too_large"
 
 
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_a_long_extended_header_of_a_tar_archive_is_not_read(tmp_path: Path, kind: bytes) -> None:
+    header = tarfile.TarInfo("x")
+    header.type, header.size = kind, 1 << 20
+    made = header.tobuf(tarfile.USTAR_FORMAT) + b"0" * header.size + bytes(1024)
+    (tmp_path / "small.tar.gz").write_bytes(gzip.compress(made))
+    with pytest.raises(DocumentError, match="an extended header is too long"):
+        read(tmp_path / "small.tar.gz")
+
+
+@pytest.mark.parametrize("form", [tarfile.PAX_FORMAT, tarfile.GNU_FORMAT])
+def test_a_long_path_in_a_tar_archive_is_read(tmp_path: Path, form: int) -> None:
+    path = "/".join(["mouillage"] * 400) + "/é.md"
+    with tarfile.open(tmp_path / "long.tar", "w", format=form) as archive:
+        info = tarfile.TarInfo(path)
+        info.size = 15
+        archive.addfile(info, io.BytesIO(b"The tide turns."))
+    assert read(tmp_path / "long.tar").text == "The tide turns."
+
+
 def test_a_file_packed_alone_is_read_as_what_it_is(tmp_path: Path) -> None:
     (tmp_path / "notes.md.gz").write_bytes(gzip.compress(b"# Notes\n\nThe buoy is red."))
     notes = read(tmp_path / "notes.md.gz")

@@ -10,7 +10,7 @@ import tarfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Self
 
 from quoth.core.errors import DocumentError
 from quoth.core.types import ParsedDocument
@@ -35,7 +35,27 @@ _OPENERS: Mapping[bytes, Callable[[io.BytesIO], Any]] = {
 _WAYS = ("..", "/")
 LISTED = 10
 """Files that are named which are not read."""
+MAX_HEADER = 16 << 10
+"""Bytes of an extended header, which holds a long path and little else."""
+_EXTENDED = (
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+)
 TAR_FAULTS = (tarfile.TarError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+
+
+class _TarHeader(tarfile.TarInfo):
+    """A header of bounded length: Python before 3.11.10 reads one in quadratic time
+    (CVE-2024-6232), and some hundred bytes unpack to a long one.
+    """
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        """Return the header of a block; raises ReadError where what follows it is too long."""
+        header = super().frombuf(buf, encoding, errors)
+        if header.type in _EXTENDED and header.size > MAX_HEADER:
+            raise tarfile.ReadError("an extended header is too long")
+        return header
 
 
 def read_zip(file: SourceFile) -> ParsedDocument:
@@ -86,7 +106,8 @@ def _too_large(name: str) -> DocumentError:
 
 def _tar_members(file: SourceFile) -> Iterator[tuple[str, bytes]]:
     unpacked = 0
-    with tarfile.open(fileobj=io.BytesIO(file.data), mode="r|*") as archive:
+    data = io.BytesIO(file.data)
+    with tarfile.open(fileobj=data, mode="r|*", tarinfo=_TarHeader) as archive:
         for number, member in enumerate(archive):
             unpacked += member.size
             too_many = number >= MAX_MEMBERS or max(unpacked, 0) > MAX_UNPACKED

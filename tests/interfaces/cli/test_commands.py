@@ -167,6 +167,16 @@ def test_add_reports_each_document(
     assert (more.code, more.out, more.err) == (0, "", "")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="such names cannot be written there")
+def test_the_name_of_a_file_sends_no_commands_to_a_terminal(tmp_path: Path) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    (folder / "a\x1b[2J\x9b31m.pdf").write_bytes(b"%PDF-1.4")
+    said = quoth(tmp_path / "home", "add", str(folder))
+    assert "a\ufffd[2J\ufffd31m.pdf" in said.err
+    assert not {"\x1b", "\x9b"} & {*said.out, *said.err}
+
+
 def test_add_goes_on_past_a_bad_file(tmp_path: Path, sources: Path) -> None:
     (sources / "empty [b].md").write_text("")
     (sources / "void.md").write_text("\n")

@@ -82,6 +82,9 @@ class CliSession:
         put(value)
 
 
+_CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - {*b"\t\n"}, "\ufffd")
+
+
 class Screen(Console):
     """A console that lets `command` handle a closed pipe.
 
@@ -106,7 +109,13 @@ class Screen(Console):
         self.print_line(self.in_home(message), style=style)
 
     def print_line(self, text: str | Text, *, style: str | None = None) -> None:
-        """Print a text as it is: neither wrapped nor coloured, and without markup."""
+        """Print a text as it is: neither wrapped nor coloured, and without markup.
+
+        Control characters, such as those of a file's name, are shown as U+FFFD: a terminal would
+        obey them.
+        """
+        text = Text(text) if isinstance(text, str) else text.copy()
+        text.plain = text.plain.translate(_CONTROLS)  # the same length keeps the styles in place
         self.print(text, highlight=False, markup=False, style=style, soft_wrap=True)
 
     def on_broken_pipe(self) -> None:

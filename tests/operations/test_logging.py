@@ -19,16 +19,18 @@ from quoth.operations.logging import bind, configure_logging, redact_keys
 SECRETS = {
     "quoth": "qth_a1b2c3d4_uXq9vTn4W2kLm7PzR5sYd8HfJ3aBcE6gN1oQxU0wZiV",
     "share": "qsh_Zk3vT9mW2qLx7PzR5sYd8HfJ3aBcE6gN1oQxU0wZiVu",
+    "session": "qss_Qm7bR2xVt9LkZ4wYp6sNc8HfJ3aBdE5gT1oKxU0wZiV",
     "openai": "sk-proj-4fJ8kL2mN6pQ9rS3tU7vW1xY5z",
     "anthropic": "sk-ant-api03-AbCdEfGh1234567890",
     "google": "AIzaSyD4eF6gH8iJ0kL2mN4oP6qR8sT0uV2wX4y",
     "bearer": "eyJhbGciOi.J9.c2VjcmV0",
     "database": "hunter2-of-the-database",
 }
-"""Six kinds of keys, as they stand in settings, headers and errors."""
+"""Kinds of keys, as they stand in settings, headers and errors."""
 SAID = {
     "quoth": "{}",
     "share": "token={}",
+    "session": "Cookie: quoth_session={}",
     "openai": "Incorrect API key provided: {}.",
     "anthropic": '{{"x-api-key": "{}"}}',
     "google": "https://example.com/v1?key={}&alt=sse",

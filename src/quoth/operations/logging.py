@@ -38,7 +38,7 @@ TYPE = re.compile(r"^[A-Za-z_][\w.]*", re.MULTILINE)
 
 KEYS = re.compile(
     r"""
-      \bq(?:th|sh)_[A-Za-z0-9_-]{8,}               # keys and shares of quoth
+      \bq(?:th|sh|ss)_[A-Za-z0-9_-]{8,}            # keys, shares and sessions of quoth
     | \bsk-[A-Za-z0-9_-]{8,}                       # OpenAI, Anthropic, OpenRouter
     | \bAIza[A-Za-z0-9_-]{10,}                     # Google
     | (?i:\b(?:bearer|basic))[ ]+[A-Za-z0-9._~+/=-]{6,}

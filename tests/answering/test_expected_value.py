@@ -51,6 +51,7 @@ def test_the_kind_that_a_question_asks_for(question: str, kind: str) -> None:
         ("price", "Price: 40", True),
         ("price", "The fee is due in 30 days.", False),
         ("price", "Prices of 2023 were higher, costs 5 % lower.", False),
+        ("price", "The fees are 1.5 % a year, or 2,5 % with a loan.", False),
         ("price", "Year: 1655 | Wheat (shillings): 40.5", True),
         ("price", "Year: long ago | Wheat: dear", False),
         ("price", "The Free Harbour makes free software.", False),

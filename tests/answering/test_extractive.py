@@ -55,6 +55,16 @@ def best(
             "Glaciers blue, glaciers old. A glacier is a river.",
             "A glacier is a",
         ),
+        (
+            "What is a kedge used for?",
+            "A kedge is a small anchor. Sailors used the kedge for warping.",
+            "Sailors used",
+        ),
+        (
+            "Name the types of kedge",
+            "A kedge is a small anchor. The kedge has two types.",
+            "The kedge has",
+        ),
         ("What is Firn?", "Firn, Firn. Firn ist ein Schnee.", "Firn ist ein"),
         ("Where is Firn?", "Where? Firn, Firn lies high. Firn ist ein Schnee.", "Firn, Firn"),
         ("Who keeps a kakapo?", "The kakapo is green. Two rangers keep it.", "Two rangers keep it"),

@@ -117,6 +117,8 @@ def test_plain_words_are_no_values(text: str) -> None:
         ("de", "Das kostete drei Millionen Euro.", [("number", "3000000", "€")]),
         ("de", "Es fielen minus zwanzig Grad an.", [("number", "-20", "degree")]),
         ("de", "Am 3. Okt waren es 15 Prozent.", [("number", "15", "%"), ("date", "month 10", "")]),
+        ("de", "Der Eintritt kostet € 12.", [("number", "12", "€")]),
+        ("es", "El curso vale $50.", [("number", "50", "$")]),
         ("es", "Duró doce años.", [("number", "12", "year")]),
         ("es", "Mide treinta y un metros.", [("number", "31", "m")]),
         ("es", "Son doscientos cuarenta kilómetros.", [("number", "240", "km")]),

@@ -80,6 +80,7 @@ def test_cues_are_heard_in_the_language_of_the_talk(
         ("de", "Live-Vorführung", "demo"),
         ("es", "Preguntas y respuestas", "qa"),
         ("es", "Demostración en directo", "demo"),
+        ("en", "Demo — the new scanner", "demo"),
     ],
 )
 def test_headings_name_segments_in_every_language(language: str, title: str, segment: str) -> None:

@@ -84,6 +84,10 @@ NAMED = {
         "document": ["ruches"],
         "speaker": ["Ruth Abara"],
     },
+    'Summarise the interview with Ada Lindqvist in "Soil, worms and patience"': {
+        "document": ["soil"]
+    },
+    "How do I share a conversation with Luc Moreau?": {},
     "What does Marie Curie say about radium?": {},
     "According to Ada Lindquist, how deep is the soil?": {"speaker": ["Ada Lindqvist"]},
     "What does a patient gardener do in winter?": {},

@@ -235,6 +235,9 @@ def _analyse(
         sources += extract(query, context)
     context = replace(context, documents=documents_within(sources.filters, entities))
     titles = extract_titles(query, context)
+    if any(each.field == "document" for each in titles.filters):  # among those of a guest
+        left = tuple(each for each in sources.filters if each.field != "document")
+        sources = replace(sources, filters=left)
     sources += titles
     masked = mask_spans(query, sources.spans)
     context = replace(context, documents=documents_within(sources.filters, entities))

@@ -23,6 +23,7 @@ TEXT_MARK = ":~:text="
 
 _BETWEEN = r"[\s\S]{1,5000}?"
 """What may stand between the first and the last words of a text."""
+_NO_WORD_BEFORE, _NO_WORD_BEHIND = r"(?<!\w)", r"(?!\w)"
 _LIST_MARK = re.compile(r"^(?:-|\d{1,4}\.) +", re.MULTILINE)
 
 
@@ -95,7 +96,8 @@ def _preceding_words(words: Sequence[str], *, before: str, text: str) -> list[st
     They are of one line; none where the words are the first of their kind, or no words tell them.
     """
     whole = before + text
-    named = rf"(?<!\w){_words(words)}(?!\w)"
+    starts, ends = words[0][0].isalnum(), words[-1][-1].isalnum()
+    named = f"{_NO_WORD_BEFORE * starts}{_words(words)}{_NO_WORD_BEHIND * ends}"
     found = re.compile(named, re.IGNORECASE).search(whole, len(before))
     if found is None or not re.search(named, before, re.IGNORECASE):
         return []
@@ -118,7 +120,7 @@ def _words(words: Sequence[str]) -> str:
 
 def _following(words: Sequence[str]) -> str:
     """Return a pattern of words and what a list may have before the next ones."""
-    return rf"{_words(words)}\s+(?:-\s+|\d{{1,4}}\.\s+)?"
+    return rf"{_words(words)}\s*(?:-\s+|\d{{1,4}}\.\s+)?"
 
 
 def find_fragment(text: str, directive: str, *, start: int = 0) -> tuple[int, int] | None:
@@ -128,9 +130,10 @@ def find_fragment(text: str, directive: str, *, start: int = 0) -> tuple[int, in
     """
     prefix, mark, ends = directive.rpartition("-,")
     parts = [unquote(part).split() for part in ends.split(",", 1)]
-    if not all(parts):
+    before = unquote(prefix).split()
+    if not all(parts) or (mark and not before):
         return None
-    preceding = _following(unquote(prefix).split()) if mark else ""
+    preceding = _following(before) if mark else ""
     named = _BETWEEN.join(map(_words, parts))
     pattern = f"{preceding}({named})"
     found = re.compile(pattern).search(text, start) or re.search(pattern, text)

@@ -338,6 +338,8 @@ def feature_rows(
     passage = np.array([sentence.passage for sentence in candidates.sentences], int)
     shares = np.array([max(0.0, each.score / best) for each in passages])
     defining = may_ask_for_definition(tokenize_query(query.standalone))
+    asking = {term.word for term in candidates.terms} & word_set("asking_words")
+    defining = defining and asking <= word_set("defining_words")
     defines = partial(_defines, candidates, in_prose=defining)
     features = {
         "words": held,

@@ -230,14 +230,12 @@ def _analyse(
     mentioned = tuple(mentions(query, entities))
     language = _language(query, mentioned, entities, fallback)
     context = ExtractionContext(entities, mentioned, language, entities.everything)
-    sources = NOTHING
-    for extract in SOURCE_EXTRACTORS:
-        sources += extract(query, context)
+    sources = sum((extract(query, context) for extract in SOURCE_EXTRACTORS), NOTHING)
     context = replace(context, documents=documents_within(sources.filters, entities))
     titles = extract_titles(query, context)
     if any(each.field == "document" for each in titles.filters):  # among those of a guest
-        left = tuple(each for each in sources.filters if each.field != "document")
-        sources = replace(sources, filters=left)
+        others = (each for each in sources.filters if each.field != "document")
+        sources = replace(sources, filters=tuple(others))
     sources += titles
     masked = mask_spans(query, sources.spans)
     context = replace(context, documents=documents_within(sources.filters, entities))

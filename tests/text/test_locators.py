@@ -283,16 +283,6 @@ def test_words_that_name_a_text_are_of_one_block(text: str, words: str) -> None:
     assert unquote(text_fragment(text).removeprefix(TEXT_MARK)) == words
 
 
-PRECEDED = [
-    ("Boats go.", "He went home.", "He went home."),
-    ("He went home. Then he ate. ", "He went home.", "ate.-,He went home."),
-    ("- Mode: owner r\n\nSecond part\n\n", "- Mode: owner r", "part-,Mode: owner r"),
-    ("- Mode: owner read\n\nSecond\n\n", "- Mode: owner r", "Mode: owner r"),
-    ("- a b c\n- Mode x y\n- d b c\n", "- Mode x y", "d b c-,Mode x y"),
-    ("A\n\nMode x y\n\nA\n\n", "Mode x y", "Mode x y"),
-]
-
-
 def test_a_sentence_of_japanese_that_stands_twice_is_found_by_what_is_before_it() -> None:
     before = "今日は晴れです。明日は雨です。昨日は雪でした。\nまた、"
     text = "今日は晴れです。"
@@ -308,7 +298,14 @@ def test_words_before_that_are_none_are_found_nowhere_at_once() -> None:
 
 @pytest.mark.parametrize(
     ("before", "text", "words"),
-    PRECEDED,
+    [
+        ("Boats go.", "He went home.", "He went home."),
+        ("He went home. Then he ate. ", "He went home.", "ate.-,He went home."),
+        ("- Mode: owner r\n\nSecond part\n\n", "- Mode: owner r", "part-,Mode: owner r"),
+        ("- Mode: owner read\n\nSecond\n\n", "- Mode: owner r", "Mode: owner r"),
+        ("- a b c\n- Mode x y\n- d b c\n", "- Mode x y", "d b c-,Mode x y"),
+        ("A\n\nMode x y\n\nA\n\n", "Mode x y", "Mode x y"),
+    ],
 )
 def test_words_that_a_page_has_before_are_named_with_those_that_precede_them(
     before: str, text: str, words: str

@@ -38,7 +38,7 @@ from quoth.text.locators import speakers_in
 
 T = TypeVar("T")
 
-PIPELINE = "38"
+PIPELINE = "39"
 """Changes whenever the same file would give other chunks."""
 
 LANGUAGES = ("en", "fr", "de", "es", "it", "pt", "nl", "ru", "ar", "zh", "ja", "ko")

@@ -233,7 +233,7 @@ def _analyse(
     sources = sum((extract(query, context) for extract in SOURCE_EXTRACTORS), NOTHING)
     context = replace(context, documents=documents_within(sources.filters, entities))
     titles = extract_titles(query, context)
-    if any(each.field == "document" for each in titles.filters):  # among those of a guest
+    if any(each.field == "document" for each in titles.filters):  # It narrows those of a guest.
         others = (each for each in sources.filters if each.field != "document")
         sources = replace(sources, filters=tuple(others))
     sources += titles

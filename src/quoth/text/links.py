@@ -23,7 +23,6 @@ TEXT_MARK = ":~:text="
 
 _BETWEEN = r"[\s\S]{1,5000}?"
 """What may stand between the first and the last words of a text."""
-_NO_WORD_BEFORE, _NO_WORD_BEHIND = r"(?<!\w)", r"(?!\w)"
 _LIST_MARK = re.compile(r"^(?:-|\d{1,4}\.) +", re.MULTILINE)
 
 
@@ -96,8 +95,9 @@ def _preceding_words(words: Sequence[str], *, before: str, text: str) -> list[st
     They are of one line; none where the words are the first of their kind, or no words tell them.
     """
     whole = before + text
-    starts, ends = words[0][0].isalnum(), words[-1][-1].isalnum()
-    named = f"{_NO_WORD_BEFORE * starts}{_words(words)}{_NO_WORD_BEHIND * ends}"
+    start = r"(?<!\w)" if words[0][0].isalnum() else ""
+    end = r"(?!\w)" if words[-1][-1].isalnum() else ""
+    named = f"{start}{_words(words)}{end}"
     found = re.compile(named, re.IGNORECASE).search(whole, len(before))
     if found is None or not re.search(named, before, re.IGNORECASE):
         return []

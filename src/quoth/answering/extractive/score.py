@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from operator import itemgetter
 
 import numpy as np
@@ -337,16 +337,12 @@ def feature_rows(
     ]
     passage = np.array([sentence.passage for sentence in candidates.sentences], int)
     shares = np.array([max(0.0, each.score / best) for each in passages])
-    defining = may_ask_for_definition(tokenize_query(query.standalone))
-    asking = {term.word for term in candidates.terms} & word_set("asking_words")
-    defining = defining and asking <= word_set("defining_words")
-    defines = partial(_defines, candidates, in_prose=defining)
     features = {
         "words": held,
         "around": np.array(with_titles) - held,
         "passage": shares[passage],
         "question": np.array([float(sentence.question) for sentence in candidates.sentences]),
-        "term": np.array([float(defines(each)) for each in candidates.sentences]),
+        "term": _defining(query, candidates),
     }
     if late is not None:
         features["late"] = _standard(np.array(late, np.float64))
@@ -355,14 +351,21 @@ def feature_rows(
     return features
 
 
-def _defines(query: CandidateSentences, sentence: Quotable, *, in_prose: bool) -> bool:
-    """Return whether a sentence defines the term that is asked for, and no longer one."""
-    asked = [term for term in query.terms if term.word not in word_set("asking_words")]
+def _defining(query: Query, candidates: CandidateSentences) -> Scores:
+    """Return 1 for each sentence that defines just the asked term, in prose if that is asked."""
+    asking = {term.word for term in candidates.terms} & word_set("asking_words")
+    asked = [term for term in candidates.terms if term.word not in asking]
     known = frozenset().union(*(term.forms.union(*term.parts) for term in asked))
-    return any(
-        stems and stems <= known and all(term.among(stems) for term in asked)
-        for stems in defined_terms(sentence, in_prose=in_prose)
-    )
+    may_ask = may_ask_for_definition(tokenize_query(query.standalone))
+    in_prose = may_ask and asking <= word_set("defining_words")
+
+    def defines(sentence: Quotable) -> bool:
+        return any(
+            stems and stems <= known and all(term.among(stems) for term in asked)
+            for stems in defined_terms(sentence, in_prose=in_prose)
+        )
+
+    return np.array([float(defines(each)) for each in candidates.sentences])
 
 
 def _standard(likeness: Scores) -> Scores:
